@@ -12,7 +12,9 @@ export async function executeRun(context: WorkContext, claimed: ClaimedRun, work
   const claim = holdClaim(context, { id: record.id, workerId });
   try {
     if (order === null) await executePlainRun(context, record, workerId, claim);
-    else await executeOrder(context, { record: order, unresolved: claimed.unresolved }, workerId, claim);
+    else {
+      await executeOrder(context, { record: order, unresolved: claimed.unresolved }, { workerId, claim, executeCheck });
+    }
   } finally {
     await claim.end();
   }
@@ -36,4 +38,10 @@ async function executePlainRun(
   } finally {
     await lock?.release();
   }
+}
+
+/** Executes a check of an order: a run of its own that is in the store already, and is held under that name. */
+async function executeCheck(context: WorkContext, id: string, workerId: string): Promise<void> {
+  const record = await context.store.findRun(id);
+  if (record !== undefined) await executeRun(context, { record, order: null, unresolved: [] }, workerId);
 }

@@ -1,5 +1,7 @@
+import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isPresent } from '../files/index.js';
 import { STREAM_BYTES } from '../orders/index.js';
 import type { Lead } from '../orders/index.js';
 import type { RunRecord } from '../records/index.js';
@@ -9,6 +11,7 @@ import type { Store } from '../store/index.js';
 import { isInProgress } from './claims-in-progress.js';
 import type { LostRunCode } from './lost-run-codes.js';
 import { EXIT_UNKNOWN } from './order/execute-order.js';
+import { findCheckFolder } from './order/proof/run-checks.js';
 import { findWorktree, putAwayWorktree } from './order/worktree.js';
 
 /** What reconciling needs. */
@@ -89,7 +92,9 @@ async function settleOrphan(
   const record = await store.findOrder(issueRef, runId);
   if (record === undefined) return;
   const { stdout, stderr, command, version } = await readLastAttempt(runFolderPath(data, run), STREAM_BYTES);
-  const note = await putAwayWorktree(findWorktree(data, record.order, run));
+  const worktree = findWorktree(data, record.order, run);
+  const note = (await isPresent(worktree.folder)) ? await putAwayWorktree(worktree) : {};
+  await rm(findCheckFolder(data, run), { recursive: true, force: true });
   // Whatever the folder says of the exit: the agent could write there, and it was not seen.
   const end = { ...EXIT_UNKNOWN, stdout, stderr, command, workerVersion: version, runResult: ORPHANED };
   await lead.settle({ issueRef, runId, ...end, ...note });

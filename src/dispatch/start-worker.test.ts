@@ -319,7 +319,9 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
       await submit('local#2', { commit: true, sleep: 500, result: 'ok' }, isolation),
     ];
     const records = await Promise.all(orders.map(settled));
-    expect(records).toMatchObject([{ decision: { action: 'advance' } }, { decision: { action: 'advance' } }]);
+    const advance = expect.stringMatching(/^advance: /);
+    const decided = records.map((record) => `${record?.decision?.action}: ${record?.decision?.reason}`);
+    expect(decided).toEqual([advance, advance]);
     expect((await effects()).map((line) => line.split(' ')[2])).toEqual(['start', 'start', 'end', 'end']);
     for (const { run, order } of orders) {
       expect(existsSync(getWorktree(run))).toBe(false);
@@ -340,10 +342,30 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
   it('keeps a worktree with changes that are not committed, and says where it is', async () => {
     const { start, submit, settled, getWorktree } = await openGitWorkshop();
     start();
-    const order = await submit('local#1', { write: 'unsaved.txt', result: 'ok' }, { isolation: 'worktree' });
+    const order = await submit('local#1', { write: 'unsaved.txt', result: 'blocked' }, { isolation: 'worktree' });
     const record = await settled(order);
     expect(existsSync(join(getWorktree(order.run), 'unsaved.txt'))).toBe(true);
     expect(record?.decision?.next).toContain(getWorktree(order.run));
+  });
+
+  it("commits what was left in the worktree on its own branch, and that is the result's commit", async () => {
+    const { start, submit, settled, git, getWorktree } = await openGitWorkshop();
+    start();
+    const order = await submit('local#1', { write: 'unsaved.txt', result: 'ok' }, { isolation: 'worktree' });
+    const record = await settled(order);
+    expect(existsSync(getWorktree(order.run))).toBe(false);
+    const branch = `sluice/${order.order.run_id}-${order.run}`;
+    expect(record?.result?.changes.commit).toBe(git('rev-parse', branch).trim());
+    expect(git('log', '-1', '--format=%an: %B', branch)).toContain('sluice: Did as told.');
+    expect(git('log', '-1', '--format=%B', branch)).toContain('Co-authored-by: told <told@localhost>');
+    expect(git('show', '--stat', '--format=', branch)).toContain('unsaved.txt');
+    expect(git('status', '--porcelain')).toBe('');
+    expect(record?.decision?.evidence).toContainEqual({
+      claim: 'commit',
+      by: 'sluice',
+      verdict: 'confirmed',
+      detail: expect.stringContaining('1 file changed, committed by Sluice'),
+    });
   });
 
   it('needs a repository', async () => {

@@ -56,6 +56,7 @@ export function createExecution(execution: Execution): ExecutionRecord {
     reason: decision.reason,
     who: execution.who ?? null,
     at: execution.at,
+    ...(decision.evidence === undefined ? {} : { evidence: decision.evidence }),
   };
 }
 
@@ -101,5 +102,6 @@ export function createItem(
     signal: execution.signal,
     created_at: execution.at,
     resolution: null,
+    ...(decision.evidence === undefined ? {} : { evidence: decision.evidence }),
   };
 }

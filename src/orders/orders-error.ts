@@ -8,6 +8,8 @@ export const ORDERS_ERROR_CODES = [
   'INVALID_WORK_RESULT',
   'INVALID_WRAPPERS',
   'UNKNOWN_WORKER',
+  'INVALID_CHECKS',
+  'UNKNOWN_CHECK',
 ] as const;
 
 /** One of {@link ORDERS_ERROR_CODES}. */

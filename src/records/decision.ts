@@ -1,19 +1,26 @@
-import { object, oneOf, text } from '../base/index.js';
+import { arrayOf, object, oneOf, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
+import { evidenceSchema } from './evidence.js';
 import { RESULT_CODES } from './result-code.js';
 
 /** What can be decided about an order. */
 export const decisionAction = oneOf(['advance', 'archive', 'needs-human', 'blocked']);
 
 /** What was decided about an order. */
-export const decisionSchema = object({
-  action: decisionAction,
-  /** A sentence for people: why. */
-  reason: text,
-  result_code: oneOf(RESULT_CODES),
-  /** A sentence for people: what to do now. */
-  next: text,
-});
+export const decisionSchema = object(
+  {
+    action: decisionAction,
+    /** A sentence for people: why. */
+    reason: text,
+    result_code: oneOf(RESULT_CODES),
+    /** A sentence for people: what to do now. */
+    next: text,
+  },
+  {
+    /** What it is based on; decisions of earlier versions have none. */
+    evidence: arrayOf(evidenceSchema),
+  },
+);
 
 /** What was decided about an order; `reason` and `next` are sentences for people. */
 export type Decision = FromSchema<typeof decisionSchema>;

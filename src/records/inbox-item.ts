@@ -1,6 +1,7 @@
-import { name, object, oneOf, orNull, text, timestamp } from '../base/index.js';
+import { arrayOf, name, object, oneOf, orNull, text, timestamp } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 import { decisionAction } from './decision.js';
+import { evidenceSchema } from './evidence.js';
 import { readingSchema } from './reading.js';
 import { workResult } from './work-result.js';
 
@@ -32,21 +33,27 @@ const supersededSchema = object({
 });
 
 /** A question that only a person can settle. It never times out into a decision. */
-export const inboxItemSchema = object({
-  id: name,
-  issue_ref: name,
-  run_id: name,
-  run: name,
-  reason: text,
-  next: text,
-  result_code: name,
-  reading: readingSchema,
-  exit_code: orNull({ type: 'integer' }),
-  signal: orNull(name),
-  created_at: timestamp,
-  /** Null while the item is open. */
-  resolution: { anyOf: [resolutionSchema, supersededSchema, { type: 'null' }] },
-});
+export const inboxItemSchema = object(
+  {
+    id: name,
+    issue_ref: name,
+    run_id: name,
+    run: name,
+    reason: text,
+    next: text,
+    result_code: name,
+    reading: readingSchema,
+    exit_code: orNull({ type: 'integer' }),
+    signal: orNull(name),
+    created_at: timestamp,
+    /** Null while the item is open. */
+    resolution: { anyOf: [resolutionSchema, supersededSchema, { type: 'null' }] },
+  },
+  {
+    /** What is known about the result beyond what the agent reports. */
+    evidence: arrayOf(evidenceSchema),
+  },
+);
 
 /** A question that only a person can settle. */
 export type InboxItem = FromSchema<typeof inboxItemSchema>;

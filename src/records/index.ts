@@ -3,6 +3,7 @@ export type { WorkRequest, WorkOrder } from './work-order.js';
 export { WORK_RESULT_SCHEMA, RESULT_STATUSES } from './work-result.js';
 export type { WorkResult } from './work-result.js';
 export { decisionAction, type Decision } from './decision.js';
+export type { Evidence } from './evidence.js';
 export { executionSchema, type ExecutionRecord } from './execution-record.js';
 export { inboxItemSchema, resolutionAction } from './inbox-item.js';
 export type { InboxItem, Resolution, Superseded } from './inbox-item.js';

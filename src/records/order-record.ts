@@ -14,6 +14,8 @@ export const orderRecordSchema = object({
   run: name,
   worker_type: name,
   state: orderState,
+  /** The commit the repository stood at when the work began; a retry has that of the order it repeats. Null before the start and without a repository. */
+  base_commit: orNull(name),
   created_at: timestamp,
   started_at: orNull(timestamp),
   settled_at: orNull(timestamp),

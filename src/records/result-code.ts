@@ -10,6 +10,7 @@ export const RESULT_CODES = [
   'output_unparseable',
   'stale_run',
   'manual_intervention',
+  'evidence_contradicted',
 ] as const;
 
 /** One of {@link RESULT_CODES}. */

@@ -77,7 +77,25 @@ const fields = {
   isolation: {
     enum: ['repository', 'worktree'],
     description:
-      'worktree: a separate git worktree, so that several orders of one repository can run at once; repository by default.',
+      'worktree: a separate git worktree, so that several orders of one repository can run at once; default for agents in a git repository. repository: repo_dir itself; default otherwise.',
+  },
+  checks: {
+    type: 'array',
+    maxItems: 20,
+    uniqueItems: true,
+    items: WORKER_NAME,
+    description: 'Names of checks in the configuration that Sluice runs itself; those of the wrapper by default.',
+  },
+  paths: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 100,
+    items: line,
+    description: 'What a change may touch: globs, relative to the root of the repository, such as src/**.',
+  },
+  expects: {
+    enum: ['change', 'report'],
+    description: 'change (default): a commit or a pull request. report: an answer; no commit is needed.',
   },
 } as const;
 

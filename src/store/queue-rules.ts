@@ -10,6 +10,7 @@ import type {
   WorkOrder,
   WorkRequest,
 } from '../records/index.js';
+import type { OrderSubmission } from '../orders/index.js';
 import { StoreError, requestIdReused } from './store-error.js';
 
 /** A run to be queued. A run that carries an order has the order's priority, worker type and isolation. */
@@ -21,6 +22,11 @@ export interface QueuedRun {
   readonly priority: number;
   /** Two runs share a folder only if neither needs it exclusively: orders with a git worktree each. */
   readonly isExclusive: boolean;
+}
+
+/** Whether an order needs its folder for itself; one with a worktree does not. */
+export function needsWholeFolder({ request, isolation }: Pick<OrderSubmission, 'request' | 'isolation'>): boolean {
+  return (request.isolation ?? isolation) !== 'worktree';
 }
 
 /** The folder that a run occupies. Links are not resolved here: the lock on the folder itself uses its real path. */

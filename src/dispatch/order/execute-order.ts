@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
 import { isPresent, makeFolder, replaceFile } from '../../files/index.js';
-import { findWrapper, RESULT_FILES, STREAM_BYTES } from '../../orders/index.js';
+import { chooseIsolation, findWrapper, RESULT_FILES, STREAM_BYTES } from '../../orders/index.js';
 import type { WorkerEnd } from '../../orders/index.js';
 import type { OrderRecord, RunResult } from '../../records/index.js';
 import { readLastAttempt, runFolderPath } from '../../run-folder/index.js';
@@ -14,11 +14,22 @@ import type { PackFile, Injection } from './inject-order.js';
 import { injectOrder } from './inject-order.js';
 import { createWorktree, findWorktree, putAwayWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
+import { prove } from './proof/prove.js';
+import { recordStart } from './proof/repository.js';
+import type { RepositoryStart } from './proof/repository.js';
+import type { ExecuteCheck } from './proof/run-checks.js';
 
 /** A claimed order, and the issues it depends on that are not resolved. */
 export interface ClaimedOrder {
   readonly record: OrderRecord;
   readonly unresolved: readonly string[];
+}
+
+/** Under which claim an order is executed, and how its checks are. */
+export interface OrderHold {
+  readonly workerId: string;
+  readonly claim: HeldClaim;
+  readonly executeCheck: ExecuteCheck;
 }
 
 /** How a process ended that was not seen to end, also because it never started. */
@@ -31,8 +42,7 @@ export const EXIT_UNKNOWN = { exitCode: null, signal: null } as const;
 export async function executeOrder(
   context: WorkContext,
   { record, unresolved }: ClaimedOrder,
-  workerId: string,
-  claim: HeldClaim,
+  { workerId, claim, executeCheck }: OrderHold,
 ): Promise<void> {
   const { order, run: id } = record;
   const { store, lead, clock, runs, signal } = context;
@@ -41,14 +51,20 @@ export async function executeOrder(
     retryStore(async () => lead.settle({ issueRef: order.issue_ref, runId: order.run_id, ...end }), context);
 
   if (unresolved.length > 0) return void (await settle({ ...EXIT_UNKNOWN, unresolved }));
-  const worktree = findWorktree(runs.data, order, id);
+  const worktree = await chooseWorktree(context, record);
   const lock = worktree === undefined ? await acquireFolder(context, { id, workerId }, order.repo_dir) : undefined;
   if (lock === 'busy') return;
   try {
-    const prepared = await prepareOrder(context, record, worktree);
+    // Before the agent can change anything.
+    const start = await recordStart(order.repo_dir);
+    const prepared = await prepareOrder(context, record, worktree, start);
     if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
     const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
-    const started = await retryStore(async () => store.markStarted({ id, workerId, now: clock(), ...spec }), context);
+    const base = 'why' in start ? {} : { baseCommit: start.head };
+    const started = await retryStore(
+      async () => store.markStarted({ id, workerId, now: clock(), ...spec, ...base }),
+      context,
+    );
     if (started === 'lost') return;
     if (started === 'canceled') {
       await putAwayWorktree(worktree);
@@ -57,10 +73,28 @@ export async function executeOrder(
     if (!('spec' in prepared)) return void (await settle({ ...EXIT_UNKNOWN, ...prepared }));
     const result = await runToEnd(context, { id, workerId, spec: prepared.spec, env: prepared.env, lock }, claim);
     const end = await readEnd(runFolderPath(runs.data, id), result);
-    await settle({ ...end, ...(await putAwayWorktree(worktree)) });
+    const reading = await retryStore(
+      async () => lead.read({ issueRef: order.issue_ref, runId: order.run_id, ...end }),
+      context,
+    );
+    const proof = await prove(context, { record, reading, worktree, start }, claim, executeCheck);
+    const { isCommitted } = proof;
+    const note = await putAwayWorktree(worktree, { isCommitted });
+    await settle({ ...end, reading: proof.reading, evidence: proof.evidence, ...note });
   } finally {
     await lock?.release();
   }
+}
+
+/** The worktree of an order that works in one, by its request or by default. */
+async function chooseWorktree({ lead, runs }: WorkContext, { order, run }: OrderRecord): Promise<Worktree | undefined> {
+  let type = '';
+  try {
+    ({ type } = findWrapper(order.worker, lead.wrappers));
+  } catch {
+    // Preparing the order says what is wrong.
+  }
+  return (await chooseIsolation(order, { type })) === 'worktree' ? findWorktree(runs.data, order, run) : undefined;
 }
 
 /** Everything that must be in place before the agent starts; a message if something cannot be. */
@@ -68,13 +102,14 @@ async function prepareOrder(
   { lead, runs }: WorkContext,
   { order, run }: OrderRecord,
   worktree: Worktree | undefined,
+  start: RepositoryStart | { readonly why: string },
 ): Promise<Injection | { readonly startError: string }> {
   try {
     const runDir = runFolderPath(runs.data, run);
     const wrapper = findWrapper(order.worker, lead.wrappers);
-    const injection = injectOrder(wrapper, order, runDir, worktree?.folder ?? order.repo_dir);
+    const injection = injectOrder(wrapper, order, runDir, worktree?.folder);
     if (worktree !== undefined) {
-      const { error } = await createWorktree(worktree);
+      const { error } = await createWorktree(worktree, 'why' in start ? 'HEAD' : start.head);
       if (error !== undefined) return { startError: error };
     }
     await makeFolder(runDir);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isPresent, makeFolder } from '../../files/index.js';
 import { runGit } from '../../orders/index.js';
-import type { GitEnd } from '../../orders/index.js';
+import type { GitEnd, GitOptions } from '../../orders/index.js';
 import type { WorkOrder } from '../../records/index.js';
 
 /** A folder for one order alone, on its own branch of the repository. */
@@ -13,9 +13,8 @@ export interface Worktree {
   readonly branch: string;
 }
 
-/** The worktree of an order that asks for one; undefined for those that work in the repository itself. */
-export function findWorktree(data: string, order: WorkOrder, run: string): Worktree | undefined {
-  if (order.isolation !== 'worktree') return undefined;
+/** The worktree of an order that has one. */
+export function findWorktree(data: string, order: Pick<WorkOrder, 'repo_dir' | 'run_id'>, run: string): Worktree {
   return {
     repoDir: order.repo_dir,
     folder: join(data, 'worktrees', run),
@@ -26,16 +25,23 @@ export function findWorktree(data: string, order: WorkOrder, run: string): Workt
 /** Checking out a large repository takes its time. */
 const LONG = { timeLimitMs: 300_000 };
 
-/** Makes a worktree, on a new branch from where the repository stands; a message if that cannot be done. */
-export async function createWorktree(worktree: Worktree): Promise<{ readonly error?: string }> {
+/** Makes a worktree, on a new branch from a commit; a message if that cannot be done. */
+export async function createWorktree(worktree: Worktree, commit = 'HEAD'): Promise<{ readonly error?: string }> {
   const { repoDir, folder, branch } = worktree;
   await makeFolder(dirname(folder));
   // A claim that was released before its process started may have left one; no agent has worked there.
   await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   await rm(folder, { recursive: true, force: true });
+  // A branch that is there is used only if it stands where a new one would: it is never reset.
+  const [tip, wanted] = await Promise.all(
+    [`refs/heads/${branch}`, commit].map(async (name) =>
+      runGit(repoDir, ['rev-parse', '--quiet', '--verify', `${name}^{commit}`]),
+    ),
+  );
+  if (tip?.code === 0 && tip.stdout !== wanted?.stdout) return { error: `the branch ${branch} exists already` };
+  const target = tip?.code === 0 ? ['--', folder, branch] : ['-b', branch, '--', folder, commit];
   // Without files: writing them here would run the filters that the repository configures.
-  const add = ['worktree', 'add', '--quiet', '--no-checkout', '-B', branch, '--', folder, 'HEAD'];
-  const made = await runGit(repoDir, add, LONG);
+  const made = await runGit(repoDir, ['worktree', 'add', '--quiet', '--no-checkout', ...target], LONG);
   if (made.code !== 0) return { error: describeFailure(repoDir, made) };
   const filled = await withOwnGitDir(folder, async (call) => {
     const read = await call(['read-tree', 'HEAD']);
@@ -56,12 +62,12 @@ function describeFailure(repoDir: string, { code, stderr }: GitEnd): string {
  * Removes a worktree, unless it holds uncommitted changes. Commits stay in the repository, on the branch; a branch without
  * new commits is removed too.
  */
-async function removeWorktree({ repoDir, folder, branch }: Worktree): Promise<'removed' | 'kept'> {
+async function removeWorktree(
+  { repoDir, folder, branch }: Worktree,
+  isCommitted: boolean,
+): Promise<'removed' | 'kept'> {
   if (!(await isPresent(folder))) return 'removed';
-  const status = await withOwnGitDir(folder, async (call) =>
-    call(['status', '--porcelain', '--untracked-files=normal']),
-  );
-  if (status.code !== 0 || status.stdout.trim() !== '') return 'kept';
+  if (!isCommitted && (await holdsChanges(folder))) return 'kept';
   // By force: without it git would look for changes itself, through the filters that the repository configures.
   const removed = await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   if (removed.code !== 0) return 'kept';
@@ -70,13 +76,44 @@ async function removeWorktree({ repoDir, folder, branch }: Worktree): Promise<'r
   return 'removed';
 }
 
-/** Removes the worktree of an order that is over; the note is what a person should know of one that was kept. */
-export async function putAwayWorktree(worktree: Worktree | undefined): Promise<{ readonly note?: string }> {
-  if (worktree === undefined || (await removeWorktree(worktree)) === 'removed') return {};
+async function holdsChanges(folder: string): Promise<boolean> {
+  const status = await withOwnGitDir(folder, async (call) => {
+    // Git would ask a repository inside the worktree for its state, by its own configuration.
+    const [nested] = await findNestedRepositories(call, folder, 'HEAD');
+    const flags = ['--porcelain', '--untracked-files=normal', '--ignore-submodules=all'];
+    return nested === undefined ? call(['status', ...flags]) : { code: 0, stdout: nested, stderr: '' };
+  });
+  return status.code !== 0 || status.stdout.trim() !== '';
+}
+
+/** Submodules of a commit that have a repository in the worktree. */
+export async function findNestedRepositories(
+  call: CallGit,
+  folder: string,
+  commit: string,
+): Promise<readonly string[]> {
+  const listed = await call(['ls-tree', '-r', '-z', '--full-tree', commit], { maxBytes: 256 * 1024 * 1024 });
+  if (listed.code !== 0) return ['.'];
+  const modules = listed.stdout.split('\0').filter((row) => row.startsWith('160000 '));
+  const paths = modules.map((row) => row.slice(row.indexOf('\t') + 1));
+  const found: string[] = [];
+  for (const path of paths) if (await isPresent(join(folder, path, '.git'))) found.push(path);
+  return found;
+}
+
+/**
+ * Removes the worktree of an order that is over; the note is what a person should know of one that was kept. Where
+ * everything in it has been committed it is not looked through again.
+ */
+export async function putAwayWorktree(
+  worktree: Worktree | undefined,
+  { isCommitted = false }: { readonly isCommitted?: boolean } = {},
+): Promise<{ readonly note?: string }> {
+  if (worktree === undefined || (await removeWorktree(worktree, isCommitted)) === 'removed') return {};
   return { note: `Its worktree "${worktree.folder}" has uncommitted changes.` };
 }
 
-type CallGit = (args: readonly string[]) => Promise<GitEnd>;
+type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
 
 /**
  * Calls git on the files of a worktree with a git directory of ours: the repository's objects, the worktree's index and
@@ -98,7 +135,7 @@ async function withOwnGitDir(folder: string, work: (call: CallGit) => Promise<Gi
     const options = { ...LONG, gitDir, workTree: folder, indexFile: resolve(folder, index) };
     // What is ignored is a list of patterns and runs nothing.
     const ignored = ['-c', `core.excludesFile=${resolve(folder, exclude)}`];
-    return await work(async (args) => runGit(folder, [...ignored, ...args], options));
+    return await work(async (args, more = {}) => runGit(folder, [...ignored, ...args], { ...options, ...more }));
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }

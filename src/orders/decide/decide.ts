@@ -1,9 +1,12 @@
 import { findMissingEvidence } from '../evidence/missing-evidence.js';
 import { showLine } from '../plain-text.js';
 import { isIncompleteCode } from '../../records/index.js';
-import type { Decision, Reading, ResultCode, WorkOrder, WorkResult } from '../../records/index.js';
+import type { EvidencePolicy } from '../proof/checks.js';
+import { findContradicted, findUnproven } from '../proof/judge-result.js';
+import type { Decision, Evidence, Reading, ResultCode, WorkOrder, WorkResult } from '../../records/index.js';
 import {
   death,
+  describeAdvance,
   described,
   disagreement,
   ending,
@@ -17,7 +20,7 @@ import type { End } from './decision-words.js';
 
 /** Everything a decision depends on. */
 export interface DecisionCase {
-  readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id'>;
+  readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id' | 'expects'>;
   readonly reading: Reading;
   /** The run whose result counts; null if there is none, undefined if another one is and its name is unknown. */
   readonly activeRunId: string | null | undefined;
@@ -36,6 +39,12 @@ export interface DecisionCase {
   readonly startError?: string;
   /** The run was canceled before its process started. */
   readonly canceled?: boolean;
+  /** What is known about the result beyond what it says. */
+  readonly evidence?: readonly Evidence[];
+  /** What it takes to advance; `reported` by default. */
+  readonly policy?: EvidencePolicy;
+  /** Names of the checks that the order asks for. */
+  readonly checks?: readonly string[];
 }
 
 /**
@@ -49,9 +58,13 @@ export function decide(given: DecisionCase): Decision {
   const ended = { ...given, exitCode: given.exitCode ?? null, signal: given.signal ?? null };
   for (const row of ROWS) {
     const decision = row(ended);
-    if (decision !== undefined) return decision;
+    if (decision !== undefined) return withEvidence(decision, given.evidence);
   }
-  return decideByStatus(ended);
+  return withEvidence(decideByStatus(ended), given.evidence);
+}
+
+function withEvidence(decision: Decision, evidence: readonly Evidence[] | undefined): Decision {
+  return evidence === undefined ? decision : { ...decision, evidence };
 }
 
 type EndedCase = DecisionCase & End;
@@ -125,8 +138,19 @@ const ROWS: readonly Row[] = [
     );
   },
 
-  function lacksEvidence({ reading, ...end }) {
-    const missing = reading.result === undefined ? [] : findMissingEvidence(reading.result);
+  function isContradicted({ reading, evidence = [], ...end }) {
+    const found = findContradicted(evidence);
+    if (found.length === 0) return undefined;
+    const facts = found.slice(0, 3).map(({ detail }) => sentence(detail));
+    return needsHuman(
+      'evidence_contradicted',
+      `The agent reports ${reading.result?.status ?? 'nothing'}, but the evidence contradicts it. ${facts.join(' ')} ${ending(end)}`,
+      'Check the change, then accept, reject or retry.',
+    );
+  },
+
+  function lacksEvidence({ order, reading, ...end }) {
+    const missing = reading.result === undefined ? [] : findMissingEvidence(reading.result, order);
     const known = new Set(reading.problems.map(({ code }) => code));
     const problems = [...reading.problems, ...missing.filter(({ code }) => !known.has(code))];
     if (problems.length === 0) return undefined;
@@ -155,9 +179,19 @@ const ROWS: readonly Row[] = [
       'Check which of the two is true, then accept, reject or retry.',
     );
   },
+
+  function isUnproven({ order, reading: { result }, evidence = [], policy = 'reported', checks = [] }) {
+    const unproven = result?.status === 'ok' ? findUnproven(evidence, policy, order, checks) : [];
+    if (unproven.length === 0) return undefined;
+    return needsHuman(
+      'manual_intervention',
+      `The agent reports ok, but this is not proven: ${sentence(unproven.slice(0, 3).join('; '))}`,
+      'Check the change, then accept, reject or retry.',
+    );
+  },
 ];
 
-function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
+function decideByStatus({ reading: { result }, evidence, ...end }: EndedCase): Decision {
   const code = knownCode(result?.result_code);
   const blockedBy = result?.blocked_by ?? [];
   const waits = blockedBy.length > 0 ? ` It waits for ${listNames(blockedBy)}.` : '';
@@ -183,7 +217,7 @@ function decideByStatus({ reading: { result }, ...end }: EndedCase): Decision {
       return {
         action: 'advance',
         result_code: 'none',
-        reason: 'The agent reports ok with evidence, and nothing contradicts it.',
+        reason: describeAdvance(evidence),
         next: 'Review the change.',
       };
     case undefined:

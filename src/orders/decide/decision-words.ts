@@ -1,6 +1,6 @@
 import { showLine } from '../plain-text.js';
 import { RESULT_CODES } from '../../records/index.js';
-import type { Problem, ResultCode, WorkResult } from '../../records/index.js';
+import type { Evidence, Problem, ResultCode, WorkResult } from '../../records/index.js';
 
 /*
  * The wording of reasons. Whatever comes from a worker is put on one line, cut and made visible.
@@ -76,4 +76,18 @@ export function listNames(names: readonly string[]): string {
 /** Text of any origin as a sentence. */
 export function sentence(text: string): string {
   return `${showLine(text, 300).replace(/[.\s]+$/, '')}.`;
+}
+
+/** Why a result advances: what Sluice confirmed, and what is only the agent's word. */
+export function describeAdvance(evidence: readonly Evidence[] = []): string {
+  const list = (verdict: Evidence['verdict']) => [
+    ...new Set(evidence.filter((one) => one.verdict === verdict && one.claim !== 'result').map(({ claim }) => claim)),
+  ];
+  const confirmed = list('confirmed');
+  const reported = list('unchecked').filter((claim) => !confirmed.includes(claim));
+  return [
+    'The agent reports ok with evidence, and nothing contradicts it.',
+    ...(confirmed.length === 0 ? [] : [`Verified: ${confirmed.join(', ')}.`]),
+    ...(reported.length === 0 ? [] : [`Reported, not verified: ${reported.join(', ')}.`]),
+  ].join(' ');
 }

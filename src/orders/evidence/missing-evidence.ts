@@ -1,15 +1,15 @@
-import type { Problem, WorkResult } from '../../records/index.js';
+import type { Problem, WorkOrder, WorkResult } from '../../records/index.js';
 
 /**
- * What `ok` and `fail` must show and this result does not. `blocked` needs no evidence.
+ * What `ok` and `fail` must show and this result does not. `blocked` needs no evidence, and a report no change.
  *
  * @example
  * findMissingEvidence({ ...result, changes: {} }) // one problem: neither a pull request nor a commit
  */
-export function findMissingEvidence(result: WorkResult): readonly Problem[] {
+export function findMissingEvidence(result: WorkResult, order: Pick<WorkOrder, 'expects'> = {}): readonly Problem[] {
   if (result.status === 'blocked') return [];
   const problems: Problem[] = [];
-  if (isMissing(result.changes.pr) && isMissing(result.changes.commit)) {
+  if (order.expects !== 'report' && isMissing(result.changes.pr) && isMissing(result.changes.commit)) {
     const message = 'it names neither a pull request nor a commit';
     problems.push({ code: 'CHANGES_MISSING', message, path: 'changes' });
   }

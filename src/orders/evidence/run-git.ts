@@ -16,6 +16,12 @@ export interface GitOptions {
   readonly gitDir?: string;
   readonly workTree?: string;
   readonly indexFile?: string;
+  /** Where objects are read and written, instead of the git directory's own. */
+  readonly objectDirectory?: string;
+  /** What git reads from its input. */
+  readonly input?: string;
+  /** How much it may print; 64 KiB by default. More is a failure. */
+  readonly maxBytes?: number;
 }
 
 /**
@@ -30,7 +36,7 @@ export interface GitOptions {
 export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitEnd> {
   trustedFolders ??= readTrustedFolders();
   const config = { ...NOTHING_RUNS, ...numbered('safe.directory', await trustedFolders) };
-  return callGit(['--no-pager', '-C', folder, ...args], environmentFor(config, options), options.timeLimitMs);
+  return callGit(['--no-pager', '-C', folder, ...args], environmentFor(config, options), options);
 }
 
 /** What the command line says outranks what a repository says. */
@@ -39,6 +45,8 @@ const NOTHING_RUNS = {
   'core.hooksPath': '/dev/null',
   'core.attributesFile': '/dev/null',
   'submodule.recurse': 'false',
+  // An agent can write the file that caches the history.
+  'core.commitGraph': 'false',
   'gc.auto': '0',
   'maintenance.auto': 'false',
   'diff.external': '',
@@ -67,7 +75,7 @@ function numbered(key: string, values: readonly string[]): Readonly<Record<strin
 /** An allow list: what a filter or a helper of a repository could see, if one were ever run. */
 function environmentFor(
   config: Readonly<Record<string, string>>,
-  { gitDir, workTree, indexFile }: GitOptions,
+  { gitDir, workTree, indexFile, objectDirectory }: GitOptions,
 ): NodeJS.ProcessEnv {
   const settings = Object.entries(config).flatMap(([key, value], index): [string, string][] => [
     [`GIT_CONFIG_KEY_${index}`, key.replace(/#\d+$/, '')],
@@ -92,21 +100,25 @@ function environmentFor(
     ...(gitDir === undefined ? {} : { GIT_DIR: gitDir }),
     ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
     ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
+    ...(objectDirectory === undefined ? {} : { GIT_OBJECT_DIRECTORY: objectDirectory }),
   };
 }
 
 async function callGit(
   command: readonly string[],
   env: NodeJS.ProcessEnv,
-  timeLimitMs: number = TIME_LIMIT_MS,
+  { timeLimitMs = TIME_LIMIT_MS, maxBytes = 64 * 1024, input = '' }: GitOptions = {},
 ): Promise<GitEnd> {
-  const limits = { timeout: timeLimitMs, killSignal: 'SIGKILL', maxBuffer: 64 * 1024, windowsHide: true } as const;
+  const limits = { timeout: timeLimitMs, killSignal: 'SIGKILL', maxBuffer: maxBytes, windowsHide: true } as const;
   return new Promise((resolve) => {
-    execFile('git', command, { env, ...limits }, (error, stdout, stderr) => {
+    const child = execFile('git', command, { env, ...limits }, (error, stdout, stderr) => {
       if (error === null) resolve({ code: 0, stdout, stderr });
       else if (error.code === 'ENOENT') resolve({ code: 'no_git', stdout, stderr });
       else if (stderr.includes('cannot change to')) resolve({ code: 'no_folder', stdout, stderr });
       else resolve({ code: typeof error.code === 'number' ? error.code : 'failed', stdout, stderr });
     });
+    // A git that ends without reading its input is no error of ours.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
   });
 }

@@ -6,18 +6,26 @@ import type { LeadOptions } from './lead-context.js';
 import { LeadError } from './lead-error.js';
 import { previewResolution, resolveItem } from './resolve.js';
 import type { Resolved, ResolveRequest } from './resolve.js';
-import { settle } from './settle.js';
+import { readResult, settle } from './settle.js';
 import type { OrderName, Settlement, WorkerEnd } from './settle.js';
 import { submit } from './submit.js';
 import type { SubmittedOrder } from './submit.js';
+import type { Reading } from '../../records/index.js';
+import type { Checks } from '../proof/checks.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
 
 /** Whoever delegates work: submits orders, settles their results, asks people, comments on the issues. */
 export interface Lead {
   /** The workers of the configuration, by name. */
   readonly wrappers: Wrappers;
+  /** The checks of the configuration, by name. */
+  readonly checks: Checks;
   /** Checks a request, assigns its run id, makes it the active one and queues it. */
   submit(request: unknown): Promise<SubmittedOrder>;
+  /** Reads what an agent reports, and decides nothing: for whoever gathers evidence before it is settled. */
+  read(end: OrderName & WorkerEnd): Promise<Reading>;
+  /** Takes secrets out of a text, as out of everything that agents report. */
+  maskText(text: string): string;
   /** Reads a result, decides on it, and writes both with the end of the run in one transaction. A repeat returns the first decision. */
   settle(end: OrderName & WorkerEnd): Promise<Settlement>;
   /** Sends every comment that is due; once the signal is aborted, only what is already on its way. */
@@ -69,6 +77,9 @@ export function createLead(options: LeadOptions): Lead {
 
   return {
     wrappers: context.wrappers,
+    checks: context.checks,
+    read: async (end) => track(async () => readResult(context, end)),
+    maskText: (text) => context.secrets.maskText(text),
     submit: async (request) => track(async () => submit(context, request)),
     settle: async (end) => track(async () => settle(context, end)),
     deliver: async (how) => track(async () => deliver(how?.signal)),

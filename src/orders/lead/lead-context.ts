@@ -8,6 +8,7 @@ import type { OrderStore, StoreClock } from '../ports/order-store.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
 import { createMarkdownSink } from '../sinks/markdown-sink.js';
 import type { Sink } from '../sinks/sink.js';
+import type { Checks } from '../proof/checks.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
 import { DEFAULT_BACKOFF } from './deliver.js';
 import type { Backoff } from './deliver.js';
@@ -17,6 +18,8 @@ export interface LeadOptions {
   readonly store: OrderStore & OutboxStore & StoreClock;
   /** The workers of the configuration, by name; the built-in ones are always there. */
   readonly wrappers?: Wrappers;
+  /** The checks of the configuration, by name. */
+  readonly checks?: Checks;
   /** Where comments go; Markdown files in `<data>/comments` by default. */
   readonly sinks?: readonly Sink[];
   /** The folder of run folders, comments and worktrees; `.sluice` by default. */
@@ -56,6 +59,7 @@ export function createLeadContext(options: LeadOptions): LeadContext {
   return {
     store: options.store,
     wrappers: options.wrappers ?? {},
+    checks: options.checks ?? {},
     sinks: options.sinks ?? [createMarkdownSink({ folder: join(data, 'comments') })],
     data,
     backoff: { ...DEFAULT_BACKOFF, ...options.backoff },

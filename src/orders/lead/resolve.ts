@@ -5,6 +5,7 @@ import { formatRunId } from '../../records/index.js';
 import type { Decision, InboxItem, OrderRecord, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
 import { createExecution } from '../execution.js';
 import type { ItemResolution, ResolveOutcome } from '../ports/order-store.js';
+import { chooseIsolation } from '../proof/choose-isolation.js';
 import { readResultValue } from '../reading/read-result-value.js';
 import { findWrapper } from '../wrappers/wrappers.js';
 import { sketchSpec } from './submit.js';
@@ -58,7 +59,7 @@ export async function resolveItem(context: LeadContext, request: ResolveRequest)
       at: resolution.at,
     }),
     outbox: outboxMessages(context, { issueRef: item.issue_ref, trigger: formatTrigger(order, id) }, comment),
-    ...(action === 'retry' ? { retry: createRetry(context, record, now) } : {}),
+    ...(action === 'retry' ? { retry: await createRetry(context, record, now) } : {}),
   });
   return readOutcome(outcome, id, decision);
 }
@@ -144,11 +145,11 @@ function getResult({ action, result, id }: ResolveRequest, item: InboxItem, orde
   );
 }
 
-function createRetry(
+async function createRetry(
   { newId, wrappers }: LeadContext,
   record: OrderRecord,
   now: number,
-): NonNullable<ItemResolution['retry']> {
+): Promise<NonNullable<ItemResolution['retry']>> {
   const { run_id: _, request_id: __, ...request } = record.order;
   const wrapper = findWrapper(request.worker, wrappers);
   return {
@@ -157,6 +158,8 @@ function createRetry(
     spec: sketchSpec(request, wrapper),
     run: newId(),
     makeRunId: (number) => formatRunId(now, request.role, number),
+    isolation: await chooseIsolation(request, wrapper),
+    baseCommit: record.base_commit,
   };
 }
 

@@ -2,12 +2,17 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import type { Decision, NewOutboxMessage, OrderRecord, Reading, RunResult } from '../../records/index.js';
+import { getErrorCode } from '../../base/index.js';
+import type { Decision, Evidence, NewOutboxMessage, OrderRecord, Reading, RunResult } from '../../records/index.js';
 import { failedResult } from '../../runs/index.js';
 import { getIssueState } from '../comment/issue-state.js';
 import { renderComment, formatTrigger } from '../comment/render-comment.js';
 import { decide } from '../decide/decide.js';
 import { createExecution, createItem } from '../execution.js';
+import { choosePolicy } from '../proof/checks.js';
+import { judgeReading, listReported } from '../proof/judge-result.js';
+import { findWrapper } from '../wrappers/wrappers.js';
+import type { Wrapper } from '../wrappers/wrappers.js';
 import type { Execution } from '../execution.js';
 import { readWorkResult } from '../reading/read-work-result.js';
 import type { RejectedAnswer } from '../reading/read-work-result.js';
@@ -45,6 +50,10 @@ export interface WorkerEnd {
   readonly note?: string;
   /** What came of its run; by default made from exit code and signal. */
   readonly runResult?: RunResult;
+  /** What `Lead.read` returned, where the result has been read already. */
+  readonly reading?: Reading;
+  /** What was found out about its claims. */
+  readonly evidence?: readonly Evidence[];
 }
 
 /** Which order. */
@@ -65,18 +74,26 @@ export interface Settlement {
 export async function settle(context: LeadContext, end: OrderName & WorkerEnd): Promise<Settlement> {
   const { store, clock, newId } = context;
   const { issueRef, runId, exitCode, signal = null } = end;
-  const record = await store.findOrder(issueRef, runId);
-  if (record === undefined) {
-    throw new LeadError('ORDER_NOT_FOUND', `Cannot find the order "${runId}" of issue "${issueRef}". Submit it first.`);
-  }
-  const reading = await readEnd(context, record, end);
+  const record = await findRecord(context, end);
+  const reading = end.reading ?? (await readEnd(context, record, end));
   const now = clock();
   const at = new Date(now).toISOString();
   const { order } = record;
   const startedAt = wasStarted(end) ? (end.startedAt ?? record.started_at) : null;
   const durationMs = startedAt === null ? null : Math.max(0, now - Date.parse(startedAt));
   const printedIn = `${relative(context.data, context.getRunFolder(record.run))}/.audit`;
-  const given = { order, reading, exitCode, signal, durationMs, printedIn, ...whatElseIsKnown(end) };
+  const evidence = collectEvidence(context, record, end, reading);
+  const given = {
+    order,
+    reading,
+    exitCode,
+    signal,
+    durationMs,
+    printedIn,
+    evidence,
+    ...readPolicy(context, order),
+    ...whatElseIsKnown(end),
+  };
   const row = (decision: Decision): Execution => ({
     id: newId(),
     order,
@@ -122,6 +139,41 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   return { decision, reading, repeated };
 }
 
+async function findRecord({ store }: LeadContext, { issueRef, runId }: OrderName): Promise<OrderRecord> {
+  const record = await store.findOrder(issueRef, runId);
+  if (record !== undefined) return record;
+  throw new LeadError('ORDER_NOT_FOUND', `Cannot find the order "${runId}" of issue "${issueRef}". Submit it first.`);
+}
+
+/** Reads a worker's result without deciding on it. */
+export async function readResult(context: LeadContext, end: OrderName & WorkerEnd): Promise<Reading> {
+  return readEnd(context, await findRecord(context, end), end);
+}
+
+/** What was found out, and what is only the agent's word; without secrets. */
+function collectEvidence(
+  { secrets }: LeadContext,
+  { order }: OrderRecord,
+  end: WorkerEnd,
+  reading: Reading,
+): readonly Evidence[] {
+  const found = end.evidence ?? [];
+  const all = [...judgeReading(reading, order, end), ...found, ...listReported(reading.result, found)];
+  return all.map((one) => ({ ...one, detail: secrets.maskText(one.detail) }));
+}
+
+/** The policy of the order's wrapper; of one that is not configured any more, the order's checks decide. */
+function readPolicy({ wrappers }: LeadContext, order: OrderRecord['order']) {
+  let wrapper: Wrapper;
+  try {
+    wrapper = findWrapper(order.worker, wrappers);
+  } catch (error) {
+    if (getErrorCode(error) !== 'UNKNOWN_WORKER') throw error;
+    wrapper = { type: order.worker };
+  }
+  return { policy: choosePolicy(order, wrapper), checks: order.checks ?? wrapper.checks ?? [] };
+}
+
 async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {
   // A worker that was not started has nothing to report; what stands in the folder is somebody else's.
   if (!wasStarted(end)) return { source: 'none', problems: [] };
@@ -138,7 +190,12 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
     maskText: (text) => context.secrets.maskText(text),
     ...(startedAt === null ? {} : { startedAt }),
   });
-  return reading.result === undefined && end.draft !== undefined ? { ...reading, draft: end.draft } : reading;
+  const kept = record.order.expects === 'report' ? withoutProblem(reading, 'CHANGES_MISSING') : reading;
+  return kept.result === undefined && end.draft !== undefined ? { ...kept, draft: end.draft } : kept;
+}
+
+function withoutProblem(reading: Reading, unwanted: string): Reading {
+  return { ...reading, problems: reading.problems.filter(({ code }) => code !== unwanted) };
 }
 
 function wasStarted({ startError, unresolved = [], canceled = false }: WorkerEnd): boolean {

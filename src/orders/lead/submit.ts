@@ -1,5 +1,7 @@
 import { formatRunId } from '../../records/index.js';
 import type { OrderRecord, StoredRunSpec, WorkOrder, WorkRequest } from '../../records/index.js';
+import { chooseIsolation } from '../proof/choose-isolation.js';
+import { findChecks } from '../proof/checks.js';
 import { readWorkRequest } from '../shapes/read-work-request.js';
 import { findWrapper, findAgentEngine } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
@@ -20,12 +22,15 @@ export async function submit(context: LeadContext, request: unknown): Promise<Su
   const checked = readWorkRequest(request);
   const now = context.clock();
   const wrapper = findWrapper(checked.worker, context.wrappers);
+  // A name that means nothing is refused now, not when the work is done.
+  findChecks(checked, wrapper, context.checks);
   const { record, repeated } = await context.store.submitOrder({
     request: checked,
     workerType: wrapper.type,
     run: context.newId(),
     spec: sketchSpec(checked, wrapper),
     makeRunId: (number) => formatRunId(now, checked.role, number),
+    isolation: await chooseIsolation(checked, wrapper),
     now,
   });
   return { order: record.order, run: record.run, repeated, record };

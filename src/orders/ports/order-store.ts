@@ -98,6 +98,10 @@ export interface OrderSubmission {
   readonly spec: StoredRunSpec;
   /** Makes a run id from the number that the store assigns: `2026-11-15-backend-0001`. */
   readonly makeRunId: (number: number) => string;
+  /** Where the work is done if the request does not say; `repository` by default. */
+  readonly isolation?: 'repository' | 'worktree';
+  /** For a retry: the commit that the order it repeats began from. */
+  readonly baseCommit?: string | null;
   readonly now: number;
 }
 

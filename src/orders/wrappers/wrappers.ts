@@ -24,6 +24,10 @@ export interface Wrapper {
   readonly limits?: NonNullable<RunSpec['limits']>;
   /** Names of environment variables passed to the agent. */
   readonly env?: readonly string[];
+  /** Names of checks that Sluice runs for orders which name none. */
+  readonly checks?: readonly string[];
+  /** What an issue needs to advance: `proven` (default where checks are named) or `reported`. */
+  readonly policy?: { readonly evidence?: 'proven' | 'reported' };
 }
 
 const { command, permissions, model, limits, env } = runSpecSchema.properties;
@@ -39,6 +43,13 @@ export const WRAPPER_SCHEMA = {
     model,
     limits,
     env,
+    checks: { type: 'array', maxItems: 20, uniqueItems: true, items: WORKER_NAME },
+    policy: {
+      type: 'object',
+      properties: { evidence: { enum: ['proven', 'reported'] } },
+      required: [],
+      additionalProperties: false,
+    },
   },
   required: ['type'],
   additionalProperties: false,

@@ -67,9 +67,11 @@ export interface RunStore {
   claimRun(claim: RunClaim): Promise<ClaimedRun | undefined>;
   /**
    * From here on the agent's process may be running: an expired claim is no longer queued again. `spec` is what is really
-   * executed. `canceled` if cancellation was requested before the start, `lost` if the claim is not held any more.
+   * executed; `baseCommit` is recorded with the order unless it has one. `canceled` if cancellation was requested before the start, `lost` if the claim is not held any more.
    */
-  markStarted(hold: RunHold & { readonly spec?: RunSpec }): Promise<'started' | 'canceled' | 'lost'>;
+  markStarted(
+    hold: RunHold & { readonly spec?: RunSpec; readonly baseCommit?: string },
+  ): Promise<'started' | 'canceled' | 'lost'>;
   /** Puts a claimed run back into the queue, not to be claimed again before `retryAt`: its folder is in use elsewhere. False once it was started. */
   releaseRun(hold: RunHold & { readonly retryAt: number }): Promise<boolean>;
   /** Extends the lease; returns what was requested of the run meanwhile. A returned reply counts as taken: the run goes on. */

@@ -118,6 +118,38 @@ export function describeClaims(makeSite: MakeSite): void {
   });
 
   describe('starting and renewing', () => {
+    it('records the commit an order began from once, and passes it to a retry', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder(sampleSubmission());
+      expect(record.base_commit).toBeNull();
+      const { issue_ref: issueRef, run_id: runId } = record.order;
+      await store.claimRun(sampleClaim());
+      for (const baseCommit of ['aaaa', 'bbbb']) await store.markStarted({ ...sampleHold(record), baseCommit });
+      expect((await store.findOrder(issueRef, runId))?.base_commit).toBe('aaaa');
+      const retry = await store.submitOrder({
+        ...sampleSubmission(),
+        run: '01KA3RETRYRETRYRETRYRETRYR',
+        baseCommit: 'aaaa',
+      });
+      await store.settleOrder(sampleSettlement(record));
+      await store.claimRun(sampleClaim());
+      await store.markStarted({ ...sampleHold(retry.record), baseCommit: 'cccc' });
+      expect((await store.findOrder(issueRef, retry.record.order.run_id))?.base_commit).toBe('aaaa');
+    });
+
+    it('orders that get a worktree by default share a repository', async () => {
+      const store = await openSite(await makeSite());
+      for (const [number, run] of ['01KA3SHAREONE', '01KA3SHARETWO'].entries()) {
+        await store.submitOrder({
+          ...sampleSubmission({ issue_ref: `acme/shop#${number + 1}` }),
+          run,
+          isolation: 'worktree',
+        });
+      }
+      expect((await store.claimRun(sampleClaim()))?.record.id).toBe('01KA3SHAREONE');
+      expect((await store.claimRun(sampleClaim()))?.record.id).toBe('01KA3SHARETWO');
+    });
+
     it('records when the process may have started, and what is really executed', async () => {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());

@@ -24,6 +24,7 @@ export function describeSubmitAndClaim(makeSite: MakeSite): void {
       expect(record).toEqual({
         order: { ...submission.request, run_id: '2026-11-15-backend-0001' },
         run: submission.run,
+        base_commit: null,
         worker_type: 'script',
         state: 'queued',
         created_at: '2026-11-15T06:00:00.000Z',

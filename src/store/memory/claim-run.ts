@@ -49,7 +49,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
       return { record: readRun(tables, row), order, unresolved: findUnresolved(tables, order?.order.depends_on ?? []) };
     },
 
-    async markStarted({ spec, ...hold }) {
+    async markStarted({ spec, baseCommit, ...hold }) {
       checkOpen(tables);
       const row = findHeld(tables, hold);
       if (row === undefined) return 'lost';
@@ -59,6 +59,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
         started_at: row.record.started_at ?? new Date(hold.now).toISOString(),
         ...(spec === undefined ? {} : { spec: copyValue(storeSpec(spec, 'running')) }),
       };
+      if (baseCommit !== undefined) setBaseCommit(tables, row, baseCommit);
       return 'started';
     },
 
@@ -149,4 +150,9 @@ function isExpired(row: RunRow, now: number): boolean {
 
 function requeue(row: RunRow): void {
   row.record = { ...row.record, state: 'queued', owner: null, lease_until: null };
+}
+
+function setBaseCommit(tables: Tables, { record: { order: name } }: RunRow, commit: string): void {
+  const order = name === null ? undefined : tables.orders.get(orderKey(name.issue_ref, name.run_id));
+  if (order !== undefined) order.record = { ...order.record, base_commit: order.record.base_commit ?? commit };
 }

@@ -1,6 +1,6 @@
 import type { OrderStore, OrderSubmission } from '../../orders/index.js';
 import type { ExecutionRecord, InboxItem, IssueState, NewOutboxMessage, OrderRecord } from '../../records/index.js';
-import { CANCELED_IN_QUEUE, checkSameOrder, supersededBy } from '../queue-rules.js';
+import { CANCELED_IN_QUEUE, checkSameOrder, needsWholeFolder, supersededBy } from '../queue-rules.js';
 import { orderNotFound } from '../store-error.js';
 import { QUEUE, formatRequestsKey } from '../wakers.js';
 import { createOrderLists } from './lists.js';
@@ -66,6 +66,7 @@ function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueSta
     order: { ...copyValue(request), run_id: runId },
     run,
     worker_type: workerType,
+    base_commit: submission.baseCommit ?? null,
     created_at: at,
     settled_at: null,
     decision: null,
@@ -83,7 +84,7 @@ function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueSta
       order: { issue_ref: issueRef, run_id: runId },
       workerType,
       priority: request.priority ?? 0,
-      isExclusive: request.isolation !== 'worktree',
+      isExclusive: needsWholeFolder(submission),
     },
     now,
   );

@@ -51,21 +51,27 @@ export function createClaimRun({ database }: Context): ClaimRun {
         return { record, order, unresolved: await findUnresolved(transaction, order?.order.depends_on ?? []) };
       }),
 
-    async markStarted({ id, workerId, now, spec }) {
+    async markStarted({ id, workerId, now, spec, baseCommit }) {
       // One update with a case, because cancellation may be requested at the moment of the start.
       const { rows } = await database.query(
-        `UPDATE sluice.runs SET
+        `WITH started AS (UPDATE sluice.runs SET
            started_at = CASE WHEN ${IS_CANCELED} THEN started_at ELSE COALESCE(started_at, $3) END,
            spec = CASE WHEN ${IS_CANCELED} THEN spec ELSE COALESCE($4, spec) END,
            engine = CASE WHEN ${IS_CANCELED} THEN engine ELSE COALESCE($5, engine) END
          WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}
-         RETURNING started_at`,
+         RETURNING id, started_at
+         ), based AS (
+           UPDATE sluice.orders SET base_commit = COALESCE(base_commit, $6)
+           FROM started WHERE run = started.id AND started.started_at IS NOT NULL
+         )
+         SELECT started_at FROM started`,
         [
           id,
           workerId,
           now,
           spec === undefined ? null : JSON.stringify(storeSpec(spec, 'running')),
           spec?.engine ?? null,
+          baseCommit ?? null,
         ],
       );
       if (rows[0] === undefined) return 'lost';

@@ -279,4 +279,14 @@ export const MIGRATIONS: readonly string[] = [
     alive_until bigint NOT NULL
   );
   `,
+  // The commit an order began from: claimed commits are compared with it. A view has the columns of the day it was made.
+  `
+  ALTER TABLE sluice.orders ADD COLUMN base_commit text;
+  DROP VIEW sluice.order_records;
+  CREATE VIEW sluice.order_records AS
+    SELECT orders.*, runs.started_at, CASE
+      WHEN orders.settled_at IS NULL THEN CASE WHEN runs.state = 'queued' THEN 'queued' ELSE 'running' END
+      WHEN orders.decision IS NULL THEN 'canceled' ELSE 'settled' END AS state
+    FROM sluice.orders LEFT JOIN sluice.runs ON runs.id = orders.run;
+  `,
 ];

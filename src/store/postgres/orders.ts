@@ -14,7 +14,7 @@ import type {
   OrderRecord,
   Resolution,
 } from '../../records/index.js';
-import { CANCELED_IN_QUEUE, checkSameOrder, supersededBy } from '../queue-rules.js';
+import { CANCELED_IN_QUEUE, checkSameOrder, needsWholeFolder, supersededBy } from '../queue-rules.js';
 import { StoreError, orderNotFound } from '../store-error.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
@@ -111,9 +111,18 @@ async function replaceRun(
     [issueRef, runId, now, JSON.stringify(CANCELED_IN_QUEUE), ...digestValues(CANCELED_IN_QUEUE)],
   );
   await transaction.query(
-    `INSERT INTO sluice.orders (issue_ref, run_id, run, request_id, work_order, worker_type, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [issueRef, runId, run, request.request_id ?? null, JSON.stringify({ ...request, run_id: runId }), workerType, now],
+    `INSERT INTO sluice.orders (issue_ref, run_id, run, request_id, work_order, worker_type, base_commit, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      issueRef,
+      runId,
+      run,
+      request.request_id ?? null,
+      JSON.stringify({ ...request, run_id: runId }),
+      workerType,
+      submission.baseCommit ?? null,
+      now,
+    ],
   );
   const queued = {
     id: run,
@@ -121,7 +130,7 @@ async function replaceRun(
     order: { issue_ref: issueRef, run_id: runId },
     workerType,
     priority: request.priority ?? 0,
-    isExclusive: request.isolation !== 'worktree',
+    isExclusive: needsWholeFolder(submission),
   };
   await addRun(transaction, queued, { requestId: null, now });
   const { rows } = await transaction.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [run]);

@@ -140,12 +140,13 @@ export function readIssue(row: Row): IssueRecord {
 
 /** Reads a row of `order_records`. */
 export function readOrder(row: Row): OrderRecord {
-  const { text, time, timeOrNull, json, jsonOrNull } = readColumns(row);
+  const { text, textOrNull, time, timeOrNull, json, jsonOrNull } = readColumns(row);
   return {
     order: json('work_order') as WorkOrder,
     run: text('run'),
     worker_type: text('worker_type'),
     state: text('state') as OrderState,
+    base_commit: textOrNull('base_commit'),
     created_at: time('created_at'),
     started_at: timeOrNull('started_at'),
     settled_at: timeOrNull('settled_at'),

@@ -37,6 +37,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const start = database.prepare(`
     UPDATE runs SET started_at = coalesce(started_at, ?), spec = coalesce(?, spec), engine = coalesce(?, engine)
     WHERE id = ?`);
+  const setBase = database.prepare('UPDATE orders SET base_commit = coalesce(base_commit, ?) WHERE run = ?');
   const release = database.prepare(`UPDATE runs SET ${UNCLAIMED}, not_before = ? WHERE id = ?`);
   const renew = database.prepare('UPDATE runs SET state = ?, lease_until = ?, reply = NULL WHERE id = ?');
   const wait = database.prepare(`UPDATE runs SET state = 'waiting', reply = NULL WHERE id = ?`);
@@ -77,7 +78,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
         return { record, order, unresolved: unresolved.map((each) => readText(each, 'value')) };
       }),
 
-    markStarted: async ({ spec, ...hold }) =>
+    markStarted: async ({ spec, baseCommit, ...hold }) =>
       whileHeld(hold, 'lost', (row) => {
         if (row['cancel_requested'] === 1 && row['started_at'] === null) return 'canceled';
         start.run(
@@ -86,6 +87,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
           spec?.engine ?? null,
           hold.id,
         );
+        if (baseCommit !== undefined) setBase.run(baseCommit, hold.id);
         return 'started';
       }),
 

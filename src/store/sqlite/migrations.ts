@@ -285,4 +285,8 @@ export const MIGRATIONS: readonly string[] = [
     alive_until INTEGER NOT NULL
   ) STRICT;
   `,
+  // The commit an order began from: claimed commits are compared with it.
+  `
+  ALTER TABLE orders ADD COLUMN base_commit TEXT;
+  `,
 ];

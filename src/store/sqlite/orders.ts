@@ -9,7 +9,7 @@ import type {
   Resolution,
   WorkOrder,
 } from '../../records/index.js';
-import { CANCELED_IN_QUEUE, checkSameOrder, supersededBy } from '../queue-rules.js';
+import { CANCELED_IN_QUEUE, checkSameOrder, needsWholeFolder, supersededBy } from '../queue-rules.js';
 import { orderNotFound } from '../store-error.js';
 import { QUEUE, formatRequestsKey } from '../wakers.js';
 import type { Wakers } from '../wakers.js';
@@ -75,8 +75,8 @@ function createReplaceRun(
   const digests = createRunDigests(database);
   const addRun = createAddRun(database);
   const insert = database.prepare(`
-    INSERT INTO orders (issue_ref, run_id, run, request_id, worker_type, work_order, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO orders (issue_ref, run_id, run, request_id, worker_type, work_order, base_commit, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
   const find = database.prepare('SELECT * FROM order_records WHERE run = ?');
 
   function stopOthers(issueRef: string, now: number): void {
@@ -91,21 +91,22 @@ function createReplaceRun(
     }
   }
 
-  return ({ request, workerType, run, spec, makeRunId, now }, state) => {
+  return (submission, state) => {
+    const { request, workerType, run, spec, makeRunId, baseCommit = null, now } = submission;
     const issueRef = request.issue_ref;
     const counted = countRun.get(issueRef, state, now) ?? {};
     const runId = makeRunId(readInteger(counted, 'last_run_number'));
     activate.run(runId, issueRef);
     stopOthers(issueRef, now);
     const order: WorkOrder = { ...request, run_id: runId };
-    insert.run(issueRef, runId, run, request.request_id ?? null, workerType, JSON.stringify(order), now);
+    insert.run(issueRef, runId, run, request.request_id ?? null, workerType, JSON.stringify(order), baseCommit, now);
     const queued = {
       id: run,
       spec,
       order: { issue_ref: issueRef, run_id: runId },
       workerType,
       priority: request.priority ?? 0,
-      isExclusive: request.isolation !== 'worktree',
+      isExclusive: needsWholeFolder(submission),
     };
     addRun(queued, now);
     return readOrder(find.get(run) ?? {});

@@ -104,6 +104,7 @@ export function readOrder(row: SqlRow): OrderRecord {
     run: readText(row, 'run'),
     worker_type: readText(row, 'worker_type'),
     state: readText(row, 'state') as OrderState,
+    base_commit: readTextOrNull(row, 'base_commit'),
     created_at: readTime(row, 'created_at'),
     started_at: readTimeOrNull(row, 'started_at'),
     settled_at: readTimeOrNull(row, 'settled_at'),

@@ -10,6 +10,7 @@ const order = (run_id: string): OrderView => ({
   worker: 'codex-cli',
   worker_type: 'codex-cli',
   state: 'settled',
+  base_commit: null,
   order: {
     issue_ref: 'acme/shop#7',
     run_id,

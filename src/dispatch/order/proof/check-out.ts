@@ -1,0 +1,34 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '../../../files/index.js';
+import { runGit } from '../../../orders/index.js';
+import type { RepositoryStart } from './repository.js';
+
+const LONG = { timeLimitMs: 300_000 };
+
+/**
+ * Writes the files of a commit into a new folder, as a repository of ours: with the objects of the agent's repository and
+ * nothing of its configuration, hooks or filters. A sentence if that cannot be done.
+ */
+export async function checkOut(
+  { objects, format, shallow }: Pick<RepositoryStart, 'objects' | 'format' | 'shallow'>,
+  commit: string,
+  folder: string,
+): Promise<{ readonly error?: string }> {
+  await rm(folder, { recursive: true, force: true });
+  await makeFolder(folder);
+  const gitDir = join(folder, '.git');
+  const made = await runGit(folder, ['init', '--quiet', '--template=', `--object-format=${format}`, '.']);
+  if (made.code !== 0) return { error: 'git could not make a folder for the check' };
+  await makeFolder(join(gitDir, 'objects', 'info'));
+  await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
+  if (shallow !== null) await writeFile(join(gitDir, 'shallow'), shallow);
+  await writeFile(join(gitDir, 'HEAD'), `${commit}\n`);
+  const options = { ...LONG, gitDir, workTree: folder };
+  const read = await runGit(folder, ['read-tree', commit], options);
+  const filled =
+    read.code === 0
+      ? await runGit(folder, ['checkout-index', '--all', '--force', '--quiet', '--index'], options)
+      : read;
+  return filled.code === 0 ? {} : { error: `the commit could not be checked out: ${filled.stderr.trim().slice(-200)}` };
+}

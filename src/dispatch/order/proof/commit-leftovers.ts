@@ -1,0 +1,124 @@
+import { lstat } from 'node:fs/promises';
+import { listSubmodules, parseChanges, runGit } from '../../../orders/index.js';
+import type { WorkOrder, WorkResult } from '../../../records/index.js';
+import { findNestedRepositories } from '../worktree.js';
+import type { Worktree } from '../worktree.js';
+import { withObjects } from './repository.js';
+import type { CallGit, RepositoryStart } from './repository.js';
+import { findLinksOut } from './witness-commit.js';
+
+/** What is committed for an agent, and in whose name. */
+export interface Leftovers {
+  readonly start: RepositoryStart;
+  readonly worktree: Worktree;
+  readonly order: Pick<WorkOrder, 'worker' | 'run_id' | 'issue_ref'>;
+  readonly result: WorkResult;
+  readonly maskText: (text: string) => string;
+}
+
+/** `clean`: there was nothing to commit. `stopped`: it may not be committed; the worktree is left as it is. */
+export type Committed =
+  | { readonly state: 'clean' }
+  | { readonly state: 'committed'; readonly commit: string }
+  | { readonly state: 'stopped'; readonly why: string };
+
+const MAX_LISTING = 8 * 1024 * 1024;
+/** A longer change cannot be searched for secrets. */
+const MAX_DIFF = 64 * 1024 * 1024;
+const LONG = { timeLimitMs: 300_000 };
+
+/**
+ * Commits what an agent left in its worktree, on the worktree's own branch. Everything goes through a git directory and an
+ * index of ours: what the agent wrote into the repository's configuration, or marked as unchanged in its index, has no effect.
+ */
+export async function commitLeftovers(leftovers: Leftovers): Promise<Committed> {
+  const { start, worktree } = leftovers;
+  // A link in its place would lead to the files of others.
+  const folder = await lstat(worktree.folder).catch(() => undefined);
+  if (folder?.isDirectory() !== true) return { state: 'stopped', why: 'the worktree was removed or replaced' };
+  const reference = `refs/heads/${worktree.branch}`;
+  const tip = await runGit(worktree.repoDir, ['rev-parse', '--quiet', '--verify', `${reference}^{commit}`]);
+  if (tip.code !== 0) return { state: 'stopped', why: `the branch ${worktree.branch} was removed` };
+  const parent = tip.stdout.trim();
+  const made = await withObjects(start, async (call) => makeCommit(leftovers, parent, call));
+  if (made.state !== 'committed') return made;
+  // Only from where it stood: a branch that moved meanwhile is not reset.
+  const update = ['update-ref', '-m', 'sluice: commit what the agent left', reference, made.commit, parent];
+  const moved = await runGit(worktree.repoDir, update);
+  return moved.code === 0 ? made : { state: 'stopped', why: `the branch ${worktree.branch} could not be moved` };
+}
+
+async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit): Promise<Committed> {
+  const { worktree, result, start } = leftovers;
+  // The index lies beside the git directory of ours, which is removed afterwards.
+  const files = { ...LONG, workTree: worktree.folder };
+  const call: CallGit = async (args, more = {}) => callGit(['-C', worktree.folder, ...args], { ...files, ...more });
+  const stop = (why: string): Committed => ({ state: 'stopped', why });
+  const ignored = await runGit(start.repoDir, ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude']);
+  const exclude = ignored.code === 0 ? ['-c', `core.excludesFile=${ignored.stdout.trim()}`] : [];
+
+  if ((await call(['read-tree', parent])).code !== 0) return stop('its branch could not be read');
+  // Before git sees them: it would ask such a repository for its state, by its own configuration.
+  const [nested] = await findNestedRepositories(call, worktree.folder, parent);
+  if (nested !== undefined) return stop(`it holds a repository of its own: ${nested.slice(0, 200)}`);
+  const added = await call([...exclude, 'add', '--all', '--', '.']);
+  if (added.code !== 0) return stop(`git could not read its files: ${added.stderr.trim().slice(-200)}`);
+  const tree = (await call(['write-tree'])).stdout.trim();
+  if (tree === '') return stop('its files could not be written as a tree');
+  const claimed = result.changes.commit;
+  for (const known of [parent, ...(claimed !== undefined && /^[0-9a-f]{4,64}$/.test(claimed) ? [claimed] : [])]) {
+    const its = await call(['rev-parse', '--quiet', '--verify', `${known}^{tree}`]);
+    if (its.code === 0 && its.stdout.trim() === tree) return { state: 'clean' };
+  }
+
+  const listing = await call(['diff-tree', '-r', '-M', '--raw', '-z', '--no-abbrev', parent, tree], {
+    maxBytes: MAX_LISTING,
+  });
+  if (listing.code !== 0) return stop('it changed too many files');
+  const changes = parseChanges(listing.stdout);
+  const submodules = listSubmodules(changes);
+  if (submodules.length > 0) return stop(`it holds a repository of its own: ${submodules[0]?.slice(0, 200)}`);
+  const [linkOut] = await findLinksOut(call, changes);
+  if (linkOut !== undefined) return stop(`it holds a link that leads out of it: ${linkOut.slice(0, 200)}`);
+  const plain = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '-U0'];
+  const diff = await call(['diff-tree', '-r', '-p', ...plain, parent, tree], { maxBytes: MAX_DIFF });
+  if (diff.code !== 0) return stop('it is too large to be searched for secrets');
+  if (holdsSecret(diff.stdout, leftovers.maskText)) return stop('it holds a secret');
+
+  const identity = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@localhost', '-c', 'commit.gpgsign=false'];
+  const commit = await call([...identity, 'commit-tree', tree, '-p', parent, '-F', '-'], {
+    input: writeMessage(leftovers),
+  });
+  return commit.code === 0 ? { state: 'committed', commit: commit.stdout.trim() } : stop('git could not commit it');
+}
+
+/** Looks at what is added, not at what is taken away: to remove a secret is right. */
+function holdsSecret(diff: string, maskText: (text: string) => string): boolean {
+  const added = diff
+    .split('\n')
+    .filter((line) => line.startsWith('+'))
+    .map((line) => line.slice(1))
+    .join('\n');
+  return maskText(added) !== added;
+}
+
+const SUBJECT_LENGTH = 72;
+const BODY_LENGTH = 5000;
+
+function writeMessage({ order, result, maskText }: Leftovers): string {
+  const summary = maskText(result.summary)
+    .replaceAll(/[^\P{Cc}\n]/gu, ' ')
+    .trim();
+  const [first = ''] = summary.split('\n');
+  const subject = first.trim() === '' ? `Work on ${order.issue_ref}` : first.trim();
+  const isWhole = subject === summary && subject.length <= SUBJECT_LENGTH;
+  return [
+    subject.length <= SUBJECT_LENGTH ? subject : `${subject.slice(0, SUBJECT_LENGTH - 1)}…`,
+    '',
+    ...(isWhole || summary === '' ? [] : [summary.slice(0, BODY_LENGTH), '']),
+    `Issue: ${order.issue_ref}`,
+    `Run: ${order.run_id}`,
+    `Co-authored-by: ${order.worker} <${order.worker}@localhost>`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,140 @@
+import { getErrorMessage } from '../../../base/index.js';
+import { findChecks, findWrapper, judgeCheck, judgeCommit } from '../../../orders/index.js';
+import type { CommitFacts, NamedCheck } from '../../../orders/index.js';
+import type { Evidence, OrderRecord, Reading, WorkResult } from '../../../records/index.js';
+import type { HeldClaim } from '../../hold-claim.js';
+import type { WorkContext } from '../../worker-options.js';
+import type { Worktree } from '../worktree.js';
+import { commitLeftovers } from './commit-leftovers.js';
+import type { Committed } from './commit-leftovers.js';
+import type { RepositoryStart } from './repository.js';
+import { runChecks } from './run-checks.js';
+import type { ExecuteCheck } from './run-checks.js';
+import { witnessCommit } from './witness-commit.js';
+
+/** An order whose agent has ended. */
+export interface EndedOrder {
+  readonly record: OrderRecord;
+  readonly reading: Reading;
+  readonly worktree: Worktree | undefined;
+  /** The repository as it was when the order started, or why that is not known. */
+  readonly start: RepositoryStart | { readonly why: string };
+}
+
+/** What came of looking at a result: the reading with the commit that counts, what was found, what is committed. */
+export interface Proof {
+  readonly reading: Reading;
+  readonly evidence: readonly Evidence[];
+  readonly isCommitted: boolean;
+}
+
+/** Finds out what is true of a result: commits what was left, looks at the commit, runs the checks. Decides nothing. */
+export async function prove(
+  context: WorkContext,
+  ended: EndedOrder,
+  claim: HeldClaim,
+  execute: ExecuteCheck,
+): Promise<Proof> {
+  const { result } = ended.reading;
+  const { order } = ended.record;
+  const isOwn = result?.issue_ref === order.issue_ref && result.run_id === order.run_id;
+  // Who is blocked owes nothing, and the result of another run is not looked at.
+  if (result === undefined || !isOwn || result.status === 'blocked') {
+    return { reading: ended.reading, evidence: [], isCommitted: false };
+  }
+  const left = await commitLeft(context, ended, result);
+  const reading = left.state === 'committed' ? withCommit(ended.reading, left.commit) : ended.reading;
+  const facts = await witness(context, ended, reading, left);
+  const evidence = facts === undefined ? [] : judgeCommit(facts, order);
+  const checked = result.status === 'ok' ? await check(context, ended, reading, facts, claim, execute) : [];
+  return { reading, evidence: [...evidence, ...checked], isCommitted: left.state === 'committed' };
+}
+
+async function commitLeft(
+  { lead }: WorkContext,
+  { worktree, start, record: { order } }: EndedOrder,
+  result: WorkResult,
+): Promise<Committed> {
+  if (worktree === undefined || 'why' in start || order.expects === 'report') return { state: 'clean' };
+  try {
+    return await commitLeftovers({ start, worktree, order, result, maskText: (text) => lead.maskText(text) });
+  } catch (error) {
+    return { state: 'stopped', why: getErrorMessage(error) };
+  }
+}
+
+/** The commit of Sluice is the result's: what the agent said about one, or did not say, is settled. */
+function withCommit(reading: Reading, commit: string): Reading {
+  if (reading.result === undefined) return reading;
+  const settled = new Set(['CHANGES_MISSING', 'COMMIT_NOT_FOUND', 'COMMIT_UNCHECKED']);
+  return {
+    ...reading,
+    result: { ...reading.result, changes: { ...reading.result.changes, commit } },
+    problems: reading.problems.filter(({ code }) => !settled.has(code)),
+  };
+}
+
+async function witness(
+  { store }: WorkContext,
+  { start, record }: EndedOrder,
+  { result }: Reading,
+  left: Committed,
+): Promise<CommitFacts | undefined> {
+  const commit = result?.changes.commit;
+  if (left.state === 'stopped') {
+    return { found: 'foreign', commit: commit ?? 'of the worktree', why: `was not made: ${left.why}` };
+  }
+  if (commit === undefined) return undefined;
+  if ('why' in start) return { found: 'nothing', why: start.why };
+  const base = record.base_commit ?? start.head;
+  const madeBySluice = left.state === 'committed';
+  return witnessCommit(start, { commit, base, from: await findStartOfChange(store, start, record), madeBySluice });
+}
+
+/** A retry that began from the commit of an earlier run shows the whole change; otherwise what came between is not the order's. */
+async function findStartOfChange(
+  store: WorkContext['store'],
+  { head }: RepositoryStart,
+  { base_commit: base, order }: OrderRecord,
+): Promise<string> {
+  if (base === null || base === head) return head;
+  const { items } = await store.listOrders({ issueRef: order.issue_ref, limit: 100 });
+  return items.some(({ result }) => result?.changes.commit === head) ? base : head;
+}
+
+async function check(
+  context: WorkContext,
+  { start, record, reading: { result } }: EndedOrder,
+  proven: Reading,
+  facts: CommitFacts | undefined,
+  claim: HeldClaim,
+  execute: ExecuteCheck,
+): Promise<readonly Evidence[]> {
+  const { lead } = context;
+  const { order, run } = record;
+  let checks: readonly NamedCheck[];
+  try {
+    checks = findChecks(order, findWrapper(order.worker, lead.wrappers), lead.checks);
+  } catch (error) {
+    return [{ claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: `Not run: ${getErrorMessage(error)}` }];
+  }
+  if (checks.length === 0) return [];
+  const commit =
+    facts?.found === 'change'
+      ? facts.change.commit
+      : order.expects === 'report' && !('why' in start)
+        ? start.head
+        : undefined;
+  if (commit === undefined || 'why' in start) {
+    const why = 'why' in start ? start.why : 'there is no commit of this order to check';
+    const detail = `Not run: ${why}.`;
+    return checks.map(({ name }) => ({
+      claim: 'tests',
+      by: 'sluice',
+      verdict: 'unchecked',
+      detail: `${name}: ${detail}`,
+    }));
+  }
+  const outcomes = await runChecks(context, checks, { start, commit, run }, claim, execute);
+  return outcomes.map((outcome) => judgeCheck(outcome, proven.result ?? result));
+}

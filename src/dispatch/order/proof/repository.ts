@@ -1,0 +1,77 @@
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { runGit } from '../../../orders/index.js';
+import type { GitEnd, GitOptions } from '../../../orders/index.js';
+
+/** A repository as it was before an agent could change it. Kept in memory, where no agent can write. */
+export interface RepositoryStart {
+  readonly repoDir: string;
+  /** The commit it stood at. */
+  readonly head: string;
+  /** Tips of branches, tags and remote branches with commits that `head` does not have. */
+  readonly otherTips: readonly string[];
+  /** Where its objects are; absolute, links resolved. */
+  readonly objects: string;
+  readonly format: string;
+  /** Where the history of a shallow clone ends; null for a whole one. */
+  readonly shallow: string | null;
+}
+
+/** More branches than that are not compared. */
+const MAX_TIPS = 50_000;
+const LONG = { timeLimitMs: 120_000 };
+
+/** Records where a repository stands; a sentence where that cannot be done. */
+export async function recordStart(repoDir: string): Promise<RepositoryStart | { readonly why: string }> {
+  const names = ['objects', 'shallow'].flatMap((path) => ['--git-path', path]);
+  const found = await runGit(repoDir, ['rev-parse', ...names, '--show-object-format', '--verify', 'HEAD^{commit}']);
+  if (found.code === 'no_git') return { why: 'git is not installed' };
+  const [objects = '', shallowFile = '', format = '', head = ''] = found.stdout.trim().split('\n');
+  if (found.code !== 0 || head === '') {
+    return {
+      why: found.stderr.includes('not a git repository')
+        ? 'repo_dir is not a git repository'
+        : 'repo_dir has no commit',
+    };
+  }
+  const listing = ['for-each-ref', '--format=%(objectname) %(*objectname)', `--no-merged=${head}`];
+  const refs = await runGit(repoDir, listing, { ...LONG, maxBytes: 128 * MAX_TIPS });
+  const tips = [...new Set(refs.stdout.split(/\s+/).filter(Boolean))];
+  if (refs.code !== 0 || tips.length > MAX_TIPS) return { why: 'its branches could not be listed' };
+  return {
+    repoDir,
+    head,
+    otherTips: tips,
+    objects: await realpath(resolve(repoDir, objects)),
+    format,
+    shallow: await readFile(resolve(repoDir, shallowFile), 'utf8').catch(() => null),
+  };
+}
+
+/** Calls git; options beyond those of the repository. */
+export type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
+
+/**
+ * Asks about the objects of a repository through a git directory of ours. Nothing the agent can have written there counts:
+ * no configuration, hook or filter, no graft that forges a history, no reference.
+ */
+export async function withObjects<T>(
+  { objects, format, shallow }: Pick<RepositoryStart, 'objects' | 'format' | 'shallow'>,
+  work: (call: CallGit) => Promise<T>,
+): Promise<T> {
+  const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
+  try {
+    await initialize(gitDir, format, shallow);
+    const options = { ...LONG, gitDir, objectDirectory: objects };
+    return await work(async (args, more = {}) => runGit(gitDir, args, { ...options, ...more }));
+  } finally {
+    await rm(gitDir, { recursive: true, force: true });
+  }
+}
+
+async function initialize(gitDir: string, format: string, shallow: string | null): Promise<void> {
+  const made = await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
+  if (made.code !== 0) throw new Error(`git could not be prepared: ${made.stderr.trim().slice(-200)}`);
+  if (shallow !== null) await writeFile(join(gitDir, 'shallow'), shallow);
+}

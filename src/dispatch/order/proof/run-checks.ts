@@ -1,0 +1,118 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createUlids } from '../../../base/index.js';
+import { makeFolder } from '../../../files/index.js';
+import { didPass, wasStopped } from '../../../orders/index.js';
+import type { CheckOutcome, CheckTry, NamedCheck } from '../../../orders/index.js';
+import type { RunSpec } from '../../../records/index.js';
+import { whileInProgress } from '../../claims-in-progress.js';
+import type { HeldClaim } from '../../hold-claim.js';
+import type { WorkContext } from '../../worker-options.js';
+import { checkOut } from './check-out.js';
+import type { RepositoryStart } from './repository.js';
+
+/** What the checks of an order work on. */
+export interface CheckedChange {
+  readonly start: RepositoryStart;
+  readonly commit: string;
+  /** The run that carries the order. */
+  readonly run: string;
+}
+
+const DEFAULT_TIMEOUT_S = 600;
+
+/** Executes a plain run that is in the store and held under that name. */
+export type ExecuteCheck = (context: WorkContext, id: string, workerId: string) => Promise<void>;
+
+/** Where the checks of an order work; nothing of it is kept. */
+export function findCheckFolder(data: string, run: string): string {
+  return join(data, 'checks', run);
+}
+
+/**
+ * Runs checks one after the other, each in a clean checkout of the commit and with an environment of its own. Each is a run
+ * of its own in the store, under the claim of the order: it takes no slot and stops with it.
+ */
+export async function runChecks(
+  context: WorkContext,
+  checks: readonly NamedCheck[],
+  change: CheckedChange,
+  claim: HeldClaim,
+  execute: ExecuteCheck,
+): Promise<readonly CheckOutcome[]> {
+  const folder = findCheckFolder(context.runs.data, change.run);
+  const outcomes: CheckOutcome[] = [];
+  try {
+    for (const check of checks) {
+      const tries: CheckTry[] = [];
+      for (let turn = 0; turn < (check.tries ?? 1); turn++) {
+        const attempt = await tryCheck(context, check, { ...change, folder }, claim, execute);
+        tries.push(attempt);
+        if (!('result' in attempt) || didPass(attempt.result) || wasStopped(attempt.result)) break;
+      }
+      outcomes.push({ check, tries, networkOpen: check.network !== 'host' });
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return outcomes;
+}
+
+async function tryCheck(
+  context: WorkContext,
+  check: NamedCheck,
+  { start, commit, folder }: CheckedChange & { readonly folder: string },
+  claim: HeldClaim,
+  execute: ExecuteCheck,
+): Promise<CheckTry> {
+  if (claim.stop.aborted) return { problem: 'not run: the order was stopped' };
+  const work = join(folder, 'work');
+  const home = join(folder, 'home');
+  await rm(home, { recursive: true, force: true });
+  await makeFolder(home);
+  const { error } = await checkOut(start, commit, work);
+  if (error !== undefined) return { problem: `not run: ${error}` };
+  const environment = cleanEnvironment(context.runs.environment ?? process.env, home);
+  // Stopped with the order, and in an environment that no agent could prepare.
+  const inside = { ...context, signal: claim.stop, runs: { ...context.runs, environment } };
+  const limit = check.timeout_s ?? DEFAULT_TIMEOUT_S;
+  const specFor = (command: readonly string[]): RunSpec => ({
+    engine: 'command',
+    command,
+    workdir: work,
+    env: ['CI'],
+    limits: { time_s: limit, idle_s: limit },
+  });
+  if (check.prepare !== undefined) {
+    const prepared = await runOnce(inside, specFor(check.prepare), execute);
+    if (!('result' in prepared)) return prepared;
+    if (!didPass(prepared.result)) return { run: prepared.run, problem: 'not run: its preparation failed' };
+  }
+  const ran = await runOnce(inside, specFor(check.command), execute);
+  return 'result' in ran && ran.result.process === undefined
+    ? { run: ran.run, problem: `could not be started: ${ran.result.error?.message ?? 'no process'}` }
+    : ran;
+}
+
+async function runOnce(context: WorkContext, spec: RunSpec, execute: ExecuteCheck): Promise<CheckTry> {
+  const { store, clock, leaseMs } = context;
+  const id = createUlids(clock)();
+  const workerId = `check/${id}`;
+  await store.createRun({ id, spec, state: 'running', workerId, leaseMs, now: clock() });
+  await whileInProgress(workerId, async () => execute(context, id, workerId));
+  const record = await store.findRun(id);
+  if (record?.result === undefined || record.result === null)
+    return { run: id, problem: 'not run: its result was lost' };
+  const durationMs = Date.parse(record.ended_at ?? '') - Date.parse(record.started_at ?? '');
+  return { run: id, result: record.result, durationMs: Number.isFinite(durationMs) ? durationMs : 0 };
+}
+
+/** What any program needs, without what an agent could have put into the home folder or the variables of Sluice. */
+function cleanEnvironment(
+  from: Readonly<Record<string, string | undefined>>,
+  home: string,
+): Readonly<Record<string, string | undefined>> {
+  const { PATH, LANG, TZ, TMPDIR, SYSTEMROOT, COMSPEC, PATHEXT, WINDIR, TEMP, TMP } = from;
+  const windows = { SYSTEMROOT, COMSPEC, PATHEXT, WINDIR, TEMP, TMP };
+  return { PATH, LANG, TZ, TMPDIR, ...windows, HOME: home, USERPROFILE: home, CI: 'true' };
+}

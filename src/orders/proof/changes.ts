@@ -1,0 +1,121 @@
+/** One file of a change, as `git diff-tree --raw -z` lists it. */
+export interface FileChange {
+  readonly kind: 'added' | 'modified' | 'deleted' | 'renamed';
+  readonly path: string;
+  /** Where a renamed file was. */
+  readonly oldPath?: string;
+  readonly oldMode: string;
+  readonly newMode: string;
+  /** The object of the new content. */
+  readonly blob: string;
+}
+
+const KINDS: Readonly<Record<string, FileChange['kind']>> = { A: 'added', C: 'added', D: 'deleted', R: 'renamed' };
+
+/**
+ * Reads what `git diff-tree -r --raw -z --no-abbrev` prints.
+ *
+ * @example
+ * parseChanges(':000000 100644 0000… 1a2b… A\0src/a.ts\0') // [{ kind: 'added', path: 'src/a.ts', … }]
+ */
+export function parseChanges(raw: string): readonly FileChange[] {
+  const parts = raw.split('\0');
+  const changes: FileChange[] = [];
+  for (let at = 0; at < parts.length;) {
+    const head = /^:(\d{6}) (\d{6}) [0-9a-f]+ ([0-9a-f]+) ([A-Z])\d*$/.exec(parts[at] ?? '');
+    if (head === null) break;
+    const [, oldMode = '', newMode = '', blob = '', letter = ''] = head;
+    const hasTwoPaths = letter === 'R' || letter === 'C';
+    const first = parts[at + 1] ?? '';
+    const path = hasTwoPaths ? (parts[at + 2] ?? '') : first;
+    at += hasTwoPaths ? 3 : 2;
+    changes.push({
+      kind: KINDS[letter] ?? 'modified',
+      path,
+      ...(letter === 'R' ? { oldPath: first } : {}),
+      oldMode,
+      newMode,
+      blob,
+    });
+  }
+  return changes;
+}
+
+const TEST_FOLDER = /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testing|testdata|fixtures)\//i;
+const TEST_FILE =
+  /(?:^|\/)(?:[^/]*[._-](?:tests?|specs?)\.[^/]+|test_[^/]+|conftest\.py|[^/]+Tests?\.(?:java|kt|cs|scala|swift|php))$/;
+
+/** Whether a path is that of a test, by its folder or its name. */
+export function isTestPath(path: string): boolean {
+  return TEST_FOLDER.test(path) || TEST_FILE.test(path);
+}
+
+const CI =
+  /^(?:\.(?:github|gitlab|circleci|buildkite|woodpecker|forgejo|gitea|ci)\/|(?:\.gitlab-ci|\.travis|\.drone|\.appveyor|appveyor|azure-pipelines|bitbucket-pipelines|cloudbuild|codecov|\.codecov|\.pre-commit-config)\.ya?ml$|Jenkinsfile)/i;
+
+/** Whether a path is configuration of continuous integration. */
+export function isCiPath(path: string): boolean {
+  return CI.test(path);
+}
+
+/**
+ * The test files that a change takes away: deleted, emptied, or moved to where they are no tests any more.
+ *
+ * @example
+ * listDeletedTests([{ kind: 'deleted', path: 'test/basket.test.ts', … }]) // ['test/basket.test.ts']
+ */
+export function listDeletedTests(changes: readonly FileChange[]): readonly string[] {
+  return changes.flatMap(({ kind, path, oldPath = path, blob }) => {
+    if (!isTestPath(oldPath) || kind === 'added') return [];
+    const isGone = kind === 'deleted' || EMPTY_BLOBS.has(blob) || !isTestPath(path);
+    return isGone ? [oldPath] : [];
+  });
+}
+
+/** The object of an empty file, in both formats of git. */
+const EMPTY_BLOBS: ReadonlySet<string> = new Set([
+  'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
+  '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
+]);
+
+/** The paths a change touches; a renamed file counts at both places. */
+export function listPaths(changes: readonly FileChange[]): readonly string[] {
+  return changes.flatMap(({ path, oldPath }) => (oldPath === undefined ? [path] : [oldPath, path]));
+}
+
+const SYMLINK = '120000';
+const SUBMODULE = '160000';
+
+/** Links that a change adds or alters: their targets have to be looked at. */
+export function listLinks(changes: readonly FileChange[]): readonly FileChange[] {
+  return changes.filter(({ kind, newMode }) => kind !== 'deleted' && newMode === SYMLINK);
+}
+
+/** Submodules that a change adds, moves to another commit, or fetches from elsewhere. */
+export function listSubmodules(changes: readonly FileChange[]): readonly string[] {
+  return changes
+    .filter(({ kind, newMode, path }) => kind !== 'deleted' && (newMode === SUBMODULE || path === '.gitmodules'))
+    .map(({ path }) => path);
+}
+
+/**
+ * Whether a symbolic link leads out of the repository. A target that climbs again after it has entered a folder counts as
+ * one too: that folder may be a link itself.
+ *
+ * @example
+ * leadsOut('docs/latest', '../v2') // false
+ * leadsOut('docs/latest', '../../etc') // true
+ */
+export function leadsOut(path: string, target: string): boolean {
+  if (target.startsWith('/') || target.includes('\\') || target.includes('\0')) return true;
+  let depth = path.split('/').length - 1;
+  let hasEntered = false;
+  for (const part of target.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') hasEntered = true;
+    else if (hasEntered) return true;
+    else depth -= 1;
+    if (depth < 0) return true;
+  }
+  return false;
+}

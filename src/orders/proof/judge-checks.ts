@@ -1,0 +1,69 @@
+import type { Evidence, RunResult, WorkResult } from '../../records/index.js';
+import { showLine } from '../plain-text.js';
+import type { NamedCheck } from './checks.js';
+
+/** One try of a check: its run and what came of it, or why it did not start. */
+export type CheckTry =
+  | { readonly run: string; readonly result: RunResult; readonly durationMs: number }
+  | { readonly run?: string; readonly problem: string };
+
+/** Everything that came of one check. */
+export interface CheckOutcome {
+  readonly check: NamedCheck;
+  readonly tries: readonly CheckTry[];
+  /** The check was to run without network and nothing kept it from using it. */
+  readonly networkOpen: boolean;
+}
+
+/**
+ * What a check says about a result. Confirmed only if its last try passed and the agent does not claim otherwise.
+ *
+ * @example
+ * judgeCheck({ check, tries: [{ run, result, durationMs: 1200 }], networkOpen: false }, workResult).verdict
+ */
+export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefined): Evidence {
+  const { check, tries, networkOpen } = outcome;
+  const last = tries.at(-1);
+  const run = last?.run === undefined ? {} : { run: last.run };
+  const seen = tries.map((each, index) => (tries.length > 1 ? `try ${index + 1} ` : '') + describeTry(each)).join(', ');
+  const words = showLine(check.command.join(' '), 200);
+  const network = networkOpen ? ' The network was not blocked: no sandbox is available.' : '';
+  const detail = `${check.name} (${words}): ${seen === '' ? 'not run' : seen}.${network}`;
+  if (last === undefined || !('result' in last) || wasStopped(last.result)) {
+    return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail, ...run };
+  }
+  const hasPassed = didPass(last.result);
+  const says = claimed?.tests === 'n/a' ? undefined : claimed?.tests?.result;
+  if (hasPassed && says === 'fail') {
+    return contradicted(`${detail} The agent reports that its tests failed.`, last.run);
+  }
+  if (!hasPassed) return contradicted(detail, last.run);
+  return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail, ...run };
+}
+
+/** Whether a run of a check passed: its process ended by itself with exit code 0. */
+export function didPass({ status, process }: RunResult): boolean {
+  return status === 'success' && process?.exit_code === 0 && process.signal === null;
+}
+
+/** Sluice was stopped, or never started the process: that says nothing about the change. */
+export function wasStopped({ process, error }: RunResult): boolean {
+  return process === undefined || error?.category === 'canceled';
+}
+
+function describeTry(attempt: CheckTry): string {
+  if (!('result' in attempt)) return attempt.problem;
+  const { result, durationMs } = attempt;
+  const { process, error } = result;
+  const seconds = `${Number((durationMs / 1000).toFixed(1))} s`;
+  if (process === undefined) return `could not be started: ${showLine(error?.message ?? 'no process', 200)}`;
+  if (error?.category === 'timeout') return `timed out after ${seconds}`;
+  if (error?.category === 'canceled') return `stopped after ${seconds}`;
+  if (error?.category === 'limit') return `stopped after ${seconds}: ${showLine(error.message, 200)}`;
+  const end = process.signal === null ? `exit code ${process.exit_code}` : `ended by signal ${process.signal}`;
+  return `${end} after ${seconds}`;
+}
+
+function contradicted(detail: string, run: string): Evidence {
+  return { claim: 'tests', by: 'sluice', verdict: 'contradicted', detail, run };
+}

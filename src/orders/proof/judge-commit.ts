@@ -1,0 +1,104 @@
+import type { Evidence, WorkOrder } from '../../records/index.js';
+import { showLine } from '../plain-text.js';
+import { isCiPath, isTestPath, listDeletedTests, listPaths, listSubmodules } from './changes.js';
+import type { FileChange } from './changes.js';
+import { matchGlob } from './match-glob.js';
+
+/** What git says about a claimed commit; the first finding that is not `change` ends the search. */
+export type CommitFacts =
+  /** It could not be looked at. */
+  | { readonly found: 'nothing'; readonly why: string }
+  | { readonly found: 'missing'; readonly commit: string }
+  /** It is there and is no work of this order. */
+  | { readonly found: 'foreign'; readonly commit: string; readonly why: string }
+  | { readonly found: 'change'; readonly change: WitnessedChange };
+
+/** A change that is this order's own. */
+export interface WitnessedChange {
+  readonly commit: string;
+  readonly base: string;
+  /** Commits that only this order made. */
+  readonly commits: number;
+  readonly files: readonly FileChange[];
+  /** Symbolic links of the change that lead out of the repository. */
+  readonly linksOut: readonly string[];
+  /** Sluice made the commit, of what the agent had left in its worktree. */
+  readonly madeBySluice: boolean;
+}
+
+/**
+ * What is known about a claimed commit, and about the files it touches.
+ *
+ * @example
+ * judgeCommit({ found: 'missing', commit: '1a2b3c4d' }, order)[0]?.verdict // 'contradicted'
+ */
+export function judgeCommit(facts: CommitFacts, order: Pick<WorkOrder, 'paths'>): readonly Evidence[] {
+  switch (facts.found) {
+    case 'nothing':
+      return [{ claim: 'commit', by: 'worker', verdict: 'unchecked', detail: `Not checked: ${facts.why}.` }];
+    case 'missing':
+      return [contradicted('commit', `The repository has no commit ${shorten(facts.commit)}.`)];
+    case 'foreign':
+      return [contradicted('commit', `Commit ${shorten(facts.commit)} ${facts.why}.`)];
+    case 'change':
+      return [judgeOrigin(facts.change), judgePaths(facts.change, order.paths), ...judgeTests(facts.change)];
+  }
+}
+
+function judgeOrigin(change: WitnessedChange): Evidence {
+  const { commit, base, commits, files, linksOut, madeBySluice } = change;
+  const submodules = listSubmodules(files);
+  if (files.length === 0) return contradicted('commit', `Commit ${shorten(commit)} changes no file.`);
+  if (linksOut.length > 0) {
+    return contradicted('commit', `The change adds links that lead out of the repository: ${listFiles(linksOut)}.`);
+  }
+  if (submodules.length > 0) {
+    return contradicted('commit', `The change adds or moves submodules: ${listFiles(submodules)}.`);
+  }
+  const count = `${plural(commits, 'commit')} on top of ${shorten(base)}, ${plural(files.length, 'file')} changed`;
+  const made = madeBySluice ? ', committed by Sluice' : '';
+  return { claim: 'commit', by: 'sluice', verdict: 'confirmed', detail: `${commit}: ${count}${made}.` };
+}
+
+function judgePaths({ files }: WitnessedChange, allowed: readonly string[] | undefined): Evidence {
+  const paths = listPaths(files);
+  const outside = allowed === undefined ? [] : paths.filter((path) => !allowed.some((glob) => matchGlob(glob, path)));
+  if (outside.length > 0) return contradicted('paths', `Not allowed to change: ${listFiles(outside)}.`);
+  const tests = paths.filter(isTestPath);
+  const settings = paths.filter((path) => isCiPath(path) && !isTestPath(path));
+  const detail = [
+    allowed === undefined ? 'No paths were set.' : `All files are within ${listFiles(allowed)}.`,
+    ...(tests.length === 0 ? [] : [`Tests touched: ${listFiles(tests)}.`]),
+    ...(settings.length === 0 ? [] : [`CI configuration touched: ${listFiles(settings)}.`]),
+  ];
+  return { claim: 'paths', by: 'sluice', verdict: 'confirmed', detail: detail.join(' ') };
+}
+
+/** Whoever deletes tests may be right, but that is for a person to say. */
+function judgeTests({ files }: WitnessedChange): readonly Evidence[] {
+  const deleted = listDeletedTests(files);
+  return deleted.length === 0 ? [] : [contradicted('tests', `The change deletes tests: ${listFiles(deleted)}.`)];
+}
+
+function contradicted(claim: Evidence['claim'], detail: string): Evidence {
+  return { claim, by: 'sluice', verdict: 'contradicted', detail };
+}
+
+function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
+const SHOWN = 10;
+
+function listFiles(paths: readonly string[]): string {
+  const unique = [...new Set(paths)];
+  const more = unique.length > SHOWN ? ` and ${unique.length - SHOWN} more` : '';
+  return `${unique
+    .slice(0, SHOWN)
+    .map((path) => showLine(path, 200))
+    .join(', ')}${more}`;
+}
+
+function shorten(commit: string): string {
+  return commit.slice(0, 12);
+}

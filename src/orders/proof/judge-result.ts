@@ -1,0 +1,90 @@
+import type { Evidence, Reading, WorkOrder, WorkResult } from '../../records/index.js';
+import { isNoneLike } from '../evidence/missing-evidence.js';
+import { showLine } from '../plain-text.js';
+import type { EvidencePolicy } from './checks.js';
+
+/**
+ * What a result claims and nobody has examined: every claim that the evidence so far says nothing about.
+ *
+ * @example
+ * listReported({ ...result, changes: { pr: '#7' } }, []) // pr and tests, both unchecked
+ */
+export function listReported(result: WorkResult | undefined, known: readonly Evidence[]): readonly Evidence[] {
+  if (result === undefined || result.status === 'blocked') return [];
+  const { changes, tests } = result;
+  const has = (claim: Evidence['claim']) => known.some((one) => one.claim === claim);
+  const reported: Evidence[] = [];
+  if (isNamed(changes.commit) && !has('commit')) reported.push(unchecked('commit', changes.commit));
+  if (isNamed(changes.pr) && !has('pr')) reported.push(unchecked('pr', changes.pr));
+  if (tests === 'n/a') reported.push(unchecked('tests', 'n/a'));
+  else if (tests !== undefined) {
+    const shown = tests.evidence.trim() === '' ? '' : ` (${tests.evidence})`;
+    reported.push(unchecked('tests', `${tests.command} => ${tests.result}${shown}`));
+  }
+  return reported;
+}
+
+function isNamed(text: string | undefined): text is string {
+  return text !== undefined && !isNoneLike(text);
+}
+
+function unchecked(claim: Evidence['claim'], what: string): Evidence {
+  return { claim, by: 'worker', verdict: 'unchecked', detail: showLine(what, 300) };
+}
+
+/**
+ * What a result lacks to be proven: commit or pull request confirmed, unless it is a report, and every check that Sluice
+ * ran. Empty where it is proven, and where the policy asks for no proof.
+ *
+ * @example
+ * findUnproven([{ claim: 'pr', by: 'worker', verdict: 'unchecked', detail: '#7' }], 'proven', order) // ['the commit is not confirmed']
+ */
+export function findUnproven(
+  evidence: readonly Evidence[],
+  policy: EvidencePolicy,
+  order: Pick<WorkOrder, 'expects'>,
+  checks: readonly string[],
+): readonly string[] {
+  if (policy === 'reported') return [];
+  const isConfirmed = (claim: Evidence['claim']) =>
+    evidence.some((one) => one.claim === claim && one.verdict === 'confirmed');
+  const ran = evidence.filter(({ claim, by }) => claim === 'tests' && by === 'sluice');
+  const open = ran.filter(({ verdict }) => verdict !== 'confirmed');
+  const hasChange = order.expects === 'report' || isConfirmed('commit') || isConfirmed('pr');
+  return [
+    ...(hasChange ? [] : ['neither a commit nor a pull request is confirmed']),
+    ...open.map(({ detail }) => `a check is not confirmed: ${showLine(detail, 200)}`),
+    ...(ran.length < checks.length ? [`${checks.length - ran.length} of its checks did not run`] : []),
+  ];
+}
+
+/** The facts that contradict a result. */
+export function findContradicted(evidence: readonly Evidence[]): readonly Evidence[] {
+  return evidence.filter(({ verdict }) => verdict === 'contradicted');
+}
+
+/**
+ * Whether a result is this run's: it names the order, and its process was seen to end. A copy of an earlier run's result
+ * names that run.
+ *
+ * @example
+ * judgeReading(reading, order, { exitCode: 0 }) // [{ claim: 'result', verdict: 'confirmed', … }]
+ */
+export function judgeReading(
+  { result, path = 'the result' }: Reading,
+  order: Pick<WorkOrder, 'issue_ref' | 'run_id'>,
+  { exitCode, signal = null }: { readonly exitCode: number | null; readonly signal?: string | null },
+): readonly Evidence[] {
+  if (result === undefined) return [];
+  const isOwn = result.issue_ref === order.issue_ref && result.run_id === order.run_id;
+  const entry = { claim: 'result', by: 'sluice' } as const;
+  if (!isOwn) {
+    const named = showLine(`${result.issue_ref} ${result.run_id}`, 200);
+    return [{ ...entry, verdict: 'contradicted', detail: `${path} names ${named} instead of this run.` }];
+  }
+  if (exitCode === null && signal === null) {
+    return [{ ...entry, verdict: 'unchecked', detail: `${path} names this run; its process exit is unknown.` }];
+  }
+  const end = signal === null ? `exit code ${exitCode}` : `signal ${showLine(signal, 20)}`;
+  return [{ ...entry, verdict: 'confirmed', detail: `${path} names this run and says ${result.status}; ${end}.` }];
+}

@@ -1,0 +1,21 @@
+import { name, object, oneOf, text } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+
+/** One fact about a work result: what was claimed, who says so, and whether it is true. */
+export const evidenceSchema = object(
+  {
+    claim: oneOf(['commit', 'pr', 'tests', 'paths', 'result']),
+    /** `worker`: only the worker says so. `sluice`: Sluice examined it. */
+    by: oneOf(['worker', 'sluice']),
+    verdict: oneOf(['confirmed', 'contradicted', 'unchecked']),
+    /** A sentence for people. */
+    detail: text,
+  },
+  {
+    /** The run that shows it: a check. */
+    run: name,
+  },
+);
+
+/** One fact about a work result: what was claimed, who says so, and whether it is true. */
+export type Evidence = FromSchema<typeof evidenceSchema>;
