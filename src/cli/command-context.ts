@@ -51,7 +51,7 @@ export async function withContext<T>(
   { wrappers: more = {}, createLogger = () => silentLogger, readsOnly = false }: ContextOptions = {},
 ): Promise<T> {
   // Loaded only here: other commands need no databases and no forge clients.
-  const [{ createLead, readWrappers }, { openStore }, { demoWrappersIn }] = await Promise.all([
+  const [{ createLead, readChecks, readWrappers }, { openStore }, { demoWrappersIn }] = await Promise.all([
     import('../orders/index.js'),
     import('../store/index.js'),
     import('../dispatch/index.js'),
@@ -74,6 +74,7 @@ export async function withContext<T>(
       data,
       backoff: omitUndefined({ maxTries }),
       wrappers,
+      checks: readChecks(config.checks ?? {}),
       logger,
       ...omitUndefined({ secrets }),
     });

@@ -2,7 +2,7 @@ import { count, flag, name, object, oneOf } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 import { RUN_ENGINES } from '../records/index.js';
 import type { RetentionSettings } from '../dispatch/index.js';
-import { WRAPPER_SCHEMA } from '../orders/index.js';
+import { CHECK_SCHEMA, WRAPPER_SCHEMA } from '../orders/index.js';
 
 const names = { type: 'array', items: name } as const;
 
@@ -97,6 +97,8 @@ export const configFileSchema = object(
     /** `sqlite:FILE` or `postgres://…`. */
     database: name,
     wrappers: { type: 'object', additionalProperties: WRAPPER_SCHEMA },
+    /** Commands by which Sluice itself checks the changes of agents. */
+    checks: { type: 'object', additionalProperties: CHECK_SCHEMA },
     sinks: { type: 'array', items: sinkSchema },
     /** How many orders of a worker type may run at once. */
     concurrency: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },

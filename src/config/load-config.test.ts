@@ -136,7 +136,7 @@ describe('settings', () => {
   });
 
   it.each([
-    ['{"sinkss": []}', 'sinkss: this property is not allowed (known here: data, database, wrappers, sinks,'],
+    ['{"sinkss": []}', 'sinkss: this property is not allowed (known here: data, database, wrappers, checks, sinks,'],
     ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known here: host, port,'],
     ['{"retention": {"run": 1}}', '(known here: runs, delivered, results)'],
     ['{"programs": {"codx": "codex"}}', '(known here: codex, gemini, iflow, opencode, claude, qwen)'],

@@ -8,6 +8,7 @@ import type { OrderStore, StoreClock } from '../ports/order-store.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
 import { createMarkdownSink } from '../sinks/markdown-sink.js';
 import type { Sink } from '../sinks/sink.js';
+import { findChecks } from '../proof/checks.js';
 import type { Checks } from '../proof/checks.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
 import { DEFAULT_BACKOFF } from './deliver.js';
@@ -56,10 +57,13 @@ export function createLeadContext(options: LeadOptions): LeadContext {
   const clock = options.clock ?? (() => options.store.now());
   const newId = options.newId ?? createUlids(clock);
   const data = resolve(options.data ?? '.sluice');
+  const { wrappers = {}, checks = {} } = options;
+  // A name that means nothing would be noticed only when the work is done.
+  for (const wrapper of Object.values(wrappers)) findChecks({}, wrapper, checks);
   return {
     store: options.store,
-    wrappers: options.wrappers ?? {},
-    checks: options.checks ?? {},
+    wrappers,
+    checks,
     sinks: options.sinks ?? [createMarkdownSink({ folder: join(data, 'comments') })],
     data,
     backoff: { ...DEFAULT_BACKOFF, ...options.backoff },

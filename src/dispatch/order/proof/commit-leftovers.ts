@@ -53,7 +53,6 @@ async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit
   // The index lies beside the git directory of ours, which is removed afterwards.
   const files = { ...LONG, workTree: worktree.folder };
   const call: CallGit = async (args, more = {}) => callGit(['-C', worktree.folder, ...args], { ...files, ...more });
-  const stop = (why: string): Committed => ({ state: 'stopped', why });
   const ignored = await runGit(start.repoDir, ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude']);
   const exclude = ignored.code === 0 ? ['-c', `core.excludesFile=${ignored.stdout.trim()}`] : [];
 
@@ -71,25 +70,39 @@ async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit
     if (its.code === 0 && its.stdout.trim() === tree) return { state: 'clean' };
   }
 
-  const listing = await call(['diff-tree', '-r', '-M', '--raw', '-z', '--no-abbrev', parent, tree], {
-    maxBytes: MAX_LISTING,
-  });
-  if (listing.code !== 0) return stop('it changed too many files');
-  const changes = parseChanges(listing.stdout);
-  const submodules = listSubmodules(changes);
-  if (submodules.length > 0) return stop(`it holds a repository of its own: ${submodules[0]?.slice(0, 200)}`);
-  const [linkOut] = await findLinksOut(call, changes);
-  if (linkOut !== undefined) return stop(`it holds a link that leads out of it: ${linkOut.slice(0, 200)}`);
-  const plain = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '-U0'];
-  const diff = await call(['diff-tree', '-r', '-p', ...plain, parent, tree], { maxBytes: MAX_DIFF });
-  if (diff.code !== 0) return stop('it is too large to be searched for secrets');
-  if (holdsSecret(diff.stdout, leftovers.maskText)) return stop('it holds a secret');
-
+  const objection = await findObjection(call, parent, tree, leftovers.maskText);
+  if (objection !== undefined) return stop(objection);
   const identity = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@localhost', '-c', 'commit.gpgsign=false'];
   const commit = await call([...identity, 'commit-tree', tree, '-p', parent, '-F', '-'], {
     input: writeMessage(leftovers),
   });
   return commit.code === 0 ? { state: 'committed', commit: commit.stdout.trim() } : stop('git could not commit it');
+}
+
+function stop(why: string): Committed {
+  return { state: 'stopped', why };
+}
+
+/** Why a change may not be committed; undefined if it may. */
+async function findObjection(
+  call: CallGit,
+  parent: string,
+  tree: string,
+  maskText: (text: string) => string,
+): Promise<string | undefined> {
+  const listing = await call(['diff-tree', '-r', '-M', '--raw', '-z', '--no-abbrev', parent, tree], {
+    maxBytes: MAX_LISTING,
+  });
+  if (listing.code !== 0) return 'it changed too many files';
+  const changes = parseChanges(listing.stdout);
+  const submodules = listSubmodules(changes);
+  if (submodules.length > 0) return `it holds a repository of its own: ${submodules[0]?.slice(0, 200)}`;
+  const [linkOut] = await findLinksOut(call, changes);
+  if (linkOut !== undefined) return `it holds a link that leads out of it: ${linkOut.slice(0, 200)}`;
+  const plain = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '-U0'];
+  const diff = await call(['diff-tree', '-r', '-p', ...plain, parent, tree], { maxBytes: MAX_DIFF });
+  if (diff.code !== 0) return 'it is too large to be searched for secrets';
+  return holdsSecret(diff.stdout, maskText) ? 'it holds a secret' : undefined;
 }
 
 /** Looks at what is added, not at what is taken away: to remove a secret is right. */

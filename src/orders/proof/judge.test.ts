@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest';
+import type { Evidence, RunResult, WorkResult } from '../../records/index.js';
+import { choosePolicy, findChecks, readChecks } from './checks.js';
+import { judgeCheck } from './judge-checks.js';
+import type { CheckTry } from './judge-checks.js';
+import { judgeCommit } from './judge-commit.js';
+import type { WitnessedChange } from './judge-commit.js';
+import { findUnproven, judgeReading, listReported } from './judge-result.js';
+
+const FILE = {
+  kind: 'modified',
+  path: 'src/a.ts',
+  oldMode: '100644',
+  newMode: '100644',
+  blob: 'a'.repeat(40),
+} as const;
+const CHANGE: WitnessedChange = {
+  commit: 'c'.repeat(40),
+  base: 'b'.repeat(40),
+  commits: 1,
+  files: [FILE],
+  linksOut: [],
+  madeBySluice: false,
+};
+
+function judge(change: Partial<WitnessedChange>, paths?: readonly string[]) {
+  const order = paths === undefined ? {} : { paths };
+  return judgeCommit({ found: 'change', change: { ...CHANGE, ...change } }, order).map(
+    ({ claim, verdict, detail }) => `${claim} ${verdict}: ${detail}`,
+  );
+}
+
+describe('judgeCommit', () => {
+  test('confirms a change of this order, and says who committed it', () => {
+    expect(judge({ madeBySluice: true })).toEqual([
+      `commit confirmed: ${CHANGE.commit}: 1 commit on top of bbbbbbbbbbbb, 1 file changed, committed by Sluice.`,
+      'paths confirmed: No paths were set.',
+    ]);
+  });
+
+  test('names the tests and the CI configuration that a change touches', () => {
+    const files = [FILE, { ...FILE, path: 'test/a.test.ts' }, { ...FILE, path: '.github/workflows/ci.yml' }];
+    expect(judge({ files })[1]).toBe(
+      'paths confirmed: No paths were set. Tests touched: test/a.test.ts. CI configuration touched: .github/workflows/ci.yml.',
+    );
+  });
+
+  test.each<[string, Partial<WitnessedChange>, RegExp]>([
+    ['an empty change', { files: [] }, /^commit contradicted: Commit c+ changes no file/],
+    ['a link that leads out', { linksOut: ['x'] }, /^commit contradicted: .*lead out of the repository: x/],
+    ['a submodule', { files: [{ ...FILE, newMode: '160000' }] }, /^commit contradicted: .*submodules: src\/a.ts/],
+  ])('contradicts %s', (_, change, expected) => {
+    expect(judge(change)[0]).toMatch(expected);
+  });
+
+  test('contradicts a change outside its paths, a renamed file at either place', () => {
+    expect(judge({}, ['src/**'])[1]).toBe('paths confirmed: All files are within src/**.');
+    const files = [{ ...FILE, kind: 'renamed', oldPath: 'lib/a.ts' } as const];
+    expect(judge({ files }, ['src/**'])[1]).toBe('paths contradicted: Not allowed to change: lib/a.ts.');
+  });
+
+  test('contradicts a change that deletes tests', () => {
+    const files = [{ ...FILE, kind: 'deleted', path: 'test/a.test.ts' } as const];
+    expect(judge({ files })).toContain('tests contradicted: The change deletes tests: test/a.test.ts.');
+  });
+
+  test('what could not be looked at is unchecked', () => {
+    expect(judgeCommit({ found: 'nothing', why: 'git is not installed' }, {})).toEqual([
+      { claim: 'commit', by: 'worker', verdict: 'unchecked', detail: 'Not checked: git is not installed.' },
+    ]);
+  });
+});
+
+const RESULT: WorkResult = {
+  issue_ref: 'local#1',
+  run_id: '2026-11-15-qa-0001',
+  status: 'ok',
+  changes: { commit: CHANGE.commit },
+  tests: { command: 'npm test', result: 'pass', evidence: '42 passed' },
+  summary: '',
+};
+
+function tryOf(exit: number, error?: RunResult['error']): CheckTry {
+  const result: RunResult = {
+    status: exit === 0 && error === undefined ? 'success' : 'failed',
+    repair_level: 'none',
+    warnings: [],
+    artifacts: { created: [], modified: [], deleted: [] },
+    attempts: 1,
+    session_id: null,
+    process: { exit_code: exit, signal: null, command: ['npm', 'test'], version: null },
+    ...(error === undefined ? {} : { error }),
+  };
+  return { run: `run-${exit}`, result, durationMs: 1234 };
+}
+
+describe('judgeCheck', () => {
+  const check = { name: 'unit', command: ['npm', 'test'] };
+  const of = (tries: readonly CheckTry[], claimed = RESULT) =>
+    judgeCheck({ check, tries, networkOpen: false }, claimed);
+
+  test('a check that passes confirms, with its command, exit code, duration and run', () => {
+    expect(of([tryOf(0)])).toEqual({
+      claim: 'tests',
+      by: 'sluice',
+      verdict: 'confirmed',
+      detail: 'unit (npm test): exit code 0 after 1.2 s.',
+      run: 'run-0',
+    });
+  });
+
+  test('all tries are shown', () => {
+    expect(of([tryOf(1), tryOf(0)])).toMatchObject({
+      verdict: 'confirmed',
+      detail: 'unit (npm test): try 1 exit code 1 after 1.2 s, try 2 exit code 0 after 1.2 s.',
+    });
+  });
+
+  test.each<[string, CheckTry, WorkResult]>([
+    ['fails', tryOf(1), RESULT],
+    ['times out', tryOf(0, { category: 'timeout', code: 'RUN_TIMED_OUT', message: '' }), RESULT],
+    [
+      'passes while the agent reports a failure',
+      tryOf(0),
+      { ...RESULT, tests: { command: 'x', result: 'fail', evidence: '' } },
+    ],
+  ])('a check that %s contradicts', (_, attempt, claimed) => {
+    expect(of([attempt], claimed).verdict).toBe('contradicted');
+  });
+
+  test.each<[string, CheckTry]>([
+    ['was not prepared', { problem: 'not run: its preparation failed' }],
+    ['was stopped', tryOf(0, { category: 'canceled', code: 'RUN_CANCELED', message: '' })],
+  ])('a check that %s says nothing', (_, attempt) => {
+    expect(of([attempt]).verdict).toBe('unchecked');
+  });
+
+  test('says so where nothing kept it from the network', () => {
+    expect(judgeCheck({ check, tries: [tryOf(0)], networkOpen: true }, RESULT).detail).toContain(
+      'network was not blocked',
+    );
+  });
+});
+
+const evidence = (claim: Evidence['claim'], verdict: Evidence['verdict'], by: Evidence['by'] = 'sluice'): Evidence => ({
+  claim,
+  by,
+  verdict,
+  detail: 'so',
+});
+
+describe('findUnproven', () => {
+  test('asks for nothing where reports are enough', () => {
+    expect(findUnproven([], 'reported', {}, ['unit'])).toEqual([]);
+  });
+
+  test.each<[string, readonly Evidence[], number]>([
+    ['commit and check confirmed', [evidence('commit', 'confirmed'), evidence('tests', 'confirmed')], 0],
+    ['pull request and check confirmed', [evidence('pr', 'confirmed'), evidence('tests', 'confirmed')], 0],
+    ['a check that did not run', [evidence('commit', 'confirmed')], 1],
+    [
+      'the word of the agent on its tests',
+      [evidence('commit', 'confirmed'), evidence('tests', 'unchecked', 'worker')],
+      1,
+    ],
+    ['an unchecked check', [evidence('commit', 'confirmed'), evidence('tests', 'unchecked')], 1],
+    ['nothing', [], 2],
+  ])('%s', (_, known, count) => {
+    expect(findUnproven(known, 'proven', {}, ['unit'])).toHaveLength(count);
+  });
+
+  test('a report needs no commit', () => {
+    expect(findUnproven([evidence('tests', 'confirmed')], 'proven', { expects: 'report' }, ['unit'])).toEqual([]);
+  });
+});
+
+test('what nobody examined is the word of the agent', () => {
+  const result = { ...RESULT, changes: { pr: '#7', commit: 'abcd' } };
+  const found = listReported(result, [evidence('commit', 'confirmed')]);
+  expect(found.map(({ claim, by, verdict, detail }) => [claim, by, verdict, detail])).toEqual([
+    ['pr', 'worker', 'unchecked', '#7'],
+    ['tests', 'worker', 'unchecked', 'npm test => pass (42 passed)'],
+  ]);
+});
+
+test("a result is this run's only if it names it", () => {
+  const order = { issue_ref: 'local#1', run_id: '2026-11-15-qa-0001' };
+  const reading = { source: 'json', problems: [], result: RESULT } as const;
+  const verdict = (run_id: string, exitCode: number | null) =>
+    judgeReading(reading, { ...order, run_id }, { exitCode }).map((one) => one.verdict);
+  expect(verdict(order.run_id, 0)).toEqual(['confirmed']);
+  expect(verdict('2026-11-15-qa-0002', 0)).toEqual(['contradicted']);
+  expect(verdict(order.run_id, null)).toEqual(['unchecked']);
+});
+
+describe('checks of the configuration', () => {
+  test('are named by orders, else by wrappers', () => {
+    const checks = readChecks({
+      unit: { command: ['npm', 'test'] },
+      lint: { command: ['npm', 'run', 'lint'], tries: 2 },
+    });
+    expect(findChecks({ checks: ['lint'] }, { checks: ['unit'] }, checks)).toEqual([
+      { name: 'lint', command: ['npm', 'run', 'lint'], tries: 2 },
+    ]);
+    expect(findChecks({}, { checks: ['unit'] }, checks).map(({ name }) => name)).toEqual(['unit']);
+    expect(() => findChecks({ checks: ['toString'] }, {}, checks)).toThrow(
+      'Unknown check "toString". Use one of unit, lint',
+    );
+  });
+
+  test.each([
+    ['no command', { unit: {} }],
+    ['an empty program', { unit: { command: [' '] } }],
+    ['an unknown key', { unit: { command: ['x'], shell: true } }],
+    ['a bad name', { 'a b': { command: ['x'] } }],
+    ['a list', []],
+  ])('are refused with %s', (_, value) => {
+    expect(() => readChecks(value)).toThrow(expect.objectContaining({ code: 'INVALID_CHECKS' }));
+  });
+
+  test('make proof the default', () => {
+    expect(choosePolicy({}, {})).toBe('reported');
+    expect(choosePolicy({ checks: ['unit'] }, {})).toBe('proven');
+    expect(choosePolicy({}, { checks: ['unit'], policy: { evidence: 'reported' } })).toBe('reported');
+    expect(choosePolicy({}, { policy: { evidence: 'proven' } })).toBe('proven');
+  });
+});

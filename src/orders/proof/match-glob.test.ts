@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { matchGlob } from './match-glob.js';
+
+test.each([
+  ['src/**', 'src/a.ts', true],
+  ['src/**', 'src/a/b.ts', true],
+  ['src/**', 'source/a.ts', false],
+  ['src/*', 'src/a/b.ts', false],
+  ['src/*.ts', 'src/a.ts', true],
+  ['src/*.ts', 'src/a.tsx', false],
+  ['**/*.md', 'README.md', true],
+  ['**/*.md', 'docs/a/b.md', true],
+  ['src/**/test/*', 'src/a/b/test/x', true],
+  ['src', 'src/a.ts', true],
+  ['src/', 'src/a.ts', true],
+  ['src', 'srcs/a.ts', false],
+  ['./src/a.ts', 'src/a.ts', true],
+  ['a?c', 'abc', true],
+  ['a?c', 'a/c', false],
+  ['*', 'a/b', false],
+  ['**', 'a/b', true],
+  ['a.b', 'axb', false],
+  ['docs/[x]', 'docs/[x]', true],
+])('%s and %s: %s', (glob, path, expected) => {
+  expect(matchGlob(glob, path)).toBe(expected);
+});
+
+test('a hostile glob takes no longer than its length', () => {
+  expect(matchGlob(`${'*a'.repeat(200)}b`, 'a'.repeat(400))).toBe(false);
+  expect(matchGlob(`${'**/'.repeat(100)}b`, 'a/'.repeat(200))).toBe(false);
+});
