@@ -356,8 +356,8 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     expect(existsSync(getWorktree(order.run))).toBe(false);
     const branch = `sluice/${order.order.run_id}-${order.run}`;
     expect(record?.result?.changes.commit).toBe(git('rev-parse', branch).trim());
-    expect(git('log', '-1', '--format=%an: %B', branch)).toContain('sluice: Did as told.');
-    expect(git('log', '-1', '--format=%B', branch)).toContain('Co-authored-by: told <told@localhost>');
+    expect(git('log', '-1', '--format=%an: %B', branch)).toContain('sluice: Followed the instructions.');
+    expect(git('log', '-1', '--format=%B', branch)).toContain('Co-authored-by: scripted <scripted@localhost>');
     expect(git('show', '--stat', '--format=', branch)).toContain('unsaved.txt');
     expect(git('status', '--porcelain')).toBe('');
     expect(record?.decision?.evidence).toContainEqual({
