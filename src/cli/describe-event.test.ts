@@ -3,41 +3,46 @@ import type { FcmpData, FcmpType } from '../events/index.js';
 import { fcmpEvent } from './fixtures/fcmp-event.js';
 import { describeEvent } from './event-printer.js';
 
-const tell = <Type extends FcmpType>(type: Type, data: FcmpData<Type>): string => describeEvent(fcmpEvent(type, data));
+const describeOne = <Type extends FcmpType>(type: Type, data: FcmpData<Type>): string =>
+  describeEvent(fcmpEvent(type, data));
 
-describe('an event told to a person', () => {
-  it('is the message itself when the agent speaks', () => {
-    expect(tell('assistant.message.final', { message_id: 'm_1_1', text: 'Done.\n\n' })).toBe('Done.\n');
+describe('the description of an event', () => {
+  it('is the text of a message', () => {
+    expect(describeOne('assistant.message.final', { message_id: 'm_1_1', text: 'Done.\n\n' })).toBe('Done.\n');
   });
 
   it('is nothing while a message or a thought is still being written', () => {
-    expect(tell('assistant.message.delta', { message_id: 'm_1_1', text: 'Do' })).toBe('');
-    expect(tell('assistant.reasoning', { text: 'hm', partial: true })).toBe('');
+    expect(describeOne('assistant.message.delta', { message_id: 'm_1_1', text: 'Do' })).toBe('');
+    expect(describeOne('assistant.reasoning', { text: 'hm', partial: true })).toBe('');
   });
 
-  it('is a glance at what a tool was given', () => {
+  it('has a short form of the input of a tool', () => {
     const input = { command: 'x'.repeat(1000) };
-    const said = tell('assistant.tool_call', { tool_call_id: 't', name: 'shell', status: 'started', input });
+    const said = describeOne('assistant.tool_call', { tool_call_id: 't', name: 'shell', status: 'started', input });
     expect(said).toMatch(/^→ shell \{"command":"x+…\n$/);
     expect(said.length).toBeLessThan(200);
   });
 
   it('says how a tool ended', () => {
     const call = { tool_call_id: 't', name: 'shell' };
-    expect(tell('assistant.tool_call', { ...call, status: 'completed' })).toBe('✓ shell\n');
-    expect(tell('assistant.tool_call', { ...call, status: 'failed', error: 'exit 2' })).toBe('✗ shell: exit 2\n');
+    expect(describeOne('assistant.tool_call', { ...call, status: 'completed' })).toBe('✓ shell\n');
+    expect(describeOne('assistant.tool_call', { ...call, status: 'failed', error: 'exit 2' })).toBe(
+      '✗ shell: exit 2\n',
+    );
   });
 
   it('says how the run ended', () => {
-    expect(tell('conversation.completed', { state: 'completed', reason_code: 'OUTPUT_VALIDATED' })).toBe(
+    expect(describeOne('conversation.completed', { state: 'completed', reason_code: 'OUTPUT_VALIDATED' })).toBe(
       '■ completed: OUTPUT_VALIDATED\n',
     );
     const error = { category: 'timeout', code: 'RUN_TIMED_OUT', message: 'after 5 s' } as const;
-    expect(tell('conversation.failed', { error })).toBe('■ failed: RUN_TIMED_OUT: after 5 s\n');
+    expect(describeOne('conversation.failed', { error })).toBe('■ failed: RUN_TIMED_OUT: after 5 s\n');
   });
 
-  it('never moves the cursor, whatever the agent wrote', () => {
-    expect(tell('assistant.message.final', { message_id: 'm', text: '\u001B[2J\u009B1A' })).toBe('␛[2J<U+009B>1A\n');
-    expect(tell('artifact.created', { path: 'a\u001B[31m.txt', made_by: null })).toBe('+ a␛[31m.txt\n');
+  it('contains no control sequence, whatever the agent wrote', () => {
+    expect(describeOne('assistant.message.final', { message_id: 'm', text: '\u001B[2J\u009B1A' })).toBe(
+      '␛[2J<U+009B>1A\n',
+    );
+    expect(describeOne('artifact.created', { path: 'a\u001B[31m.txt', made_by: null })).toBe('+ a␛[31m.txt\n');
   });
 });

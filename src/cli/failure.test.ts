@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { StoreError } from '../store/index.js';
 import { MisuseError, describeFailure } from './failure.js';
 
-describe('a command that breaks off', () => {
-  it('was called wrongly: one line says how', () => {
+describe('a command that fails', () => {
+  it('was misused: one line says how', () => {
     expect(describeFailure(new MisuseError('name a file'))).toEqual({ text: 'sluice: name a file\n', exitCode: 2 });
   });
 
-  it('was refused by a part of Sluice: its code and its words', () => {
+  it('met a Sluice error: its code and message', () => {
     const error = new StoreError('STORE_BUSY', 'try again', { cause: new Error('locked') });
     expect(describeFailure(error)).toEqual({ text: 'sluice: STORE_BUSY: try again\n', exitCode: 2 });
   });
 
-  it('was refused by the system: what, and what to look at, without a stack', () => {
+  it('met a system error: what failed and what to check, without a stack', () => {
     const error = Object.assign(new Error("EACCES: permission denied, mkdir '/x'"), {
       code: 'EACCES',
       syscall: 'mkdir',
@@ -24,7 +24,7 @@ describe('a command that breaks off', () => {
   });
 
   it.each([new TypeError('x is not a function'), 'a word', undefined, { toString: () => 'odd' }])(
-    'met what nobody foresaw: an exit code of its own (%#)',
+    'met an unexpected error: a separate exit code (%#)',
     (thrown) => {
       const { text, exitCode } = describeFailure(thrown);
       expect(exitCode).toBe(70);
@@ -34,11 +34,11 @@ describe('a command that breaks off', () => {
     },
   );
 
-  it('shows where it happened only if nobody foresaw it', () => {
+  it('shows a stack only for an unexpected error', () => {
     expect(describeFailure(new TypeError('x')).text).toContain('failure.test.ts');
   });
 
-  it('never speaks to the terminal with what a file held', () => {
+  it('escapes control characters in the content of a file', () => {
     expect(describeFailure(new MisuseError('not JSON: \u001b[2J\u009b31m')).text).toBe(
       'sluice: not JSON: ␛[2J<U+009B>31m\n',
     );

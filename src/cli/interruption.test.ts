@@ -15,7 +15,7 @@ describe.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
     expect(process.listenerCount(signal)).toBe(before);
   });
 
-  it('is left to the system once nobody listens', () => {
+  it('is left to the system once the listener is removed', () => {
     const before = process.listenerCount(signal);
     listenForInterruption().stopListening();
     expect(process.listenerCount(signal)).toBe(before);

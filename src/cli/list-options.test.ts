@@ -10,7 +10,7 @@ it.each([
 });
 
 it.each(['yesterday', '', '2026', '2026-02-31', '2026-13-01', '2026-11-15T08:00', '2026-12-31T23:59:60Z'])(
-  '%j is no time',
+  '%j is not a time',
   (word) => {
     expect(() => parseTime(word)).toThrow('Use a date (2026-11-15) or a time');
   },

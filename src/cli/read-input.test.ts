@@ -18,17 +18,17 @@ describe('readInput', () => {
     expect(io.printed.stderr).toBe('');
   });
 
-  it('tells a person at a terminal that it waits for them', async () => {
+  it('says at a terminal that it waits for input', async () => {
     const io = createMemoryIo({}, { stdin: 'typed', isTerminal: true });
     await readInput(undefined, 100, io);
     expect(io.printed.stderr).toContain('Ctrl-D');
   });
 
-  it('takes off a byte order mark', async () => {
+  it('strips a byte order mark', async () => {
     expect(await readInput('a', 100, createMemoryIo({ a: encode('\uFEFF{}') }))).toEqual({ text: '{}' });
   });
 
-  it('replaces bytes that are no UTF-8', async () => {
+  it('replaces invalid UTF-8', async () => {
     const io = createMemoryIo({ a: Uint8Array.of(0x7b, 0xff, 0xc3, 0x7d) });
     expect(await readInput('a', 100, io)).toEqual({ text: '{\uFFFD\uFFFD}' });
   });

@@ -24,7 +24,7 @@ describe('replies', () => {
     expect(await all('\n')).toEqual(['', undefined]);
   });
 
-  it('are none when the terminal is gone, or nobody listens any more', async () => {
+  it('end when the terminal is closed or the run has ended', async () => {
     const gone: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({ next: async () => Promise.reject(new Error('EIO: i/o error, read')) }),
     };
@@ -39,7 +39,7 @@ describe('replies', () => {
     expect(await next).toBeUndefined();
   });
 
-  it('are none when nobody is there', async () => {
+  it('are not read without a terminal', async () => {
     expect(await all('')).toEqual([undefined]);
   });
 });

@@ -144,7 +144,7 @@ describe('opencode NDJSON', () => {
     expect(raspTypes(translated)).toEqual(expect.arrayContaining(['tool.call.started', ended]));
   });
 
-  test('a line that is no JSON becomes raw.stdout', () => {
+  test('a line that is not JSON becomes raw.stdout', () => {
     const translated = translateLines({
       engine: 'opencode',
       stdout: [openStart, '{"type": "te', openText('Hello.'), openStop()],

@@ -19,7 +19,7 @@ export function getPosition({ protocol, event }: Emitted): LogPosition {
   return protocol === 'rasp' ? { attempt: event.attempt_number, seq: event.seq } : { attempt: 0, seq: event.seq };
 }
 
-/** Reads a position as it is written, `17` or for RASP `1:17`; throws `INVALID_POSITION` for what is none. */
+/** Reads a position as it is written, `17` or for RASP `1:17`; throws `INVALID_POSITION` otherwise. */
 export function readPosition(protocol: Emitted['protocol'], word: string | number): LogPosition {
   const [, attempt, seq] = /^(?:([0-9]{1,9}):)?([0-9]{1,9})$/.exec(String(word)) ?? [];
   if (seq !== undefined && (attempt === undefined) === (protocol === 'fcmp')) {

@@ -160,7 +160,7 @@ describe('a translator', () => {
     expectCovered(translator.coverage());
   });
 
-  it('goes on with the numbers of the run in the next attempt', () => {
+  it('continues the numbers of the run in the next attempt', () => {
     const first = translateLines({ stdout: [codex.thread(), codex.message('Which?'), codex.completed()] });
     const fcmpSeq = first.fcmp.length;
     const second = translateLines({
@@ -428,7 +428,7 @@ describe('the output of another engine', () => {
     expectCovered(translator.coverage());
   });
 
-  it('is none where a single record is its own', () => {
+  it('is not detected where a single record is its own', () => {
     const { warnings } = translateLines({
       stdout: [{ type: 'step_start', sessionID: 'ses_1', part: {} }, codex.thread()],
     });

@@ -29,7 +29,7 @@ export interface TranslatorOptions {
   readonly reply?: string | undefined;
   /** The run whose cached result is repeated. */
   readonly cachedFrom?: string | undefined;
-  /** The program prints on a terminal alone: what it shows is read as it comes, and compared with no other stream. */
+  /** The program prints on a terminal alone: its output is read at once, and compared with no other stream. */
   readonly terminalOnly?: boolean | undefined;
   /** Milliseconds since 1970; asked once per push. */
   readonly clock?: (() => number) | undefined;

@@ -1,4 +1,4 @@
-/** Longest text of any format that is looked at; a longer one is none of them. */
+/** Longest text of any format that is looked at; a longer one never matches. */
 const LONGEST = 8192;
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;

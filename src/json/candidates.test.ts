@@ -32,7 +32,7 @@ describe('candidates in running text', () => {
     ['The primes:\n[2, 3]', '[2, 3]'],
     ['Files ["a", "b"] changed', '["a", "b"]'],
     ['It is {"a": 1}', '{"a": 1}'],
-  ])('without a schema to tell, these are: %s', (text, value) => {
+  ])('without a schema, these are candidates: %s', (text, value) => {
     expect(found(text, { strict: true })).toEqual([value]);
   });
 

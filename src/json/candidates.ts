@@ -145,7 +145,7 @@ function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettin
 }
 
 /**
- * What the rejected values may hold inside; each is taken off the list. Contents that are rejected in turn join it
+ * What the rejected values may hold inside; each is removed from the list. Contents that are rejected in turn join it
  * meanwhile, so that envelopes inside envelopes are opened too.
  */
 function* findInEnvelopes(

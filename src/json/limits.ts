@@ -1,6 +1,6 @@
 type Fields = Record<string, unknown>;
 
-/** Whether the text takes more than `limit` bytes in UTF-8. Counts only where the length does not tell. */
+/** Whether the text takes more than `limit` bytes in UTF-8. Counts only where the length does not decide it. */
 export function exceedsBytes(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && new TextEncoder().encode(text).length > limit);
 }

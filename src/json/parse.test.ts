@@ -246,7 +246,7 @@ describe('the error is that of the furthest stage', () => {
     ['a call', '{"a": ¦f(1)}'],
     ['an operator', '{"a": ¦x && y}'],
     ['a string in code', '{"n": 1, "a": ¦"x" or "y"}'],
-    ['a key that is none', '{"n": 1, ¦*a*: 1}'],
+    ['an invalid key', '{"n": 1, ¦*a*: 1}'],
     ['a colon too many', '{"a":¦: 1}'],
   ])('a syntax error says where it is: %s', (_, marked) => {
     expect(expectError(parse(marked.replace('¦', ''))).message).toContain(`(offset ${marked.indexOf('¦')})`);
@@ -257,7 +257,7 @@ describe('the error is that of the furthest stage', () => {
     expect(expectError(parse('"{\\"b\\": 1}"', A)).attempts).toHaveLength(2);
   });
 
-  test('offsets inside the content of an envelope mean nothing: it is told where the envelope stands', () => {
+  test('offsets inside the content of an envelope mean nothing: the place of the envelope is reported', () => {
     const text = `x ${JSON.stringify({ response: '{"a": f(1)}' })}`;
     const [, content] = expectError(parse(text, withFields('b'))).attempts;
     expect(content).toMatchObject({ candidate: { finder: 'envelope', start: 2, end: text.length } });

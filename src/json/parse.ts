@@ -109,7 +109,7 @@ function toAnswer(answer: StandardResult<unknown>): CheckAnswer {
 }
 
 function plainPath(issue: StandardIssue): (string | number)[] {
-  // Some libraries hand out an array of their own kind, which `map` would copy.
+  // Some libraries return a subclass of Array, which `map` would copy.
   return Array.from(issue.path ?? [], (step) => {
     const key = typeof step === 'object' ? step.key : step;
     return typeof key === 'number' ? key : String(key);

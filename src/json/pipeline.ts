@@ -22,7 +22,7 @@ import type { AlignableSchema, Alignment, AlignmentChange, SchemaIssue } from '.
 /** The schema's answer. */
 export type CheckAnswer = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
 
-/** Brings a value into the schema's shape; there is one only where it was asked for. */
+/** Brings a value into the schema's shape; only present if alignment is on. */
 export type Aligner = AlignableSchema['~sluice'];
 
 /**

@@ -81,7 +81,7 @@ export function readProse(
   const { start, end: limit } = span;
   const reading = first ?? readOpen(text, start, limit, settings);
   if (reading.ok) {
-    // Without a schema nothing else tells an answer from prose.
+    // Without a schema nothing else distinguishes an answer from prose.
     const isProse = !settings.hasSchema && isNoAnswer(text, start, reading.value);
     const { end } = reading;
     return { reading, next: end, seen: end, span: isProse ? undefined : { ...span, end } };

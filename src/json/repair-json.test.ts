@@ -59,15 +59,15 @@ describe('where something must be produced', () => {
     ['a bare value is a string', '{a: b}', '{"a":"b"}'],
     ['NDJSON is an array', '{"a": 1}\n{"a": 2}\n', '[{"a":1},{"a":2}]'],
     ['values with commas between them are an array', '{"a": 1},\n{"a": 2}', '[{"a":1},{"a":2}]'],
-    ['a call is taken off', 'callback({"a": 1});', '{"a":1}'],
-    ['types of a database shell are taken off', '{"id": ObjectId("x"), "n": NumberLong(5)}', '{"id":"x","n":5}'],
+    ['a call is stripped', 'callback({"a": 1});', '{"a":1}'],
+    ['types of a database shell are stripped', '{"id": ObjectId("x"), "n": NumberLong(5)}', '{"id":"x","n":5}'],
     ['Python literals', '[None, True, False]', '[null,true,false]'],
     ['undefined is null', '{"a": undefined}', '{"a":null}'],
     ['comments are removed', '{"a": 1 /* x */, // y\n"b": 2}', '{"a":1,"b":2}'],
     ['escaped quotes', '{\\"a\\": \\"b\\"}', '{"a":"b"}'],
     ['text before the value is cut off', 'Sure! Here you go: {"a": 1,}', '{"a":1}'],
-    ['a fence is taken off', '```json\n{"a": 1,}\n```', '{"a":1}'],
-    ['thinking is taken off', '<think>{"x": 0}</think>{"a": 1,}', '{"a":1}'],
+    ['a fence is stripped', '```json\n{"a": 1,}\n```', '{"a":1}'],
+    ['thinking is stripped', '<think>{"x": 0}</think>{"a": 1,}', '{"a":1}'],
   ])('%s', (_, text, repaired) => {
     expect(repairJson(text)).toBe(repaired);
   });

@@ -12,7 +12,7 @@ describe('StandardSchema', () => {
     expect(result.ok && result.value.line).toBe(3);
   });
 
-  test('tells the type a schema gives', () => {
+  test('infers the type of a schema', () => {
     const schema = z.object({ line: z.string().transform(Number) });
     expectTypeOf<InferOutput<typeof schema>>().toEqualTypeOf<{ line: number }>();
     expect(parse('{"line": "3"}', schema)).toMatchObject({ value: { line: 3 } });

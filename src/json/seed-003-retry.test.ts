@@ -36,7 +36,7 @@ describe('seed 003, D5: ask, parse, ask again with the error', () => {
     ]);
   });
 
-  test('system message, temperature and signal are handed on in every attempt', async () => {
+  test('system message, temperature and signal are passed in every attempt', async () => {
     const { call, asked } = modelSaying('oops', GOOD);
     const { signal } = new AbortController();
     await generateAndParse(call, Verdict, {
@@ -208,7 +208,7 @@ describe('seed 003, D5: ask, parse, ask again with the error', () => {
     await expect(asking).rejects.toBe(reason);
   });
 
-  test('aborted during a call that rejects with an error of its own: the reason is thrown', async () => {
+  test('aborted during a call that rejects with another error: the reason is thrown', async () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     const call = async (): Promise<string> => {

@@ -26,7 +26,7 @@ describe('openRunFolder', () => {
     await expect(createRunFolder('/proc/runs/r-1')).rejects.toThrow(/ENOENT|EACCES|EPERM|EROFS/);
   });
 
-  test('is made for a new run, with an .audit of its own', async () => {
+  test('is created for a new run, with a new .audit folder', async () => {
     const dir = join(await makeRunFolder({}), 'runs', 'r-1');
     const folder = await createRunFolder(dir);
     expect(folder.auditFolder).toBe(join(await realpath(dir), '.audit'));

@@ -19,11 +19,11 @@ export interface RunFolder {
   logPath(log: RunLog): string;
   /** The attempts that left output or a meta, from the first. */
   attempts(): Promise<number[]>;
-  /** What an attempt's meta says; empty if there is none, without what is not of the right shape. */
+  /** The meta of an attempt; empty if it is missing, without fields of a wrong shape. */
   meta(attempt: number, warn?: (warning: RunFolderWarning) => void): Promise<AttemptMeta>;
 }
 
-/** A meta lists prompts and requests; beyond this it is no meta. */
+/** A meta lists prompts and requests; a larger file is not a meta. */
 const META_BYTES = 16 * 1024 * 1024;
 
 /**

@@ -66,7 +66,7 @@ describe('replayRunFolder', () => {
     expect(result).toMatchObject({ status: 'different', difference: { log: 'events.jsonl' } });
   });
 
-  test('spaces and the order of keys are no difference', async () => {
+  test('spaces and the order of keys do not count as differences', async () => {
     const dir = await written();
     await editLine(join(dir, 'fcmp.jsonl'), 1, (line) =>
       JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(line) as object).toReversed()), null, 1).replaceAll(

@@ -233,7 +233,7 @@ interface Difference {
  * firstDifference({ data: { text: 'a' } }, { data: { text: 'b' } }) // { path: ['data', 'text'], stored: 'a', rebuilt: 'b' }
  */
 export function firstDifference(stored: unknown, rebuilt: unknown): Difference | undefined {
-  // A stack of its own: agents nest values as deep as they like.
+  // An explicit stack: agents nest values as deep as they like.
   const open: Difference[] = [{ path: [], stored, rebuilt }];
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
     if (pair.stored === pair.rebuilt) continue;

@@ -46,7 +46,7 @@ function renamed<T>(value: T, dir: string): T {
   return JSON.parse(JSON.stringify(value).replaceAll('codex-resumed', dir.slice(dir.lastIndexOf('/') + 1))) as T;
 }
 
-test('diagnostics stand in a log of their own, and drift is counted at the end of an attempt', async () => {
+test('diagnostics are written to a separate log, and drift is counted at the end of an attempt', async () => {
   const dir = await makeRunFolder({
     'stdout.1.log': '{"type":"thread.sings"}\n{"type":"thread.sings"}\nnot json\n',
     'meta.1.json': '{"engine":"codex","version":"9.9.9","exit_code":0}',

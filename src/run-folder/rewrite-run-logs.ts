@@ -27,7 +27,7 @@ export async function* rewriteRunLogs(
   if ((await folder.attempts()).length === 0) {
     throw new RunFolderError(
       'RUN_FOLDER_EMPTY',
-      `${folder.auditFolder} holds no run, so there is nothing to write; give the folder of a run.`,
+      `Cannot write logs: "${folder.auditFolder}" contains no run. Give the folder of a run.`,
     );
   }
   const logs = await replaceRunLogs(folder);

@@ -31,7 +31,7 @@ export const RUN_FOLDER_WARNING_CODES = [
   'LOG_LINE_DAMAGED',
 ] as const;
 
-/** Something about a run folder that the reader should know; reading went on. */
+/** Something about a run folder that the reader should know; reading continued. */
 export interface RunFolderWarning {
   readonly code: (typeof RUN_FOLDER_WARNING_CODES)[number];
   readonly message: string;

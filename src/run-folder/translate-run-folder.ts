@@ -124,7 +124,7 @@ function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: numbe
   // A plain program is read as text; `command` is what a run calls it.
   if (meta.engine === 'command') return 'generic';
   if (isEngineName(meta.engine)) return meta.engine;
-  const said = meta.engine === undefined ? 'names no engine' : `names ${JSON.stringify(meta.engine)}, which is none`;
+  const said = meta.engine === undefined ? 'names no engine' : `names ${JSON.stringify(meta.engine)}, which is unknown`;
   const message = `The meta of attempt ${attempt} ${said}: give one of ${ENGINE_NAMES.join(', ')}, or auto.`;
   throw new RunFolderError('ENGINE_NOT_NAMED', message);
 }
@@ -140,7 +140,7 @@ function startTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFolder
 async function checkAttempt(folder: RunFolder, { attempt, follow }: TranslateOptions): Promise<void> {
   const attempts = await folder.attempts();
   if (attempts.length === 0 && follow === undefined) {
-    const message = `${folder.auditFolder} holds no run: there is neither a stdout.N.log nor a meta.N.json; give the folder of a run that began.`;
+    const message = `"${folder.auditFolder}" contains no run: neither stdout.N.log nor meta.N.json. Give the folder of a run that was started.`;
     throw new RunFolderError('RUN_FOLDER_EMPTY', message);
   }
   if (attempt !== undefined && follow === undefined && !attempts.includes(attempt)) {

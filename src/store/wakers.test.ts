@@ -27,7 +27,7 @@ describe('wakers', () => {
     expect(calls).toEqual(['x']);
   });
 
-  it('forget keys nobody watches any more', () => {
+  it('forget keys without watchers', () => {
     const wakers = createWakers();
     const stop = wakers.watch('a', () => undefined);
     expect(wakers.keys()).toEqual(['a']);

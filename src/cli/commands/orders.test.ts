@@ -68,7 +68,7 @@ const inbox = async () => list('inbox', '--json');
 const comments = async () => readFile(join(folder, 'data', 'comments', 'acme_shop_1.md'), 'utf8');
 
 describe('sluice order', () => {
-  it('prints the decision and has delivered the comment when it ends', async () => {
+  it('prints the decision, and the comment is delivered when it exits', async () => {
     const { exitCode, printed } = await order('honest');
     expect(printed).toMatchObject({ action: 'advance', source: 'json', result_code: 'none', state: 'settled' });
     expect(printed['run_id']).toMatch(/^\d{4}-\d\d-\d\d-backend-0001$/);
@@ -83,14 +83,14 @@ describe('sluice order', () => {
     expect(await inbox()).toMatchObject([{ issue_ref: 'acme/shop#1', run_id: printed['run_id'], resolution: null }]);
   });
 
-  it('is misuse with a worker nobody configured, and nothing is handed out', async () => {
+  it('is misuse with an unknown worker, and nothing is submitted', async () => {
     const { exitCode, stderr } = await order('stranger');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('UNKNOWN_WORKER');
     expect(await list('executions')).toEqual([]);
   });
 
-  it('is misuse with a request that does not fit', async () => {
+  it('is misuse with an invalid request', async () => {
     const { exitCode, stderr } = await order('honest', 'gid://gitlab/Issue/1');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('issue_ref');
@@ -104,7 +104,7 @@ describe('sluice resolve', () => {
     return { id: String(item?.['id']), run_id: String(item?.['run_id']) };
   }
 
-  it('takes a corrected result in, tells who and why, and empties the inbox', async () => {
+  it('accepts a corrected result, records who and why, and empties the inbox', async () => {
     const { id, run_id } = await waiting();
     const file = join(folder, 'result.json');
     const result = {
@@ -136,7 +136,7 @@ describe('sluice resolve', () => {
     expect(newest).toMatchObject({ who: 'Ada', decision: 'advance' });
   });
 
-  it('refuses to accept what cannot be read', async () => {
+  it('refuses to accept an unreadable result', async () => {
     const { id } = await waiting();
     const { exitCode, stderr } = await sluice('resolve', id, '--action', 'accept', '--why', 'why not', '--who', 'Ada');
     expect(exitCode).toBe(2);
@@ -164,7 +164,7 @@ describe('sluice resolve', () => {
   });
 });
 
-describe('what was done', () => {
+describe('executions and comments', () => {
   it('can be listed, filtered and exported', async () => {
     await order('honest');
     await order('silent', 'acme/shop#2');
@@ -187,13 +187,13 @@ describe('what was done', () => {
     [['--until', '2026-02-31'], 'Use a date (2026-11-15) or a time'],
     [['--json', '--csv'], "'--csv' cannot be used with option '--json'"],
     [['--limit', '0'], 'Use a whole number from 1'],
-  ])('is not listed for %j, which is wrong usage', async (args, words) => {
+  ])('are refused with %j as misuse', async (args, words) => {
     const { exitCode, stdout, stderr } = await sluice('executions', ...args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(words);
   });
 
-  it('was published as comments', async () => {
+  it('list delivered comments', async () => {
     await order('honest');
     expect(await list('outbox')).toMatchObject([
       { sink: 'markdown', state: 'delivered', delivered_to: expect.stringContaining('acme_shop_1.md') },
@@ -202,7 +202,7 @@ describe('what was done', () => {
 });
 
 describe('sluice demo', () => {
-  it('closes the loop: two delivered results, one question', async () => {
+  it('completes the loop: two delivered results, one inbox item', async () => {
     const memory = createMemoryIo({});
     await run(['demo', '--json', '--data', join(folder, 'demo')], memory);
     const report = JSON.parse(memory.printed.stdout) as { orders: readonly Fields[]; inbox: readonly Fields[] };
@@ -214,7 +214,7 @@ describe('sluice demo', () => {
     expect(report.inbox).toHaveLength(1);
   });
 
-  it('leaves a question that can be retried: its workers are known where it took place', async () => {
+  it('leaves an inbox item that can be retried: its wrappers are known in its data folder', async () => {
     const place = ['--data', join(folder, 'demo')];
     const demo = createMemoryIo({});
     await run(['demo', '--json', ...place], demo);
@@ -225,7 +225,7 @@ describe('sluice demo', () => {
     expect(JSON.parse(again.printed.stdout)).toMatchObject({ new_run: { worker: 'print-only-worker' } });
   });
 
-  it('lends its workers to no other place', async () => {
+  it('its wrappers are unknown in other data folders', async () => {
     const { exitCode, stderr } = await order('print-only-worker');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('UNKNOWN_WORKER');
@@ -256,7 +256,7 @@ describe('a missing database', () => {
   );
 });
 
-it('refuses a worker without a command when the command starts', async () => {
+it('refuses a wrapper without a command at the start', async () => {
   await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ wrappers: { broken: { type: 'script' } } }));
   const { exitCode, stderr } = await sluice('worker');
   expect(exitCode).toBe(2);

@@ -72,7 +72,7 @@ describe('sluice parse', () => {
     expect(output).toMatchObject({ status: 'success', value: { a: 1 } });
   });
 
-  it('tells what it repaired, where the value stood, and that the caller should know', async () => {
+  it('reports the repairs, the place of the value, and a warning', async () => {
     const { exitCode, output } = await parseCommand('Here you are: {file: "a.ts", "line": 3,} Bye.', [
       '--schema',
       'issue.json',
@@ -121,7 +121,7 @@ describe('sluice parse', () => {
     expect(await parseCommand('')).toMatchObject({ exitCode: 1, output: { error: { code: 'EMPTY_INPUT' } } });
   });
 
-  it('hands an answer without a tag on as a comment in profile tagged, and calls that a success', async () => {
+  it('prints an answer without a tag as a comment in profile tagged, with exit code 0', async () => {
     const { exitCode, output } = await parseCommand('All fine.', ['--profile', 'tagged']);
     expect(exitCode).toBe(0);
     expect(output).toMatchObject({
@@ -132,7 +132,7 @@ describe('sluice parse', () => {
     });
   });
 
-  it('takes a cut value only with --allow-partial', async () => {
+  it('accepts a truncated value only with --allow-partial', async () => {
     const cut = '<json>{"a":1';
     expect(await parseCommand(cut, ['--profile', 'tagged'])).toMatchObject({
       exitCode: 1,
@@ -147,7 +147,7 @@ describe('sluice parse', () => {
     });
   });
 
-  it('takes the candidate that is preferred', async () => {
+  it('prefers the candidate that --prefer names', async () => {
     const two = 'First {"file":"a","line":1} then {"file":"b","line":2}.';
     for (const [prefer, file] of [
       ['first', 'a'],
@@ -158,13 +158,13 @@ describe('sluice parse', () => {
     }
   });
 
-  it('prints integers beyond a double as they came with --numbers bigint', async () => {
+  it('prints large integers unchanged with --numbers bigint', async () => {
     const io = createMemoryIo({}, { stdin: '{"id":12345678901234567890}' });
     expect(await run(['parse', '--numbers', 'bigint'], io)).toBe(0);
     expect(io.printed.stdout).toContain('"value":{"id":12345678901234567890}');
   });
 
-  it('reads past a byte order mark and bytes that are no UTF-8', async () => {
+  it('ignores a byte order mark and invalid UTF-8', async () => {
     const text = Uint8Array.of(0xef, 0xbb, 0xbf, ...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}'));
     expect(await parseCommand(text)).toMatchObject({
       exitCode: 0,
@@ -182,7 +182,7 @@ describe('sluice parse', () => {
     }
   });
 
-  it('stops reading at the byte limit and says so', async () => {
+  it('stops reading at the byte limit with an error', async () => {
     const block = new Uint8Array(1024 * 1024).fill(0x20);
     const endless = {
       isTerminal: false,
@@ -211,8 +211,8 @@ describe('sluice parse', () => {
     ['an unknown profile', ['--profile', 'strict'], 'default, generic, tagged, unified'],
     ['a file that is not there', ['gone.txt'], '"gone.txt": no such file'],
     ['a schema that is not there', ['--schema', 'gone.json'], '"gone.json": no such file'],
-    ['a schema that is no JSON', ['--schema', 'broken.json'], '"broken.json" is not valid JSON'],
-    ['a schema that is no schema', ['--schema', 'wrong.json'], '"wrong.json" is not a valid JSON Schema'],
+    ['a schema that is not JSON', ['--schema', 'broken.json'], '"broken.json" is not valid JSON'],
+    ['an invalid schema', ['--schema', 'wrong.json'], '"wrong.json" is not a valid JSON Schema'],
     ['a schema on standard input', ['--schema', '-'], '--schema cannot be read from standard input'],
     ['--align without a schema', ['--align'], '--schema'],
     ['two files', ['a', 'b'], 'too many arguments'],

@@ -49,14 +49,14 @@ describe('sluice run', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('leaves a run folder from which the same events can be told again', async () => {
+  it('leaves a run folder from which the same events can be replayed', async () => {
     await sluiceRun(program('console.log("hello")'));
     const runs = join(folder, 'data', 'runs');
     const [id = ''] = await readdir(runs);
     expect(await replayRunFolder(join(runs, id))).toMatchObject({ status: 'same' });
   });
 
-  it('says no with exit code 1 when the answer does not fit', async () => {
+  it('exits with 1 when the schema rejects the answer', async () => {
     const schema = await writeSchema();
     const { exitCode, result } = await sluiceRun(['--schema', schema, ...program('console.log("no")')]);
     expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_NOT_VALIDATED' } });
@@ -69,7 +69,7 @@ describe('sluice run', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('takes a cut value only with --allow-partial, also without a schema', async () => {
+  it('accepts a truncated value only with --allow-partial, also without a schema', async () => {
     const cut = ['--profile', 'tagged', ...program('console.log("<json>{\\"a\\": 1")')];
     expect(await sluiceRun(cut)).toMatchObject({ exitCode: 1, result: { status: 'failed' } });
     expect(await sluiceRun(['--allow-partial', ...cut])).toMatchObject({ exitCode: 0, result: { value: { a: 1 } } });
@@ -97,13 +97,13 @@ describe('sluice run', () => {
     expect(result).toMatchObject({ comment: 'typed words' });
   });
 
-  it('does not obey what an agent prints', async () => {
+  it('escapes control sequences that an agent prints', async () => {
     const { stderr } = await sluiceRun(program(String.raw`console.log("\u001b]0;owned\u0007")`));
     // oxlint-disable-next-line no-control-regex -- that is what must not be there
     expect(stderr).not.toMatch(/[\u001b\u0007]/);
   });
 
-  it('tells a program that cannot be started as a run that failed', async () => {
+  it('reports a program that cannot be started as a failed run', async () => {
     const { exitCode, result } = await sluiceRun(['--engine', 'command', '--', join(folder, 'gone')]);
     expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED' } });
     expect(exitCode).toBe(1);
@@ -115,8 +115,8 @@ describe('sluice run', () => {
     ['no program', ['--engine', 'command'], 'No program given'],
     ['two prompts', ['--engine', 'codex', '--prompt-file', '-', 'words'], 'twice'],
     ['a schema that is not there', ['--engine', 'codex', '--schema', 'gone.json', 'words'], 'gone.json'],
-    ['an engine that is none', ['--engine', 'skynet', 'words'], 'skynet'],
-    ['a time that is none', ['--engine', 'codex', '--timeout', 'soon', 'words'], 'seconds'],
+    ['an unknown engine', ['--engine', 'skynet', 'words'], 'skynet'],
+    ['an invalid time', ['--engine', 'codex', '--timeout', 'soon', 'words'], 'seconds'],
     ['nothing to align to', ['--engine', 'codex', '--align', 'words'], '--align needs --schema'],
     ['no value that could be cut', ['--engine', 'codex', '--allow-partial', 'words'], 'needs --schema or --profile'],
     ['input files for no cache', ['--engine', 'codex', 'words', '--input-file', 'a'], '--input-file needs --cache'],

@@ -28,7 +28,7 @@ async function recorded(): Promise<string> {
   return dir;
 }
 
-/** The command as a process of its own. */
+/** The command as a separate process. */
 function start(...args: readonly string[]) {
   const main = fileURLToPath(new URL('../main.js', import.meta.url));
   const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, ...args]);
@@ -61,7 +61,7 @@ describe('sluice translate', () => {
     expect(new Set(rows.map(({ meta }) => JSON.stringify(meta)))).toEqual(new Set(['{"attempt":2}']));
   });
 
-  test('tells the engine from the bytes when asked', async () => {
+  test('detects the engine from the output on request', async () => {
     const { rows } = await command('translate', RECORDED, '--engine', 'auto');
     expect(rows[0]).toMatchObject({ engine: 'codex' });
   });
@@ -79,7 +79,7 @@ describe('sluice translate', () => {
     ).toEqual(rows);
   });
 
-  test('tells on stderr what the folder does not say', async () => {
+  test('warns on stderr about what the folder lacks', async () => {
     const dir = await recorded();
     await rm(join(dir, 'timing.1.jsonl'));
     const { exitCode, stderr } = await command('translate', dir);
@@ -105,7 +105,7 @@ describe('sluice translate', () => {
     expect(followed).toMatchObject({ exitCode: 0, rows: (await command('translate', dir, '--to', 'agui')).rows });
   });
 
-  test('ends quietly as a process, on Ctrl-C and when its reader goes', { timeout: 30_000 }, async () => {
+  test('ends quietly as a process, on Ctrl-C and when its reader is gone', { timeout: 30_000 }, async () => {
     const dir = await mkdtemp(join(tmpdir(), 'sluice-translate-'));
     onTestFinished(async () => rm(dir, { recursive: true, force: true }));
     await writeFile(join(dir, 'meta.1.json'), '{"engine":"generic","started_at":"2026-01-01T00:00:00.000Z"}');
@@ -118,7 +118,7 @@ describe('sluice translate', () => {
     expect(await left.ended).toEqual({ exitCode: 0, stderr: '' });
   });
 
-  test('stops quietly when nobody reads any more', async () => {
+  test('stops quietly when its reader is gone', async () => {
     const io = createMemoryIo({});
     const gone = { ...io, stdout: { ...io.stdout, isGone: () => true } };
     expect(await run(['translate', RECORDED], gone)).toBe(0);
@@ -134,7 +134,7 @@ describe('sluice translate', () => {
     [['translate', RECORDED, '--to', 'xml'], 'rasp, fcmp'],
     [['translate', RECORDED, '--write', '--follow'], 'Omit --follow and --attempt'],
     [['translate', RECORDED, '--write', '--attempt', '1'], 'Omit --follow and --attempt'],
-  ])('%j is called wrongly', async (args, reason) => {
+  ])('%j is misuse', async (args, reason) => {
     const { exitCode, stderr } = await command(...args);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(reason);
@@ -161,7 +161,7 @@ describe('sluice replay', () => {
     });
   });
 
-  test('tells why the folder cannot be read, also where it breaks off', async () => {
+  test('reports why the folder cannot be read, also in the middle', async () => {
     const dir = await recorded();
     await command('translate', dir, '--write');
     await writeFile(join(dir, 'meta.1.json'), 'not JSON');
@@ -170,7 +170,7 @@ describe('sluice replay', () => {
     expect(stderr).toMatch(/^sluice: warning META_IGNORED: .*\n(?:.*\n)*sluice: ENGINE_NOT_NAMED: /);
   });
 
-  test('says what to do where nothing is stored', async () => {
+  test('says what to do if no events are stored', async () => {
     const { exitCode, stderr } = await command('replay', RECORDED);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('--write');

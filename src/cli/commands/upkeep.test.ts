@@ -16,7 +16,7 @@ async function sluice(...argv: string[]) {
 }
 
 describe('sluice backup', () => {
-  it('copies the database while it is used, and says where to and how much', async () => {
+  it('copies the database while it is used, and prints the path and the size', async () => {
     const data = await makeFolder({});
     const store = await openSite(`sqlite:${join(data, 'sluice.db')}`);
     await store.submitOrder(sampleSubmission());
@@ -47,7 +47,7 @@ describe('sluice export', () => {
     return data;
   }
 
-  it('makes a folder that a regression test can read, without what a worker linked to', async () => {
+  it('creates a folder that a regression test can read, without links that an agent made', async () => {
     const data = await makeRun();
     const target = join(data, 'fixtures', 'surprise');
     const { exitCode, stdout } = await sluice('export', '01RUN', target, '--data', data);
@@ -60,7 +60,7 @@ describe('sluice export', () => {
     expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('EXPORT_EXISTS') });
   });
 
-  it('makes one file where that is asked for', async () => {
+  it('creates a tar file on request', async () => {
     const data = await makeRun();
     const target = join(data, 'surprise.tar');
     expect(await sluice('export', '01RUN', target, '--data', data)).toMatchObject({ exitCode: 0 });
@@ -69,7 +69,7 @@ describe('sluice export', () => {
     expect(await readFile(join(unpacked, '01RUN', '.audit', 'stdout.1.log'), 'utf8')).toContain('thread.started');
   });
 
-  it.each(['gone', '../secret.txt'])('refuses %s, which is no run, and makes nothing', async (id) => {
+  it.each(['gone', '../secret.txt'])('refuses %s, which is not a run, and creates nothing', async (id) => {
     const data = await makeRun();
     const target = join(data, 'out');
     expect(await sluice('export', id, target, '--data', data)).toMatchObject({ exitCode: 2 });

@@ -55,15 +55,15 @@ describe('bash', () => {
     ['the options of the command', ['tool', 'fetch', '--'], ['--quiet', '--to', '--label', '--how', '--help']],
     ['the choices of an option', ['tool', 'fetch', '--how', ''], ['fast', 'slow']],
     ['the choices of a word', ['tool', 'pick', 'th'], ['this', 'that']],
-    ['nothing of its own where files are meant', ['tool', 'fetch', '--to', ''], ['']],
-    ['nothing of its own where anything may stand', ['tool', 'fetch', '--label', ''], ['']],
+    ['files for an option that takes a file', ['tool', 'fetch', '--to', ''], ['']],
+    ['nothing for an option that takes any text', ['tool', 'fetch', '--label', ''], ['']],
   ])('offers %s', (_, words, offered) => {
     expect(offers(...words)).toEqual(offered);
   });
 });
 
 describe('zsh', () => {
-  it('is told every command and option, its words quoted', () => {
+  it('has every command and option, with quoted descriptions', () => {
     const script = renderZsh(shape);
     expect(script).toMatch(/^#compdef tool\n/);
     expect(script).toContain(String.raw`'fetch:get a thing\: it'\''s [quick]'`);
@@ -74,7 +74,7 @@ describe('zsh', () => {
 });
 
 describe('fish', () => {
-  it('is told every command and option, its words quoted', () => {
+  it('has every command and option, with quoted descriptions', () => {
     const lines = renderFish(shape).split('\n');
     expect(lines).toContain(
       String.raw`complete -c tool -n __fish_use_subcommand -a fetch -d 'get a thing: it\'s [quick]'`,

@@ -17,7 +17,7 @@ export class UsageTotals {
   #total: Usage | null = null;
   #turns: Usage | null;
 
-  /** Goes on from what was used before. */
+  /** Continues from the usage so far. */
   constructor(before: Usage | null = null) {
     this.#turns = before;
   }

@@ -18,7 +18,7 @@ export function selectFcmp(emitted: readonly Emitted[]): readonly FcmpEvent[] {
   return emitted.flatMap((one) => (one.protocol === 'fcmp' ? [one.event] : []));
 }
 
-/** Every event is valid against its schema, as it comes out of its JSON text. */
+/** Every event is valid against its schema, after a round trip through JSON. */
 export function expectValid(emitted: readonly Emitted[]): void {
   for (const { protocol, event } of emitted) {
     const onTheWire: unknown = JSON.parse(JSON.stringify(event));
@@ -58,7 +58,7 @@ function expectFinalsOnce(fcmp: readonly FcmpEvent[]): void {
   const closed = new Set<string>();
   for (const event of fcmp) {
     if (event.type !== 'assistant.message.delta' && event.type !== 'assistant.message.final') continue;
-    expect(closed, 'a message goes on after its final').not.toContain(event.data.message_id);
+    expect(closed, 'a message continues after its final').not.toContain(event.data.message_id);
     if (event.type === 'assistant.message.final') closed.add(event.data.message_id);
   }
 }

@@ -53,14 +53,16 @@ function compare(value: object, events: readonly object[]): LostLeaf[] {
       const isKept =
         typeof leaf === 'string'
           ? texts.some((text) => text.includes(leaf))
-          : kept.some((other) => other.value === leaf && (isTelling(leaf) || lastKey(other.path) === lastKey(path)));
+          : kept.some(
+              (other) => other.value === leaf && (isDistinctive(leaf) || lastKey(other.path) === lastKey(path)),
+            );
       return isKept || isCut ? [] : [{ path: `${type}: ${path}`, value: leaf }];
     });
   });
 }
 
 /** Whether a value is rare enough to be found by itself. */
-function isTelling(leaf: string | number | boolean): boolean {
+function isDistinctive(leaf: string | number | boolean): boolean {
   return typeof leaf === 'number' && Math.abs(leaf) > 9;
 }
 

@@ -93,7 +93,7 @@ describe('the verdict, auto', () => {
     ['canceled', { verdict: 'canceled', doneMarker: true }, 'interrupted', 'RUN_CANCELED'],
     ['a retry', { verdict: 'retry', exitCode: 0 }, 'unknown', 'OUTPUT_RETRIED'],
     ['never started', { verdict: 'not_started' }, 'interrupted', 'PROCESS_NOT_STARTED'],
-    ['no session to go on with', { verdict: 'session_lost' }, 'interrupted', 'SESSION_LOST'],
+    ['no session to resume', { verdict: 'session_lost' }, 'interrupted', 'SESSION_LOST'],
   ] as const)('%s', (_, evidence, state, reason) => {
     expect(judge('auto', { ...NOTHING, ...evidence })).toMatchObject({ state, reason });
   });
@@ -111,7 +111,7 @@ describe('evidence against the outcome', () => {
     expect(judge('interactive', { ...NOTHING, ...evidence }).conflict).not.toBeNull();
   });
 
-  it('is no conflict where all agree', () => {
+  it('reports no conflict where all agree', () => {
     expect(judge('interactive', { ...NOTHING, doneMarker: true, ...END, exitCode: 0 }).conflict).toBeNull();
     expect(judge('interactive', { ...NOTHING, exitCode: 1, signal: null }).conflict).toBeNull();
   });

@@ -47,7 +47,7 @@ export interface Engine {
 export interface Reader {
   /** A JSON object or array, on whichever stream. */
   json(frame: JsonFrame): void;
-  /** A line that is no JSON; with `framing: 'text'` every line, blank ones too. */
+  /** A line that is not JSON; with `framing: 'text'` every line, blank ones too. */
   text(frame: TextFrame): void;
   /** A blank line, for readers that put text together again: say nothing about it. */
   blank?(frame: BlankFrame): void;

@@ -14,7 +14,7 @@ export interface DecodedLine {
   readonly bytes: Uint8Array | null;
 }
 
-/** A line as it stands in its stream; its text is without its line feed, but with a carriage return before that. */
+/** A line of a stream; its text is without its line feed, but with a carriage return before that. */
 export interface Line extends DecodedLine {
   readonly from: number;
   /** After the line feed. */

@@ -1,6 +1,6 @@
 import type { CapturedStream, RAW_ENCODINGS } from '../protocol/event-parts.js';
 
-/** What is wrong with a piece of text that began like a value and is none. */
+/** What is wrong with a piece of text that began like a value and is not one. */
 export type FrameProblem = 'truncated' | 'too_deep' | 'too_long';
 
 interface Span {
@@ -19,7 +19,7 @@ export interface JsonFrame extends Span {
   readonly text: string;
 }
 
-/** A line, or a part of one, that is no JSON value. */
+/** A line, or a part of one, that is not a JSON value. */
 export interface TextFrame extends Span {
   readonly kind: 'text';
   readonly text: string;

@@ -160,12 +160,12 @@ function givenUp(pieces: readonly LinePiece[]): readonly LinePiece[] {
 }
 
 /**
- * A string that goes on over more lines than this is taken for a torn one. Until then everything behind a torn
+ * A string that spans more lines than this counts as torn. Until then everything behind a torn
  * string that has no quote in it waits.
  */
 const MAX_STRING_LINES = 10_000;
 
-/** A JSON value that began on one line and goes on on the next ones. */
+/** A JSON value that spans several lines. */
 class MultiLineValue {
   readonly #pieces: LinePiece[] = [];
   readonly #valueStart: number;

@@ -41,7 +41,7 @@ describe('a scanner', () => {
     '[+]',
     'true',
     '"a"',
-  ])('notices at once that %s is none', (text) => {
+  ])('notices at once that %s is not JSON', (text) => {
     expect(new JsonScanner().scan(text, 0).kind).toBe('broken');
   });
 });

@@ -107,7 +107,7 @@ export function createLineSplitter(
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * A line whose end has not come yet. A long one is decoded as it comes: then a line of any length is in memory once
+ * A line whose end has not come yet. A long one is decoded as it arrives: then a line of any length is in memory once
  * as text, and once more when its pieces are joined.
  */
 export class PendingLine {
@@ -131,7 +131,7 @@ export class PendingLine {
     this.#bytes.append(block.subarray(end));
   }
 
-  /** Hands out the line and starts anew. */
+  /** Returns the line and resets. */
   take(): DecodedLine {
     const rest = this.#bytes.take();
     if (this.#decoded === 0) return decodeLine(rest);
@@ -187,7 +187,7 @@ class PendingBytes {
     this.#length += bytes.length;
   }
 
-  /** Hands out everything as one array and starts anew. */
+  /** Returns everything as one array and resets. */
   take(): Uint8Array {
     const blocks = this.#blocks;
     const whole = new Uint8Array(this.#length);

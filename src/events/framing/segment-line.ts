@@ -21,7 +21,7 @@ interface SegmentedLine {
 /** A prefix some programs put before a document they print as an error; it is taken as a part of the document. */
 const LOG_PREFIX = /\[[A-Z]{3,8}\]\s+(?=[{[])/uy;
 
-/** Blanks, and what holds no text: NUL and the byte order mark. */
+/** Blanks, and characters without text: NUL and the byte order mark. */
 const BLANK = new RegExp(String.raw`[\s\u0000\ufeff]*`, 'uy');
 
 /** How often the search for a value may fail in one line: each time may cost a scan to the line's end. */
@@ -35,7 +35,7 @@ export function isBlank(text: string, start = 0): boolean {
 /**
  * Finds the values in a line. At its start, after a log prefix and behind another value every object or array
  * counts; inside of other text only what the engine recognises, because error messages quote JSON too.
- * `mayContinue` says whether a value that the line does not finish may go on on the next one.
+ * `mayContinue` says whether a value that the line does not finish may continue on the next one.
  */
 export function segmentLine(text: string, recognises: (value: object) => boolean, mayContinue: boolean): SegmentedLine {
   const segments: Segment[] = [];
@@ -63,7 +63,7 @@ export function segmentLine(text: string, recognises: (value: object) => boolean
       covered = end;
     }
     if (found !== null) {
-      // What is blank up to the line's end has no frame of its own.
+      // Blanks up to the line's end get no frame.
       const end = isBlank(text, found.end) ? text.length : found.end;
       segments.push({
         kind: 'json',
@@ -115,7 +115,7 @@ function skip(pattern: RegExp, text: string, start: number): number {
 const DEEP_LENGTH = 2 * MAX_DEPTH;
 
 /**
- * Reads a JSON object or array; null if it is none. Control characters inside strings (physical newlines, NUL), which
+ * Reads a JSON object or array; null if the text is not one. Control characters inside strings (physical newlines, NUL), which
  * the standard forbids and programs print, are read as if they had been escaped.
  *
  * @example

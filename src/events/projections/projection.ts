@@ -60,12 +60,12 @@ interface StreamedTexts {
   clear(): void;
 }
 
-/** Engines number their calls anew in each attempt; a conversation needs ids that stay apart. */
+/** Engines restart their numbering of calls in each attempt; a conversation needs unique ids. */
 export function toToolCallId(id: string, attempt: number): string {
   return attempt === 1 ? id : `${attempt}:${id}`;
 }
 
-/** A thought that came whole has no id of its own. */
+/** A thought that was not streamed has no id. */
 export function toReasoningId(
   { reasoning_id }: { readonly reasoning_id?: string },
   { attempt, seq }: { readonly attempt: number; readonly seq: number },

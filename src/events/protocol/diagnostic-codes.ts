@@ -24,12 +24,11 @@ export const DIAGNOSTIC_CODES = {
   SESSION_ID_MISSING: 'No session id was printed, so the session cannot be resumed.',
   TOOL_CALL_UNFINISHED: 'A tool call was started and its end was never printed.',
   TOOL_CALL_START_MISSING: 'A tool’s result was printed without its start.',
-  DUPLICATE_MESSAGE_SUPPRESSED:
-    'The engine printed the same message again as a repeat of its own; it is reported once.',
+  DUPLICATE_MESSAGE_SUPPRESSED: 'The engine printed the same message again; it is reported once.',
 
   EARLY_END_OF_STREAM: 'The output stopped before the engine’s end signal.',
-  SILENCE_AFTER_END: 'The process went on for long after the engine’s end signal without a word.',
-  OUTPUT_AFTER_END: 'The engine went on printing after its end signal.',
+  SILENCE_AFTER_END: 'The process ran for a long time without output after the engine’s end signal.',
+  OUTPUT_AFTER_END: 'The engine printed more output after its end signal.',
   TERMINAL_STATUS_COMPLETION_CONFLICT:
     'Exit code, signal, marker and end signal contradict each other; the order of precedence decided.',
   INCOMPLETE_STATE_CLASSIFICATION: 'Unknown how the attempt ended.',

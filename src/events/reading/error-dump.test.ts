@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ErrorDump } from './error-dump.js';
 
 describe('the dump behind an error', () => {
-  it('goes on with indented lines and closing brackets', () => {
+  it('continues with indented lines and closing brackets', () => {
     const dump = new ErrorDump();
     dump.begin('stderr');
     const lines = ['    at run (x.js:1:2) {', '  status: 429,', '  error: {', '  }', '}', ']', '})', '\tat x'];

@@ -19,7 +19,7 @@ export class ErrorDump {
     return this.#isOpen[stream];
   }
 
-  /** Whether a line goes on with the dump; the first one that does not ends it. */
+  /** Whether a line belongs to the dump; the first one that does not ends it. */
   continues(stream: CapturedStream, text: string): boolean {
     this.#isOpen[stream] &&= CONTINUATION.test(text);
     return this.#isOpen[stream];

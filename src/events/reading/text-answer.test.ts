@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { expectCovered } from '../contract/emitted-invariants.contract.js';
-import { translateLines as tellStory } from '../contract/translate-lines.contract.js';
+import { translateLines as translate } from '../contract/translate-lines.contract.js';
 import type { Scenario } from '../contract/translate-lines.contract.js';
 
 /** Gemini's text answer is certain if its log shows that it is Gemini. */
-const translateLines = (scenario: Scenario) => tellStory({ engine: 'gemini', ...scenario });
+const translateLines = (scenario: Scenario) => translate({ engine: 'gemini', ...scenario });
 const SIGN = 'YOLO mode is enabled. All tool calls will be automatically approved.';
 const init = { type: 'init', timestamp: '2026-11-15T01:22:40.975Z', session_id: 'g-1', model: 'm' };
 const line = 'x'.repeat(1000);

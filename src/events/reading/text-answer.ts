@@ -23,7 +23,7 @@ export class TextAnswer {
   #heldBytes = 0;
   #isPossible = true;
 
-  /** `judge` says how sure it is that what begins with this frame is an answer; null if it is none. */
+  /** `judge` says how sure it is that what begins with this frame is an answer; null if it is not one. */
   constructor(report: Report, judge: (first: TextFrame | JsonFrame) => number | null) {
     this.#report = report;
     this.#judge = judge;

@@ -70,7 +70,7 @@ export class MainLines {
 
 /**
  * Stands for a text when only equality matters: long lines need not be kept to be compared. Two independent 32-bit
- * hashes and the length; nobody gains anything from a collision but one of their own lines reported once.
+ * hashes and the length; an attacker gains nothing from a collision but one of their own lines reported once.
  */
 export function textKey(text: string): string {
   const plain = text.trim();

@@ -102,7 +102,7 @@ describe('a terminal that shows more than stdout', () => {
     expect(translateLines({ pty: shown(SCENARIO) }).warnings).not.toContain('PTY_STREAM_MISMATCH');
   });
 
-  it('is read as it comes where it is known to be alone, with the same events', () => {
+  it('is read at once if it is the only stream, with the same events', () => {
     const options = { engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0 } as const;
     const translator = createTranslator({ ...options, terminalOnly: true });
     const live = translator.push('pty', toBytes(shown(SCENARIO)));

@@ -19,7 +19,7 @@ const NOTHING: CompiledSchema = { check: (_value, run) => fail(run, 'nothing is 
 
 /**
  * Compiles a whole document into functions without generating code, and with it finds what is wrong in it: references
- * that lead nowhere or in circles, patterns that are none.
+ * that lead nowhere or in circles, invalid patterns.
  */
 export function compileSchema(document: SchemaDocument, compilePattern: PatternCompiler): SchemaChecks {
   refuseEndlessReferences(document);

@@ -52,7 +52,7 @@ describe('findEnd', () => {
     expect(walkToEnd(text)).toBe(-1);
   });
 
-  test('starts and stops where it is told', () => {
+  test('starts and stops at the given places', () => {
     expect(new BracketWalker('{ {a} y', 2).findEnd(7)).toBe(5);
     expect(new BracketWalker('{ {a} y', 2).findEnd(4)).toBe(-1);
   });

@@ -14,7 +14,7 @@ describe('envelopeContents', () => {
     expect(envelopeContents({ result: { text: 'x' } })).toEqual([{ text: 'x' }, 'x']);
   });
 
-  test('the more telling field comes first', () => {
+  test('the more specific field comes first', () => {
     expect(envelopeContents({ message: 'm', text: 't', response: 'r', result: 's' })).toEqual(['r', 's', 't', 'm']);
   });
 

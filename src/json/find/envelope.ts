@@ -1,6 +1,6 @@
 import { isContainer } from '../limits.js';
 
-/** Fields in which programs hand on what a model said, most telling first. */
+/** Fields in which programs pass the answer of a model, most specific first. */
 const TEXT_FIELDS = 'structured_output response result output content text message arguments input'.split(' ');
 /** Fields that only lead to those above. */
 const WRAPPER_FIELDS = 'item part parts data delta choices candidates tool_calls function messages event'.split(' ');

@@ -24,7 +24,7 @@ describe('findNdjsonLines', () => {
     ['a value over several lines', '{\n"a": [\n{"b": 1},\n{"c": 2}\n]\n}'],
     ['fenced blocks', '```json\n{"a": 1}\n```\n{"b": 2}'],
     ['an array over several lines', '[\n{"a": 1},\n{"b": 2}\n]'],
-  ])('%s is no NDJSON', (_, text) => {
+  ])('%s is not NDJSON', (_, text) => {
     expect(lines(text)).toEqual([]);
   });
 

@@ -134,7 +134,7 @@ describe('blocks: the content of <json> tags', () => {
     expect(blocks('<json>{"a": "x}</json> and more')).toEqual(['{"a": "x}']);
   });
 
-  test('where a closing tag comes twice, the last one is told too: the first may stand in a string with a stray quote', () => {
+  test('where a closing tag comes twice, the last one is reported too: the first may be in a string with a stray quote', () => {
     const text = '<json>{"a": "x "y</json>"}</json> and more';
     const [block] = surveyText(text).blocks;
     expect(text.slice(block?.start, block?.end)).toBe('{"a": "x "y');

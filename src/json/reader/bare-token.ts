@@ -68,7 +68,7 @@ function cutAtStop(token: string, stop: string): string {
 
 /** What an unquoted token turned out to be, and the repair it took. */
 export interface BareReading {
-  /** Missing where the text ended inside the token and nothing tells what it would have become. */
+  /** Missing where the text ended inside the token and it is unknown what it would have become. */
   readonly value?: unknown;
   readonly repair?: RepairKind;
   /** The text ended inside the token, and `value` is all it can have become. */
@@ -85,7 +85,7 @@ const CODE =
   /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)+$|^(?:new|function|await|async|typeof|void|delete|class|this|return|lambda|not) |^\w\w?'.*'$|: |:$| [+&-] |\w\+\w|&&/u;
 const PLAIN_KEY = /^[\p{L}\p{N}_$@][\p{L}\p{N}\p{M}_$@ ./-]{0,255}$/u;
 
-/** A literal or number that is complete as it stands; undefined if the token is other text. */
+/** A complete literal or number; undefined if the token is other text. */
 function readLiteralOrNumber(token: string, policy: ReaderPolicy): BareReading | undefined {
   if (!LITERAL.test(token)) return readNumber(token, policy.numbers);
   const value = readLiteral(token);
@@ -114,7 +114,7 @@ export function isBareKey(token: string, policy: ReaderPolicy): boolean {
   return policy.generous ? token !== '' : PLAIN_KEY.test(token);
 }
 
-/** What a word for a value means, told by its first letter. */
+/** What a word for a value means, by its first letter. */
 export function readLiteral(word: string): boolean | null {
   const letter = word.charAt(0).toLowerCase();
   return letter === 't' ? true : letter === 'f' ? false : null;

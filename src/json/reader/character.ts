@@ -8,7 +8,7 @@ export const LONGEST_LOOK = 256;
 export interface QuoteStyle {
   readonly closers: string;
   readonly plain: RegExp;
-  /** What is left of the string, as far as it takes to tell a path or a formula from a text. */
+  /** What is left of the string, enough of it to distinguish a path or a formula from a text. */
   readonly rest: RegExp;
 }
 

@@ -9,7 +9,7 @@ const HEXADECIMAL = /^0[xX][\da-fA-F]+$/;
 /** A number that was cut in the middle of its fraction or exponent. */
 const CUT_NUMBER = /^(-?(?:0|[1-9]\d*)(?:\.\d+)?)(?:\.|\.?[eE][+-]?)$/;
 
-/** Reads a whole token as a number, with the repair it took; undefined if it is none. */
+/** Reads a whole token as a number, with the repair it took; undefined if it is not a number. */
 export function readNumber(
   token: string,
   mode: NumberMode,

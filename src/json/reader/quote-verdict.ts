@@ -52,7 +52,7 @@ const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
 
 /**
  * Judges a quote by what follows it. In valid JSON a closing quote is followed by `:`, `,`, `}`, `]` and a matching
- * continuation, so it is always judged an end; only text that is no JSON anyway can make a quote part of the content.
+ * continuation, so it is always judged an end; only text that is invalid JSON anyway can make a quote part of the content.
  * `inQuotation`: an odd number of quotes was judged content, so that this one may be the partner of the last.
  */
 export function judgeQuote(

@@ -2,7 +2,7 @@ import type { Limits } from '../options.js';
 import type { NumberMode } from './number.js';
 import { REPAIR_KINDS, type RepairKind, type RepairSet } from '../repair.js';
 
-/** What a reader may do with text that is no JSON. */
+/** What a reader may do with invalid JSON. */
 export interface ReaderPolicy {
   /** The repairs it may make; where another would be needed, the reading ends with `SYNTAX`. */
   readonly repairs: RepairSet;
@@ -21,7 +21,7 @@ export interface ReaderPolicy {
 export const repairSets = {
   none: new Set<RepairKind>(),
   controlCharacters: new Set<RepairKind>(['control_character']),
-  /** All but those that turn code and lists of values into one value that nobody wrote. */
+  /** All but those that turn code and lists of values into one value that is not in the text. */
   syntax: without('function_call', 'several_values'),
   syntaxInProse: without('function_call', 'several_values', 'unquoted_string'),
   everything: new Set<RepairKind>(REPAIR_KINDS),
@@ -31,7 +31,7 @@ function without(...kinds: readonly RepairKind[]): RepairSet {
   return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));
 }
 
-/** How everything but {@link repairSets.everything} is read: nothing is guessed that nobody wrote. */
+/** How everything but {@link repairSets.everything} is read: nothing is added that is not in the text. */
 export function cautiousPolicy(
   { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
   repairs: RepairSet,

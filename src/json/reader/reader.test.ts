@@ -7,7 +7,7 @@ import type { ReaderPolicy } from './reader-policy.js';
 import { Reader, type Reading, readValue, type ReadValue } from './reader.js';
 import { REPAIR_KINDS } from '../repair.js';
 
-/** What can be told about a reading, without what differs by nature. */
+/** What is compared of two readings, without what always differs. */
 function readPieces(pieces: readonly string[], policy: ReaderPolicy): unknown {
   const reader = new Reader(policy);
   for (const piece of pieces) reader.push(piece);

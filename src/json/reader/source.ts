@@ -74,7 +74,7 @@ export class Source {
     const offset = this.base + index;
     if (!this.allowed.has(kind)) {
       if (kind === 'truncated') this.fail(index, 'TRUNCATED', CUT_OFF);
-      else this.fail(index, 'SYNTAX', `this is no JSON: ${kind.replaceAll('_', ' ')}`);
+      else this.fail(index, 'SYNTAX', `invalid JSON: ${kind.replaceAll('_', ' ')}`);
     } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
       // The last one says whether the text was cut off.
       const lastListed = this.repairs[MOST_REPAIRS - 1];
@@ -90,7 +90,7 @@ export class Source {
   }
 
   /** Gives up because of what stands at an index of the text. */
-  fail(index = this.at, code: ReadFailure['code'] = 'SYNTAX', message = 'this is no JSON'): void {
+  fail(index = this.at, code: ReadFailure['code'] = 'SYNTAX', message = 'invalid JSON'): void {
     this.failure ??= { code, message, offset: this.base + index };
   }
 }

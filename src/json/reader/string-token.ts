@@ -33,7 +33,7 @@ const NEXT_TOKEN_WINDOW = 512;
 /** Brackets and a fence at the end of a text. */
 const TAIL = /\s*(?:[}\]][\s}\]]{0,256}(?:```\s*)?|\n```\s*)$/;
 const BARE_MEMBER_BEFORE = /,\s{1,9}[A-Za-z_]\w{0,30}:\s{0,9}$/;
-/** A quote that closes before any has opened, with what tells. `24" wide` is a measure, `the boys' house` a genitive. */
+/** A quote that closes before any has opened, with what shows it. `24" wide` is a measure, `the boys' house` a genitive. */
 const END_OF_WORD = /^(?:[\p{L}.!?)](?:[^'’][ "]|. ')|[\p{L}\p{N}.!?)][^'’][,:;.])/u;
 
 /** A quoted string being read: it keeps its place when the text runs out in the middle, even inside an escape. */
@@ -54,7 +54,7 @@ export class StringToken {
   #closingQuotes = 1;
   #controlSeen = false;
   #escapeSeen = false;
-  /** What the backslashes of the string are, told at the first one before a letter. */
+  /** What the backslashes of the string are, decided at the first one before a letter. */
   #backslashes: 'escapes' | 'formula' | 'path' | undefined;
   /** Once an unescaped quote was found, brackets opened inside the string must be closed before it may end. */
   #openBrackets = 0;

@@ -9,7 +9,7 @@ import { ValueBuilder, type ValueListener } from './value-builder.js';
 /** What the structure expects next; `first` is an item or key right behind its bracket, `dots` what follows an ellipsis. */
 type State = 'root' | 'first' | 'item' | 'key' | 'colon' | 'member' | 'dots' | 'after' | 'end';
 
-/** What to do after a structural character: go on, wait for more text, or read a token that begins here. */
+/** What to do after a structural character: continue, wait for more text, or read a token that begins here. */
 export type Step = 'on' | 'wait' | 'string' | 'bare';
 
 const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
@@ -45,7 +45,7 @@ export class Structure implements StringSurroundings {
   /** The next string is joined to the last. */
   #concatenating = false;
   #rootCommaSeen = false;
-  /** Several roots are being collected in an array nobody wrote: the end of the text closes it. */
+  /** Several roots are being collected in an array that is not in the text: the end of the text closes it. */
   #rootsWrapped = false;
 
   constructor(source: Source, policy: ReaderPolicy, listener: ValueListener | undefined) {
@@ -140,7 +140,7 @@ export class Structure implements StringSurroundings {
     this.#state = 'end';
   }
 
-  /** This is no JSON, and nothing the reader may mend. */
+  /** Invalid JSON that the reader may not repair. */
   #refuse(): Step {
     this.#source.fail();
     return 'wait';
@@ -165,7 +165,7 @@ export class Structure implements StringSurroundings {
     return this.#advance();
   }
 
-  /** Takes plain tokens as long as they come, with the commas between them. Whether there was one. */
+  /** Reads plain tokens with the commas between them, as many as follow. Returns whether there was one. */
   #takePlainTokens(): boolean {
     const source = this.#source;
     const { text, base, at: start } = source;

@@ -8,7 +8,7 @@ export interface Place {
   readonly step: string | number;
 }
 
-/** Told about the value while it grows; used by streams. */
+/** Notified about the value while it grows; used by streams. */
 export interface ValueListener {
   /** The value at this place appeared or grew. */
   changed(place: Place): void;
@@ -61,7 +61,7 @@ const MOST_DUPLICATES = 100;
 export class ValueBuilder {
   readonly duplicates: Warning[] = [];
   readonly #listener: ValueListener | undefined;
-  /** The root stands in a container of its own, so that no exception need be made for it. */
+  /** The root is in a container as well, so that it needs no special case. */
   readonly #outside = createFrame([], ROOT, 0, false);
   #top = this.#outside;
 

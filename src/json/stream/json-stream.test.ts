@@ -26,7 +26,7 @@ const modelTexts = [
 ];
 
 describe('createJsonStream', () => {
-  it('grows the value in place and tells what changed', () => {
+  it('grows the value in place and reports what changed', () => {
     const stream = createJsonStream();
     const first = stream.push('{"items": [{"name": "A');
     expect(first.value).toEqual({ items: [{ name: 'A' }] });
@@ -123,7 +123,7 @@ describe('createJsonStream', () => {
     ]);
   });
 
-  it('takes nothing behind the complete value when told to stop there', () => {
+  it('ignores text behind the complete value if configured to stop there', () => {
     const stream = createJsonStream(undefined, { stopWhenComplete: true });
     expect(stream.push('{"a": 1}').complete).toBe(true);
     stream.push('\n{"a": 2}');

@@ -22,7 +22,7 @@ export interface JsonStreamOptions extends ParseOptions {
 /** The value so far. It grows in place: use `copy()` to keep a state of it. */
 export interface JsonSnapshot<T, Input = T> {
   readonly value: DeepPartial<Input> | undefined;
-  /** Where something appeared or grew with the last push; `[]` alone when the root began anew. */
+  /** Where something appeared or grew with the last push; `[]` alone when the root was replaced. */
   readonly changed: readonly Path[];
   /** The value is finished; only a later tag, channel or line could replace it. */
   readonly complete: boolean;
@@ -152,7 +152,7 @@ class PlacedSnapshot<T, Input> implements JsonSnapshot<T, Input> {
 /** Whether a place fits a pattern such as `items.*.name`; `*` stands for one key or index. */
 type PathPattern = (place: Place) => boolean;
 
-/** Reads a pattern once. A place of another depth is told from a fitting one without writing out its path. */
+/** Reads a pattern once. A place of another depth is rejected without building its path. */
 function compilePattern(pattern: string): PathPattern {
   const steps = pattern === '' ? [] : pattern.split('.');
   return (place) => {

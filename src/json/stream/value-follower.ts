@@ -59,7 +59,7 @@ export class ValueFollower {
     if (this.reader !== undefined) {
       this.#feed(this.reader, chunk);
     } else {
-      // One character before the place is kept to tell whether a line begins there.
+      // One character before the place is kept to know whether a line begins there.
       const dropped = Math.max(0, this.#at - 1);
       this.#text = this.#text.slice(dropped) + chunk;
       this.#at -= dropped;

@@ -48,7 +48,7 @@ test('what was sent in a conversation is read with its order, what was given at 
   expect([await read(1), await read(2)]).toEqual(['ac', 'abc']);
 });
 
-test('a capture that is opened again goes on where the first one stopped', async () => {
+test('a capture that is opened again continues where the first one stopped', async () => {
   const folder = await openRunFolder(await makeRunFolder({}));
   for (const text of ['ab', 'cd']) {
     const capture = await openAttemptCapture(folder, 1);

@@ -13,7 +13,7 @@ export interface CapturedChunk {
   readonly ms: number;
 }
 
-/** Writes down what an attempt prints, as it comes. */
+/** Records the output of an attempt while it arrives. */
 export interface AttemptCapture {
   /** Keeps bytes in the order in which they came, with one write a file; they are in the files when this resolves. */
   write(chunks: readonly CapturedChunk[]): Promise<void>;

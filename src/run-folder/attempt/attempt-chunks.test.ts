@@ -107,7 +107,7 @@ describe('attemptChunks', () => {
 });
 
 describe('following', () => {
-  test('gives bytes as they come and the rest when the attempt has ended', async () => {
+  test('yields bytes as they arrive and the rest when the attempt has ended', async () => {
     const dir = await makeRunFolder({
       'stdout.1.log': 'ab',
       'timing.1.jsonl': lines({ ms: 1, stream: 'stdout', offset: 0, bytes: 2 }),

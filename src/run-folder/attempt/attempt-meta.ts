@@ -23,7 +23,7 @@ export interface AttemptMeta {
   readonly reason_code?: string;
   /** The process, as the system numbered it. */
   readonly pid?: number;
-  /** The session that this attempt resumes; null if it began one of its own. */
+  /** The session that this attempt resumes; null if it started a new one. */
   readonly session_id?: string | null;
   /** What the person answered, if the attempt resumes after a question. */
   readonly reply?: string;

@@ -21,7 +21,7 @@ test('a difference lists the files of the working folder, without ours', async (
   ).toEqual({ diff: { created: ['artifacts/text.md'], modified: [], deleted: [] }, warnings: [] });
 });
 
-test('none recorded is none; one that cannot be read is a warning', async () => {
+test('a missing diff is empty; one that cannot be read causes a warning', async () => {
   expect(await read(undefined)).toEqual({ diff: undefined, warnings: [] });
   expect(await read('{"created":')).toEqual({ diff: undefined, warnings: ['FS_DIFF_IGNORED'] });
   expect(await read('null')).toEqual({ diff: undefined, warnings: ['FS_DIFF_IGNORED'] });

@@ -30,7 +30,7 @@ describe('a log file', () => {
     expect(await read(path)).toEqual({ rows: [{ seq: 1 }, { seq: 2, text: 'line\nbreak' }, { seq: 3 }], warnings: [] });
   });
 
-  test('goes on after what an earlier process wrote', async () => {
+  test('appends to what an earlier process wrote', async () => {
     const path = join(await makeRunFolder({ log: lines({ seq: 1 }) }), 'log');
     const log = await openLogFile(path);
     await log.append([{ seq: 2 }]);

@@ -14,7 +14,7 @@ export const ROW_BYTES = 256 * 1024 * 1024;
 
 /**
  * Reads a log of one JSON object a line. A last line without its newline was torn by a crash or is still being
- * written: it is never returned. Another line that is no object is passed over with a warning.
+ * written: it is never returned. Another line that is not an object is skipped with a warning.
  *
  * @example
  * for await (const row of readLogFile('run/.audit/fcmp.jsonl', console.warn)) console.log(row)

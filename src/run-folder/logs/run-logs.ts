@@ -6,7 +6,7 @@ import type { RunFolder } from '../open-run-folder.js';
 import { openLogFile } from './log-file.js';
 import type { LogFile } from './log-file.js';
 
-/** The logs of a run that is going on: they only grow. */
+/** The logs of an active run: they only grow. */
 export interface RunLogs {
   /** Adds events, each to the logs it belongs to; they are in the files when this resolves. */
   append(events: readonly Emitted[]): Promise<void>;

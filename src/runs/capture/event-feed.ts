@@ -160,7 +160,7 @@ export function estimateSize({ protocol, event }: Emitted): number {
 
 /**
  * Which protocol each event of a run belongs to, in the order in which they were published: one bit an event. Logs keep the
- * protocols apart; with this they can be put together again exactly as they came.
+ * protocols apart; with this their exact order can be restored.
  */
 class ProtocolOrder {
   #bits = new Uint8Array(128);

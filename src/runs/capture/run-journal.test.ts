@@ -55,7 +55,7 @@ function openJournal() {
 const AWAY = new SluiceError('STORE_UNAVAILABLE', 'The database does not answer.');
 
 describe('while the event log is away', () => {
-  it('a run goes on: its events are in the folder, and reach the log and the readers later, in order', async () => {
+  it('a run continues: its events are in the folder, and reach the log and the readers later, in order', async () => {
     const { journal, state, inFolder, stored, readAll } = openJournal();
     const events = makeEvents(['a', 'b', 'c', 'd']);
     await journal.write(events.slice(0, 2));

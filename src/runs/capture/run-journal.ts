@@ -149,7 +149,7 @@ class LogQueue {
         since ??= performance.now();
         if (!isOutage(error) || ending.aborted || performance.now() - since > LONGEST_OUTAGE_MS) throw error;
         if (!this.#isAway) {
-          logger.warn('event log not available, the run goes on', {
+          logger.warn('event log not available, the run continues', {
             run_id: this.#runId,
             error: getErrorMessage(error),
           });

@@ -31,7 +31,7 @@ describe('the verdict', () => {
     expect(decide({ stop, judged: refused })).toEqual(stop);
   });
 
-  it('is none where nothing was validated', () => {
+  it('is null where nothing was validated', () => {
     expect(decide({ judged: null })).toEqual({});
   });
 

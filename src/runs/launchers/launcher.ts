@@ -43,7 +43,7 @@ export interface LaunchFile {
 /** How one engine is launched; reading its output is the business of `events`. */
 export interface Launcher {
   readonly engine: RunEngine;
-  /** The name of its program on the path; empty for `command`, which brings its own. */
+  /** The name of its program on the path; empty for `command`, which names its own. */
   readonly program: string;
   /** The reader of `events` that understands it. */
   readonly reads: EngineName;

@@ -127,7 +127,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       { protocol: 'fcmp', after: 1_000_000_000 },
       { protocol: 'fcmp', to: '' },
       { protocol: 'rasp', to: '1:2:3' },
-    ] as const)('refuses a place that is none: %o', async (query) => {
+    ] as const)('refuses an invalid position: %o', async (query) => {
       await expect(read(await open(), query)).rejects.toMatchObject({ code: 'INVALID_POSITION' });
     });
   });

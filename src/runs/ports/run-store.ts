@@ -74,7 +74,7 @@ export interface RunStore {
   ): Promise<'started' | 'canceled' | 'lost'>;
   /** Puts a claimed run back into the queue, not to be claimed again before `retryAt`: its folder is in use elsewhere. False once it was started. */
   releaseRun(hold: RunHold & { readonly retryAt: number }): Promise<boolean>;
-  /** Extends the lease; returns what was requested of the run meanwhile. A returned reply counts as taken: the run goes on. */
+  /** Extends the lease; returns what was requested of the run meanwhile. A returned reply counts as taken: the run continues. */
   renewRun(
     hold: RunHold & { readonly leaseMs: number },
   ): Promise<{ readonly held: boolean; readonly cancel: boolean; readonly reply: string | null }>;
@@ -84,7 +84,7 @@ export interface RunStore {
   endRun(end: RunHold & { readonly result: RunResult }): Promise<boolean>;
   /** Asks a run to end; one that is queued and carries no order ends at once. */
   requestCancel(id: string, now: number): Promise<RunRecord | undefined>;
-  /** Keeps the answer to the question a run waits with, for its worker to take; `not_waiting` if there is none. */
+  /** Stores the reply to the question of a waiting run for its worker; `not_waiting` if the run does not wait. */
   postReply(id: string, text: string): Promise<'posted' | 'not_waiting' | 'not_found'>;
   /** Calls back when a reply or a cancellation may wait for a run; a call may come late, twice or for nothing. */
   watchRequests(id: string, wake: () => void): () => void;

@@ -23,7 +23,7 @@ export interface ProcessOptions {
   readonly graceMs?: number;
   /** After the process has ended: how long what it left behind must be silent before its output is taken as whole. */
   readonly quietMs?: number;
-  /** After the process has ended: how long what it left behind may go on printing. */
+  /** After the process has ended: how long processes it left behind may keep printing. */
   readonly drainMs?: number;
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { answersToSignals, identifyOwnProcess, identifyProcess, getProcessState } from './process-identity.js';
 
 /** Larger than any process number of Linux can be. */
-const NOBODY = 5_000_000;
+const UNUSED_PID = 5_000_000;
 
 describe('the identity of a process', () => {
   it('is the same each time it is asked for', async () => {
@@ -13,8 +13,8 @@ describe('the identity of a process', () => {
   });
 
   it('is undefined for an unused number', async () => {
-    expect(await identifyProcess(NOBODY)).toBeUndefined();
-    expect(await getProcessState({ pid: NOBODY, started: null })).toBe('gone');
+    expect(await identifyProcess(UNUSED_PID)).toBeUndefined();
+    expect(await getProcessState({ pid: UNUSED_PID, started: null })).toBe('gone');
   });
 
   it('does not fit another process with the same number', async () => {
@@ -26,7 +26,7 @@ describe('the identity of a process', () => {
 
   it('is gone when the process has ended', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-    const identity = await identifyProcess(child.pid ?? NOBODY);
+    const identity = await identifyProcess(child.pid ?? UNUSED_PID);
     expect(identity && (await getProcessState(identity))).toBe('alive');
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -41,6 +41,6 @@ describe('the identity of a process', () => {
 
 describe('answersToSignals', () => {
   it('is true for a process and false for an unused number', () => {
-    expect([answersToSignals(process.pid), answersToSignals(NOBODY)]).toEqual([true, false]);
+    expect([answersToSignals(process.pid), answersToSignals(UNUSED_PID)]).toEqual([true, false]);
   });
 });

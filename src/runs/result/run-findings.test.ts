@@ -56,7 +56,7 @@ describe('the error that explains a failure', () => {
     expect(trouble).toMatchObject({ cause: 'auth', httpStatus: 401 });
   });
 
-  it('is none after the agent went on', () => {
+  it('is dropped after the agent continued', () => {
     expect(collect('claude', [init, retry(1, 429, 'rate_limit'), say('Here.')]).trouble).toBeNull();
     const { trouble } = collect('claude', [init, retry(2, 401, 'authentication_failed')]);
     const repeated = [init, retry(2, 401, 'authentication_failed'), say(trouble?.message ?? '')];

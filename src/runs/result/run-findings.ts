@@ -34,7 +34,7 @@ export class RunFindings {
   #model: string | undefined;
   #trouble: EngineTrouble | null = null;
 
-  /** The engine's last error, unless the agent went on working after it. */
+  /** The engine's last error, unless the agent continued after it. */
   get trouble(): EngineTrouble | null {
     return this.#trouble;
   }
@@ -75,7 +75,7 @@ export class RunFindings {
   }
 
   #addStatus({ status, model, detail }: RaspData<'lifecycle.run.status'>): void {
-    // Claude Code marks messages it writes itself with a name that is no model.
+    // Claude Code marks messages it writes itself with a name that is not a model.
     if (model !== undefined && !model.startsWith('<')) this.#model ??= model;
     if (!isJsonObject(detail)) return;
     if (status === 'permission_denied') this.#addDenial(detail);

@@ -170,8 +170,8 @@ describe('a cached result with files', () => {
 
   it.each<[string, readonly Step[], Partial<RunSpec>, string]>([
     ['deleted a file', [{ remove: 'a.txt' }], {}, 'the run deleted a.txt'],
-    ['modified a file that is no input', [{ file: 'a.txt' }], {}, 'a.txt, which is not one of its input_files'],
-    ['made a link', [{ link: 'a.txt', file: 'l.txt' }], {}, 'is a link'],
+    ['modified a file that is not an input', [{ file: 'a.txt' }], {}, 'a.txt, which is not one of its input_files'],
+    ['made a link', [{ link: 'a.txt', file: 'l.txt' }], {}, 'is a symbolic link'],
     ['wrote a secret', [{ file: 'key.txt', text: 'sk-0123456789' }], { env: ['PLAY_*'] }, 'key.txt has a secret in it'],
     ['wrote too much', [{ file: 'big.bin', size: 64 * 1024 * 1024 + 1 }], {}, 'more than 67108864 bytes'],
   ])('is not cached when the run %s, and says so', async (_name, steps, more, reason) => {

@@ -48,14 +48,14 @@ function matches(parts: readonly string[], name: string): boolean {
 
 /** Long words mark a secret anywhere in a name. */
 const SECRET_WORD = /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|APIKEY|PRIVATE|WEBHOOK|BEARER|COOKIE/;
-/** Short ones only as a part of their own, or as the end of one (`OPENAIKEY`). */
+/** Short words only as a whole part of the name, or at its end (`OPENAIKEY`). */
 const SECRET_PART = /(?:^|_)(?:AUTH|AUTHORIZATION|PASS|PAT|JWT|DSN|PIN)(?:_|$)|KEYS?(?:_|$)/;
 /** Variables that describe a secret without being one: where it is, of what kind it is. */
 const DESCRIBES_SECRET = /_(?:FILE|PATH|DIR|HOME|SOCK|TYPE|MODE|METHOD|PROVIDER|NAME|HELPER|ENDPOINT)$/;
 
 /**
  * The values in an environment that must not be written down: of variables whose name says so, and the credentials in
- * any address. A path or an address without credentials is none.
+ * any address. A path or an address without credentials is not a secret.
  *
  * @example
  * sensitiveEnvironment({ OPENAI_API_KEY: 'sk-1', PROXY: 'http://me:secret@host', PATH: '/bin' })

@@ -107,7 +107,7 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
     else pairs[(first << 8) | second] = 1;
   }
 
-  /** From the root outwards: where to go on when a byte does not fit, and which shorter word ends here as well. */
+  /** From the root outwards: where to continue when a byte does not match, and which shorter word ends here as well. */
   function link(): void {
     let level = [...root].filter((state) => state !== 0);
     for (const state of level) pendings[state] = child[state] === 0 ? 0 : 1;

@@ -17,7 +17,7 @@ const SILENT_MS = 60_000;
 
 /**
  * Puts up a claim in a folder of claims, then looks for others. Two cannot both stand, because each looks after it has
- * claimed; whoever sees another takes the own one down and is told who that is. No name is ever used twice, so a dead
+ * claimed; whoever finds another claim removes its own and reports the other. No name is ever used twice, so a dead
  * claim can be removed without hitting a new one.
  */
 export async function tryClaim(place: string): Promise<FolderClaim | { readonly heldBy: number }> {

@@ -120,7 +120,7 @@ describe('claims', () => {
     expect(await tryClaim(locks)).not.toHaveProperty('heldBy');
   });
 
-  it('are void if nobody can have made them', async () => {
+  it('are void if no process can have made them', async () => {
     const { locks } = await makePlaces();
     await mkdir(locks);
     await writeFile(join(locks, 'no claim'), '');

@@ -99,7 +99,7 @@ async function claimFolder(
 function busy(folder: string, holder: number): SluiceError {
   return new SluiceError(
     'WORKING_FOLDER_BUSY',
-    `Another run works in ${folder} (process ${holder}); wait for it, or give this run a folder of its own.`,
+    `Another run uses the folder "${folder}" (process ${holder}). Wait for it, or give this run another folder.`,
   );
 }
 

@@ -16,7 +16,7 @@ const QUEUED = { state: 'queued', now: NOW } as const;
 const HOLD = { id: 'r1', workerId: 'w1', now: NOW } as const;
 const LOST = { held: false, cancel: false, reply: null };
 
-/** A spec that works in a folder of its own. */
+/** A spec with its own working folder. */
 function specIn(folder: string): ReturnType<typeof sampleSpec> {
   return sampleSpec({ workdir: folder });
 }

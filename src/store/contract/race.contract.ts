@@ -31,7 +31,7 @@ export function describeRace(makeSite: MakeSite): void {
       const switched = reports.flatMap((each) => each.switched);
       const settled = reports.flatMap((each) => each.settled);
       report(
-        `fence race of ${SECONDS} s: ${switched.length} runs made active, ${settled.length} results brought, ${executions.length} taken, ${messages.length} went through, ${violations.length} violations`,
+        `fence race of ${SECONDS} s: ${switched.length} runs made active, ${settled.length} results submitted, ${executions.length} recorded, ${messages.length} delivered, ${violations.length} violations`,
       );
       expect(violations).toEqual([]);
       for (const action of ['advance', 'archive']) {

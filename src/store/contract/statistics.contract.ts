@@ -12,7 +12,7 @@ async function endRun(store: Store, id: string, ms: number, result: Partial<RunR
   await store.endRun({ id, workerId: 'w1', result: createRunResult(result), now: NOW + ms });
 }
 
-/** Something a person is asked about an issue of its own. */
+/** An inbox item of a new issue. */
 async function ask(store: Store, issue: string, change: Parameters<typeof sampleItem>[1] = {}) {
   const { record } = await store.submitOrder(sampleSubmission({ issue_ref: issue }));
   const item = sampleItem(record, change);

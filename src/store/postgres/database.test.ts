@@ -41,7 +41,7 @@ describe('a database', () => {
   });
 
   it.each(['postgres://someone:secret@[bad/x', 'postgres://someone:secret@host:99999/x'])(
-    'tells that its address cannot be read, without the password: %s',
+    'reports an invalid address, without the password: %s',
     async (url) => {
       const error: unknown = await (await openPlain(url)).query('SELECT 1').catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'INVALID_STORE_URL' });

@@ -135,7 +135,7 @@ function describeUrl(url: string): string {
     const { host, pathname } = new URL(url);
     return `${host}${pathname}` || 'its usual place';
   } catch {
-    // The driver also accepts addresses that are no URL, such as that of a socket.
+    // The driver also accepts addresses that are not URLs, such as that of a socket.
     return 'this address';
   }
 }

@@ -9,9 +9,9 @@ describe('loadPackage', () => {
   });
 
   it('names a package that is not installed, and the alternative', async () => {
-    const missing = 'a-package-nobody-has';
+    const missing = 'a-missing-package';
     const loading = loadPackage(missing, () => import(missing));
-    await expect(loading).rejects.toThrow(/the package "a-package-nobody-has" is not installed.*sqlite:FILE/);
+    await expect(loading).rejects.toThrow(/the package "a-missing-package" is not installed.*sqlite:FILE/);
     expect(await catchCode(loading)).toBe('PACKAGE_MISSING');
   });
 });

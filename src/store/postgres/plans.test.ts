@@ -48,7 +48,7 @@ async function fillDatabase(): Promise<string> {
   return url;
 }
 
-/** How often each table has been read from end to end. Connections tell when they end, so all must have ended. */
+/** How often each table has been read from end to end. Connections report this when they end, so all must have ended. */
 async function countScans(url: string): Promise<Row[]> {
   const database = await openDatabase(url);
   onTestFinished(async () => database.close());

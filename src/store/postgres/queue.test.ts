@@ -115,7 +115,7 @@ describe('the queue of work', () => {
     await database.query('DROP SCHEMA sluice_queue CASCADE');
     await database.query(`SELECT pg_notify('sluice_queue', '')`);
     await eventually(() => expect(wake.mock.calls.length).toBeGreaterThan(1));
-    // Longer than the time between two looks into the queue: each of them fails, and nobody hears of it.
+    // Longer than the time between two looks into the queue: each of them fails, and no one notices.
     await database.query('SELECT pg_sleep(1.2)');
     expect(await store.findIssue('local#1')).toBeUndefined();
   });

@@ -155,7 +155,7 @@ export function readOrder(row: Row): OrderRecord {
   };
 }
 
-/** Reads an inbox item. The resolution has a column of its own, because it is written later. */
+/** Reads an inbox item. The resolution has a separate column, because it is written later. */
 export function readItem(row: Row): InboxItem {
   const { json, jsonOrNull } = readColumns(row);
   return { ...(json('item') as InboxItem), resolution: jsonOrNull('resolution') as InboxItem['resolution'] };

@@ -42,7 +42,7 @@ export function createTurns(atOnce: number, longestWaitMs: number): Turns {
       try {
         return await work();
       } finally {
-        // The turn passes directly to the next caller, so that nobody else can take it in between.
+        // The turn passes directly to the next caller, so that no one else can take it in between.
         const [next] = waiting;
         if (next === undefined) free += 1;
         else {

@@ -1,5 +1,5 @@
 /**
- * The steps from an empty file to the newest form; each is run once, in a transaction of its own. Steps are added, never
+ * The steps from an empty file to the newest form; each is run once, in a separate transaction. Steps are added, never
  * changed. Times are milliseconds since 1970. Text that people or agents wrote is kept as JSON: SQLite cuts plain text
  * off at its first NUL.
  */
@@ -165,7 +165,7 @@ export const MIGRATIONS: readonly string[] = [
       lower(substr(id || char(10) || coalesce(order_issue_ref, '') || char(10) || spec, 1, 5000))
     FROM runs;
   `,
-  // Executions are listed by time, whatever else is asked of them; the orders of an issue as they came.
+  // Executions are listed by time, whatever else is asked of them; the orders of an issue in order of submission.
   `
   DROP INDEX executions_by_issue;
   DROP INDEX executions_by_run;

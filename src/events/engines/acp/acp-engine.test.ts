@@ -78,7 +78,7 @@ describe('a turn', () => {
   it('has failed where the agent stops for another reason', () => {
     const { of } = converse([...START, say('I will not.'), ['<', { id: 2, result: { stopReason: 'refusal' } }]]);
     expect(of('conversation.failed')).toMatchObject([
-      { error: { code: 'ENGINE_RUNTIME_ERROR', message: 'The agent refused to go on (refusal).' } },
+      { error: { code: 'ENGINE_RUNTIME_ERROR', message: 'The agent refused to continue (refusal).' } },
     ]);
   });
 
@@ -266,7 +266,7 @@ describe('an agent that breaks the rules', () => {
     expect(warnings).toEqual(['MALFORMED_RECORD']);
   });
 
-  it('has what is no message kept as raw', () => {
+  it('keeps what is not a message as raw', () => {
     const { of, warnings } = converse([...START, ['<', 'Loading…'], ['<', '{"hello":1}'], say('ok'), END]);
     expect(of('raw.stdout')).toHaveLength(2);
     expect(warnings).toEqual(['UNPARSED_CONTENT_FELL_BACK_TO_RAW', 'UNKNOWN_EVENT_TYPE']);

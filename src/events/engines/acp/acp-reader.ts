@@ -51,7 +51,8 @@ class AcpReader implements Reader {
     const report = this.#report;
     if (frame.stream === 'stderr') return report.noise();
     const message = readRpcMessage(frame.value);
-    if (message === null) return report.unknownType(stringField(frame.value, 'type') ?? 'a value that is no message');
+    if (message === null)
+      return report.unknownType(stringField(frame.value, 'type') ?? 'a value that is not a message');
     if (frame.stream === 'stdin') this.#readSent(message);
     else this.#readPrinted(message, frame);
   }
@@ -149,7 +150,7 @@ class AcpReader implements Reader {
     const request = this.#answeredRequest(message);
     if (request === null) {
       if (message.kind === 'error') return this.#readError('a request', message.error, frame);
-      const why = `The agent answered ${JSON.stringify(message.id)}, which is no open request.`;
+      const why = `The agent answered ${JSON.stringify(message.id)}, which is not an open request.`;
       return this.#report.unparsed('MALFORMED_RECORD', why);
     }
     if (request.method === 'session/load') this.#isLoading = false;
@@ -239,7 +240,7 @@ const OPTIONAL_METHODS: ReadonlySet<string> = new Set([
 const STOP_REASONS: Readonly<Record<string, string>> = {
   max_tokens: 'The agent stopped at the token limit of its model (max_tokens).',
   max_turn_requests: 'The agent stopped at its limit of requests in one turn (max_turn_requests).',
-  refusal: 'The agent refused to go on (refusal).',
+  refusal: 'The agent refused to continue (refusal).',
 };
 
 /** Agents put the reason of an error into `data`, as a text or under one of these names. */

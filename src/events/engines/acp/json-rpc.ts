@@ -13,7 +13,7 @@ export type RpcMessage =
 const NO_PARAMS = {};
 
 /**
- * What a JSON value is as a message of JSON-RPC; null if it is none. `jsonrpc` is not asked for: some agents leave it out.
+ * Reads a JSON value as a JSON-RPC message; null if it is not one. `jsonrpc` is not required: some agents leave it out.
  *
  * @example
  * readRpcMessage({ jsonrpc: '2.0', id: 0, result: {} }) // { kind: 'result', id: 0, result: {} }
@@ -36,7 +36,7 @@ export function resultFields(result: unknown): object {
   return isRecord(result) ? result : NO_PARAMS;
 }
 
-/** Longer ones are no ids. */
+/** Longer ids are refused. */
 const MAX_ID = 200;
 
 function readId(value: object): RpcId | null {

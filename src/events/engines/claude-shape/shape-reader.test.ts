@@ -180,7 +180,7 @@ describe('thoughts', () => {
     ]);
   });
 
-  it('that are not shown are no events', () => {
+  it('that are not shown cause no events', () => {
     const translated = read(init(), assistant([thinking(''), { type: 'redacted_thinking', data: 'x' }]));
     expect(translated.types).not.toContain('assistant.reasoning');
     expect(translated.types).not.toContain('raw.stdout');
@@ -415,7 +415,7 @@ describe('the session', () => {
 });
 
 describe('the end', () => {
-  it('is a result that is no error', () => {
+  it('is a result without an error', () => {
     const translated = read(init(), assistant([text('Which?')]), result({ result: 'Which?' }));
     expect(translated.of('user.input.required')[0]?.prompt).toBe('Which?');
   });
@@ -469,7 +469,7 @@ describe('the end', () => {
     expect(translated.rasp('lifecycle.completion.state')[0]?.evidence.runtime_error).toBeNull();
   });
 
-  it('counts no more when the agent goes on without a word', () => {
+  it('is dropped when the agent continues without a message', () => {
     const translated = read(init(), result({ result: 'One.' }), assistant([text('Two.')]));
     expect(translated.warnings).toContain('EARLY_END_OF_STREAM');
     expect(translated.rasp('lifecycle.completion.state')[0]?.evidence.end_signal).toBeNull();
@@ -573,7 +573,7 @@ describe('plain text', () => {
     expect(translated.warnings.filter((code) => code === 'UNPARSED_CONTENT_FELL_BACK_TO_RAW')).toHaveLength(2);
   });
 
-  it('that is a torn record is no answer', () => {
+  it('that is a torn record is not an answer', () => {
     const translated = read(JSON.stringify(result({ result: 'Hi' })).slice(1));
     expect(translated.types).not.toContain('assistant.message.final');
     expect(translated.types).toContain('raw.stdout');

@@ -148,7 +148,7 @@ function readLog(frame: TextFrame, { report, dialect }: Conversation): void {
 
 const ENVELOPE_FIELDS = ['type', 'subtype', 'uuid', 'session_id', 'parent_tool_use_id'] as const;
 
-/** Fields every record has; they are no detail of one. */
+/** Fields that every record has; they are left out of details. */
 const ENVELOPE: ReadonlySet<string> = new Set(ENVELOPE_FIELDS);
 
 /** Fields of records that events are made from; of other records all are kept. */
@@ -242,7 +242,7 @@ function readDetail(record: object): object {
 /** Elements of an array that are looked at. */
 const MAX_LOOKED_AT = 4;
 
-/** How surely a value is a program's: a record of its own, or an array that begins with such records. */
+/** How likely a value is the program's: one of its records, or an array that begins with such records. */
 export function detectShape(value: object, detectRecord: (record: object) => number): number {
   if (!Array.isArray(value)) return hasSession(value) ? detectRecord(value) : 0;
   const records = value.slice(0, MAX_LOOKED_AT);

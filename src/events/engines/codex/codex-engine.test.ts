@@ -200,7 +200,7 @@ describe('the items of codex', () => {
     ['a message that is not whole', item('updated', 'agent_message', { text: 'x' }), 'UNKNOWN_EVENT_TYPE'],
     ['a message without text', item('completed', 'agent_message', { text: 5 }), 'MALFORMED_RECORD'],
     ['a call without id', { type: 'item.started', item: { type: 'command_execution' } }, 'MALFORMED_RECORD'],
-    ['an item that is none', { type: 'item.started', item: 'x' }, 'MALFORMED_RECORD'],
+    ['an invalid item', { type: 'item.started', item: 'x' }, 'MALFORMED_RECORD'],
     ['the format of 2025', { id: '0', msg: { type: 'agent_message', message: 'x' } }, 'UNKNOWN_EVENT_TYPE'],
     ['a name every object has', { type: 'constructor' }, 'UNKNOWN_EVENT_TYPE'],
   ])('keep %s as raw with a warning', (_, record, code) => {

@@ -77,7 +77,7 @@ describe('the stream of gemini', () => {
     expect(translated.warnings).not.toContain('SESSION_ID_CHANGED');
   });
 
-  it('warns when the session changes, and goes on with the latest', () => {
+  it('warns when the session changes, and continues with the latest', () => {
     const translated = translateLines({ stdout: [init, { ...init, session_id: 'g-2' }, delta('Hi'), result] });
     expect(translated.warnings).toContain('SESSION_ID_CHANGED');
     expect(translated.fcmp.at(-1)?.correlation).toMatchObject({ session_id: 'g-2' });

@@ -16,7 +16,7 @@ const RATE_LIMIT = /\b(?:429|RESOURCE_EXHAUSTED|rateLimitExceeded)\b/u;
 const CHATTER =
   /^(?:Warning: |YOLO mode is enabled|Ripgrep is not available|\[STARTUP\] |Loaded cached credentials|Data collection is |Approval mode |Skill |Hook registry |Loading extension|Using cached credentials|Keychain )/u;
 
-/** Whether nobody but Gemini writes this line. */
+/** Whether only Gemini writes this line. */
 export function isGeminiLogLine(line: string): boolean {
   return /^(?:YOLO mode is enabled\. All tool calls|Ripgrep is not available\. Falling back|\[STARTUP\] )/u.test(line);
 }
@@ -46,7 +46,7 @@ export class GeminiLog {
     this.#dump.end(stream);
   }
 
-  /** Reports what a line means; false if it is none that Gemini logs. */
+  /** Reports what a line means; false if Gemini does not log such a line. */
   read({ stream, text, problem }: TextFrame): boolean {
     if (this.#dump.continues(stream, text)) {
       this.#report.noise();
@@ -92,7 +92,7 @@ export interface Retry {
 }
 
 /**
- * Reads the first line of a retry; null if it is none.
+ * Reads the first line of a retry; null if it is not one.
  *
  * @example
  * readRetryLine('Attempt 2 failed with status 429. Retrying with backoff...') // { attempt: 2, httpStatus: 429 }

@@ -163,7 +163,7 @@ export class GeminiStream {
   }
 }
 
-/** The tokens of this invocation, not of the session: a resumed one counts anew. */
+/** The tokens of this invocation, not of the session: a resumed one starts at zero. */
 function readStats(stats: object, report: Report): Usage {
   report.checkFields(stats, STREAM_STATS_FIELDS, 'result.stats');
   const cached = countField(stats, 'cached');

@@ -33,7 +33,7 @@ export class ExecutionInfo {
     this.#last = first;
   }
 
-  /** Takes a piece of the block; false if this is none, because it does not end. */
+  /** Takes a piece of the block; false if this is not a block, because it does not end. */
   add(frame: TextFrame, text: string): boolean {
     this.#last = frame;
     this.#text += text;

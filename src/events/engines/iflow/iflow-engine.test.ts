@@ -261,7 +261,7 @@ describe('the log of iflow', () => {
       expect(of('assistant.message.final')).toMatchObject([{ text: lines.join('\n') }]);
     });
 
-    it('is part of the answer where the agent went on', () => {
+    it('is part of the answer if the agent continues', () => {
       const { rasp, of } = translateLines({ stdout: [...lines, 'That is fixed now.'], end: { exitCode: 1 } });
       expect(rasp('diagnostic.engine.error')).toEqual([]);
       expect(of('assistant.message.final')).toMatchObject([{ text: [...lines, 'That is fixed now.'].join('\n') }]);

@@ -86,10 +86,10 @@ function createIflowReader(report: Report): Reader {
     words.add(frame, text);
     if (!hasEnded[stream] || hasWarned || stream === 'stderr' || text.trim() === '') return;
     hasWarned = true;
-    report.warning('OUTPUT_AFTER_END', 'iFlow went on after its <Execution Info> block.');
+    report.warning('OUTPUT_AFTER_END', 'iFlow continued after its <Execution Info> block.');
   }
 
-  /** The agent went on after a line that looked like an error: it was part of the answer. */
+  /** The agent continued after a line that looked like an error: it was part of the answer. */
   function releaseSuspected(current: TextFrame): void {
     const held = suspected.take();
     if (held.length === 0) return;
@@ -152,7 +152,7 @@ const MAX_SUSPECTED_BYTES = 64 * 1024;
 
 /**
  * Lines at the end of stdout that begin like an error, with what is indented below. An agent that shows an error prints
- * the same, so they are held until the output goes on, or until the exit code is known.
+ * the same, so they are held until more output arrives, or until the exit code is known.
  */
 class SuspectedError {
   readonly #report: Report;

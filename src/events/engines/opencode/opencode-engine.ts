@@ -150,7 +150,7 @@ function readTextError({ text }: TextFrame, report: Report): void {
 
 /**
  * Reads the error of a session. OpenCode retries in silence and prints an error only when it has given up, also one
- * that could be tried again (`isRetryable`). If it goes on all the same, the next step takes the failure back.
+ * that could be tried again (`isRetryable`). If it continues all the same, the next step revokes the failure.
  */
 function readError(record: object, report: Report): void {
   const error = field(record, 'error');

@@ -25,7 +25,7 @@ const BAD_ENDS: Readonly<Record<string, string>> = {
   error: 'The model ended with an error.',
 };
 
-/** A step ends: `stop` ends the invocation, `tool-calls` goes on with the next step. */
+/** A step ends: `stop` ends the invocation, `tool-calls` continues with the next step. */
 export function readStepFinish(part: object, sessionId: string | null, report: Report): void {
   const reason = nameField(part, 'reason');
   report.status({ status: 'step_finish', session_id: sessionId, reason, usage: readTokens(part, report) });

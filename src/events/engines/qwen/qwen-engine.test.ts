@@ -202,7 +202,7 @@ describe('the end of qwen', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('may bring a value that was checked', () => {
+  it('may contain a validated value', () => {
     const translated = read(init(), result({ result: '{"a":1}', structured_result: { a: 1 } }));
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: '{"a":1}', structured_payload: { a: 1 } }]);
   });

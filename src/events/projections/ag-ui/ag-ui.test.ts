@@ -138,7 +138,7 @@ describe('toAgUi', () => {
     ]);
   });
 
-  test('reasoning is a span of its own, whole or in pieces', () => {
+  test('reasoning is a separate span, whole or in pieces', () => {
     const events = toAgUi(
       conversation([
         { type: 'assistant.reasoning', data: { reasoning_id: 'r', text: 'Let me ', partial: true } },
