@@ -5,6 +5,8 @@ import type { Endpoint, EndpointName } from '../api/index.js';
 import { answerProblem, answerPreflight } from './http/answer.js';
 import { createRoute } from './http/route.js';
 import { createDeadlines, createGate } from './http/admission.js';
+import type { Gate } from './http/admission.js';
+import { createBodyAdmission } from './http/body-admission.js';
 import { addPages } from './pages/add-pages.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import type { ServerContext } from './server-context.js';
@@ -29,6 +31,8 @@ export function createApp(server: ServerContext): Hono {
   const { limits } = server.settings;
   const requests = createGate(limits.requestsAtOnce);
   const streams = createGate(limits.streamsAtOnce);
+  const downloads = createGate(limits.requestsAtOnce);
+  const bodies = createBodyAdmission(limits);
   const deadlines = createDeadlines(limits.requestMs);
   const parsing = createParsing(server);
   const handlers = createHandlers(server, parsing);
@@ -36,12 +40,18 @@ export function createApp(server: ServerContext): Hono {
   for (const [key, endpoint] of Object.entries<Endpoint>(ENDPOINTS)) {
     const name = key as EndpointName;
     const handler = handlers[name] as Handler<Endpoint>;
-    const gate = endpoint.answer.media === 'text/event-stream' ? streams : requests;
+    const gate = ALWAYS_ANSWERED.has(name) ? undefined : chooseGate(endpoint.answer.media);
     const largeBody = name === 'parse' ? { above: INLINE_BYTES, answer: parsing.answerBytes } : undefined;
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    app.on(endpoint.method, path, createRoute(server, { name, endpoint, handler, gate, deadlines, largeBody }));
+    app.on(endpoint.method, path, createRoute(server, { name, endpoint, handler, gate, bodies, deadlines, largeBody }));
   }
   addPages(app, server);
+
+  /** Downloads last as long as their readers want, so they must not take the places of other requests. */
+  function chooseGate(media: string): Gate {
+    if (media === 'text/event-stream') return streams;
+    return media === 'application/json' ? requests : downloads;
+  }
 
   app.notFound((context) => answerUnknownPath(context, server));
   app.onError((error: Error, _context: Context) => {
@@ -51,6 +61,9 @@ export function createApp(server: ServerContext): Hono {
   });
   return app;
 }
+
+/** What watches over the server must learn that it is busy, not dead. */
+const ALWAYS_ANSWERED: ReadonlySet<EndpointName> = new Set(['health', 'ready']);
 
 /** The handlers of all endpoints, from one file per resource. */
 function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
@@ -76,8 +89,13 @@ function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
  * The response where no route matches: a CORS preflight, a wrong method, an unknown path. Catch-all routes beside the real
  * ones would slow down every request.
  */
-function answerUnknownPath(context: Context, { settings, newRequestId }: ServerContext): Response {
+function answerUnknownPath(context: Context, { guard, settings, newRequestId }: ServerContext): Response {
   const { path, method } = context.req;
+  try {
+    guard.checkHost(context);
+  } catch (error) {
+    return answerProblem(error, newRequestId());
+  }
   const methods = PATTERNS.filter(({ pattern }) => pattern.test(path)).map((known) => known.method);
   if (methods.length === 0) {
     return answerProblem(

@@ -6,7 +6,8 @@ import { SluiceError } from '../base/index.js';
 import { CONSOLE_FOLDER } from './console/read-console.js';
 import type { ServerOptions, SluiceServer } from './create-server.js';
 import { createServer, DEFAULT_HOST } from './create-server.js';
-import { formatUrl } from './security/origin.js';
+import { createGate } from './http/admission.js';
+import { formatUrl, groupAddress } from './security/origin.js';
 
 /** A running server. */
 export interface RunningServer {
@@ -66,6 +67,8 @@ const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
 const IDLE_MS = 5_000;
 const CONNECTIONS = 10_000;
+/** A connection that sends and accepts nothing for this long is closed; streams send a heartbeat more often. */
+const STALL_MS = 60_000;
 const CLOSE_GRACE_MS = 2_000;
 
 /** Opens the port. Throws `ADDRESS_UNAVAILABLE` if it is in use or not permitted. */
@@ -85,6 +88,13 @@ export async function listen(
     (incoming, outgoing) => void answer(incoming, outgoing),
   );
   server.maxConnections = CONNECTIONS;
+  server.setTimeout(STALL_MS);
+  const connections = createGate(CONNECTIONS);
+  server.on('connection', (socket) => {
+    const leave = connections.enter(groupAddress(socket.remoteAddress));
+    if (leave === undefined) socket.destroy();
+    else socket.once('close', leave);
+  });
   await open(server, host, port);
   const address = server.address();
   const actualPort = typeof address === 'object' && address !== null ? address.port : port;

@@ -1,23 +1,74 @@
 import { RequestError } from './problem.js';
 
+/** What callers share: places, or bytes. */
+export interface Budget {
+  /** The share of one request of a caller. */
+  open(key: string): Share;
+}
+
+/** What one request has taken of a budget. */
+export interface Share {
+  /** Takes more; false, and takes nothing, if there is not enough. */
+  grow(amount: number): boolean;
+  /** Returns everything; repeated calls are ignored. */
+  release(): void;
+}
+
+/**
+ * Creates a budget. A caller may take as much as it leaves for others: the first one half of it, the next one half of the
+ * rest. So a caller that takes what it can get does not lock out the others. The first request of a caller may take all.
+ */
+export function createBudget(most: number): Budget {
+  const byKey = new Map<string, number>();
+  let used = 0;
+
+  function take(key: string, amount: number): boolean {
+    const own = byKey.get(key) ?? 0;
+    const left = most - used - amount;
+    if (left < 0 || (own > 0 && own + amount > left)) return false;
+    used += amount;
+    byKey.set(key, own + amount);
+    return true;
+  }
+
+  function give(key: string, amount: number): void {
+    used -= amount;
+    const own = (byKey.get(key) ?? 0) - amount;
+    if (own > 0) byKey.set(key, own);
+    else byKey.delete(key);
+  }
+
+  return {
+    open(key) {
+      let taken = 0;
+      return {
+        grow(amount) {
+          if (!take(key, amount)) return false;
+          taken += amount;
+          return true;
+        },
+        release() {
+          if (taken > 0) give(key, taken);
+          taken = 0;
+        },
+      };
+    },
+  };
+}
+
 /** Limits how many requests are handled at once. */
 export interface Gate {
-  /** Returns what to call on leaving (repeated calls are ignored); undefined if it is full. */
-  enter(): (() => void) | undefined;
+  /** Returns what to call on leaving (repeated calls are ignored); undefined if the caller has its share. */
+  enter(key: string): (() => void) | undefined;
 }
 
 /** Creates a gate for `most` requests at once. */
 export function createGate(most: number): Gate {
-  let inside = 0;
+  const places = createBudget(most);
   return {
-    enter() {
-      if (inside >= most) return undefined;
-      inside += 1;
-      let hasLeft = false;
-      return () => {
-        if (!hasLeft) inside -= 1;
-        hasLeft = true;
-      };
+    enter(key) {
+      const share = places.open(key);
+      return share.grow(1) ? () => share.release() : undefined;
     },
   };
 }

@@ -5,8 +5,16 @@ import { RequestError } from './request-error.js';
 
 const decoder = new TextDecoder();
 
-/** The bytes of a JSON body, at most `maxBytes`. */
-export async function readBody(context: Context, maxBytes: number): Promise<Uint8Array> {
+/** Limits of a body. */
+interface BodyLimits {
+  readonly maxBytes: number;
+  /** Takes what arrives; false if all bodies together are too large. */
+  readonly grow: (bytes: number) => boolean;
+}
+
+/** The bytes of a JSON body. */
+export async function readBody(context: Context, limits: BodyLimits): Promise<Uint8Array> {
+  const { maxBytes } = limits;
   const type = readHeader(context, 'content-type') ?? '';
   // Also a defence against other sites: a page cannot send JSON cross-origin without a preflight.
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
@@ -14,7 +22,7 @@ export async function readBody(context: Context, maxBytes: number): Promise<Uint
   }
   if (Number(readHeader(context, 'content-length')) > maxBytes) throw tooLarge(maxBytes);
   const incoming = readIncomingMessage(context);
-  return incoming === undefined ? readAll(context.req.raw.body ?? [], maxBytes) : readIncoming(incoming, maxBytes);
+  return incoming === undefined ? readAll(context.req.raw.body ?? [], limits) : readIncoming(incoming, limits);
 }
 
 /** Parses a JSON body; throws `INVALID_BODY`. */
@@ -26,37 +34,46 @@ export function readJson(bytes: Uint8Array): unknown {
   }
 }
 
-async function readAll(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+async function readAll(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, limits: BodyLimits): Promise<Buffer> {
   const read: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunks) {
     length += chunk.length;
-    if (length > maxBytes) throw tooLarge(maxBytes);
+    refuseExcess(length, chunk.length, limits);
     read.push(chunk);
   }
   return Buffer.concat(read);
 }
 
 /** The same from a connection, by its events: iterating costs several times as much, and every request comes through here. */
-function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
+function readIncoming(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const read: Buffer[] = [];
+    let read: Buffer[] | undefined = [];
     let length = 0;
     incoming.on('data', (chunk: Buffer) => {
+      // What follows a refused part is discarded.
+      if (read === undefined) return;
       length += chunk.length;
-      if (length <= maxBytes) {
+      try {
+        refuseExcess(length, chunk.length, limits);
         read.push(chunk);
-        return;
+      } catch (error) {
+        read = undefined;
+        reject(error);
       }
-      read.length = 0;
-      reject(tooLarge(maxBytes));
     });
     incoming.once('end', () => {
-      const [first] = read;
-      resolve(first !== undefined && read.length === 1 ? first : Buffer.concat(read));
+      const [first, second] = read ?? [];
+      resolve(first !== undefined && second === undefined ? first : Buffer.concat(read ?? []));
     });
     incoming.once('error', reject);
   });
+}
+
+function refuseExcess(length: number, added: number, { maxBytes, grow }: BodyLimits): void {
+  if (length > maxBytes) throw tooLarge(maxBytes);
+  if (!grow(added))
+    throw new RequestError('SERVER_BUSY', 'The server is receiving too much at once. Try again in a few seconds.');
 }
 
 function tooLarge(maxBytes: number): RequestError {

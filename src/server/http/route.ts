@@ -2,7 +2,8 @@ import type { Context } from 'hono';
 import type { Endpoint, EndpointName } from '../../api/index.js';
 import { answerJson, answerJsonText, answerProblem, completeAnswer, allowOrigin } from './answer.js';
 import type { Deadlines, Gate } from './admission.js';
-import { readHeader, readBody, readJson } from './read-request.js';
+import type { BodyAdmission } from './body-admission.js';
+import { readHeader, readIncomingMessage, readJson } from './read-request.js';
 import { RequestError } from './problem.js';
 import { createRequestChecks } from './request-checks.js';
 import type { Handler, RequestChecks } from './request-checks.js';
@@ -14,8 +15,10 @@ interface Route {
   readonly name: EndpointName;
   readonly endpoint: Endpoint;
   readonly handler: Handler<Endpoint>;
-  /** Limits how many requests are handled at once. */
-  readonly gate: Gate;
+  /** Limits how many requests are handled at once; without it an endpoint always answers. */
+  readonly gate: Gate | undefined;
+  /** Limits what is received at once. */
+  readonly bodies: BodyAdmission;
   readonly deadlines: Deadlines;
   /** Answers bodies of more than `above` bytes without parsing them here. */
   readonly largeBody?: LargeBody | undefined;
@@ -29,20 +32,26 @@ export interface LargeBody {
 }
 
 /** What every request goes through: admission, validation, the handler within its time limit, the response, metrics and log. */
-export function createRoute(server: ServerContext, { name, endpoint, handler, gate, deadlines, largeBody }: Route) {
-  const { guard, settings, newRequestId, clock } = server;
-  const { limits, origins } = settings;
+export function createRoute(server: ServerContext, route: Route) {
+  const { name, endpoint, handler, gate, bodies, deadlines, largeBody } = route;
+  const { guard, newRequestId, clock } = server;
+  const { origins } = server.settings;
   // Compiled on first use: the server starts sooner, and most callers use few endpoints.
   let checks: RequestChecks | undefined;
   const isJson = endpoint.answer.media === 'application/json';
 
-  async function handle(context: Context, caller: Caller, requestId: string): Promise<Response> {
+  async function handle(context: Context, { caller, requestId, hold, keepUntilSent }: Admitted): Promise<Response> {
     checks ??= createRequestChecks(endpoint);
     const query = context.req.query();
     checks.query(query);
-    const bytes = endpoint.body === undefined ? undefined : await readBody(context, limits.bodyBytes);
-    if (largeBody !== undefined && bytes !== undefined && bytes.length > largeBody.above)
+    const bytes = endpoint.body === undefined ? undefined : await bodies.read(context, endpoint, { caller, hold });
+    // A place is taken once the body is here: who sends one slowly keeps no place from others.
+    if (gate !== undefined) hold(gate.enter(caller.name));
+    if (largeBody !== undefined && bytes !== undefined && bytes.length > largeBody.above) {
+      // What was received stays charged until the answer, which may be as large, was read.
+      keepUntilSent();
       return answerJsonText(await largeBody.answer(bytes, caller.name), endpoint.answer.status, requestId);
+    }
     const body = bytes === undefined ? undefined : readJson(bytes);
     checks.body(body);
     // Validated above against the endpoint's schemas.
@@ -56,36 +65,61 @@ export function createRoute(server: ServerContext, { name, endpoint, handler, ga
     const began = clock();
     const requestId = newRequestId();
     let caller: Caller | undefined;
-    let leave: (() => void) | undefined;
+    const held: (() => void)[] = [];
+    let isOver = false;
     let answer: Response;
     let fault: unknown;
-    try {
-      const admitted = guard.admit(context, endpoint);
-      caller = admitted;
-      leave = gate.enter();
-      if (leave === undefined)
+    /** Keeps what is to be released after the answer; throws where there was nothing to take. */
+    const hold = (release: (() => void) | undefined): void => {
+      if (release === undefined)
         throw new RequestError('SERVER_BUSY', 'The server is handling too many requests. Try again in a few seconds.');
-      const work = handle(context, admitted, requestId);
+      if (isOver) release();
+      else held.push(release);
+    };
+    let isLong = !isJson;
+    const keepUntilSent = (): void => {
+      isLong = true;
+    };
+    try {
+      caller = guard.admit(context, endpoint);
+      const work = handle(context, { caller, requestId, hold, keepUntilSent });
       answer = await (isJson ? deadlines.within(work) : work);
     } catch (error) {
       fault = error;
       answer = answerProblem(error, requestId);
+      endUnread(context, error, answer);
     }
-    if (leave !== undefined) leaveWhenSent(context, isJson, leave);
+    releaseWhenSent(context, isLong, () => {
+      isOver = true;
+      for (const release of held) release();
+    });
     const traceparent = readHeader(context, 'traceparent');
     report(server, { name, caller, requestId, status: answer.status, ms: clock() - began, traceparent, fault });
     return allowOrigin(context, answer, origins);
   };
 }
 
-/** A stream holds its place as long as its connection; without a connection, as long as its handler runs. */
-function leaveWhenSent(context: Context, isJson: boolean, leave: () => void): void {
+interface Admitted {
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly hold: (release: (() => void) | undefined) => void;
+  readonly keepUntilSent: () => void;
+}
+
+/** A body that did not arrive in time is not waited for any longer: its connection ends with the answer. */
+function endUnread(context: Context, error: unknown, answer: Response): void {
+  if (readCode(error) === 'REQUEST_TIMED_OUT' && readIncomingMessage(context)?.complete === false)
+    answer.headers.set('connection', 'close');
+}
+
+/** What is long holds its place until it was sent; without a connection, as long as its handler runs. */
+function releaseWhenSent(context: Context, isLong: boolean, release: () => void): void {
   const { outgoing } = (context.env ?? {}) as {
     outgoing?: { readonly closed: boolean; once(event: 'close', then: () => void): void };
   };
   // The connection may have closed while the response was prepared: it does not emit 'close' again.
-  if (isJson || outgoing === undefined || outgoing.closed) leave();
-  else outgoing.once('close', leave);
+  if (!isLong || outgoing === undefined || outgoing.closed) release();
+  else outgoing.once('close', release);
 }
 
 interface HandledRequest {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopback, nameInHost, formatUrl } from './origin.js';
+import { groupAddress, isLoopback, nameInHost, formatUrl } from './origin.js';
 
 describe('an address', () => {
   it.each(['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST', '::1', '[::1]'])('%s is this machine only', (host) => {
@@ -23,5 +23,21 @@ describe('an address', () => {
   it('is written as a URL has it', () => {
     expect(formatUrl('127.0.0.1', 80)).toBe('http://127.0.0.1:80');
     expect(formatUrl('::1', 7171)).toBe('http://[::1]:7171');
+  });
+
+  it.each([
+    ['127.0.0.1', 'loopback'],
+    ['127.9.8.7', 'loopback'],
+    ['::1', 'loopback'],
+    ['::ffff:127.0.0.1', 'loopback'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:0db8:0001:0002::9', '2001:db8:1:2'],
+    ['2001:db8::9', '2001:db8:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    [undefined, 'unknown'],
+  ])('%s is counted as %s', (address, group) => {
+    expect(groupAddress(address)).toBe(group);
   });
 });

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../api/index.js';
 import { readHeader, readIncomingMessage } from '../http/read-request.js';
 import { RequestError } from '../http/problem.js';
 import type { ServerSettings } from '../server-settings.js';
-import { isLoopback, nameInHost, isCrossSite } from './origin.js';
+import { groupAddress, isLoopback, nameInHost, isCrossSite } from './origin.js';
 import { createRateLimit } from './rate-limit.js';
 import { createSessions } from './sessions.js';
 import { readCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS } from './tokens.js';
@@ -57,13 +57,12 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
     );
   }
 
-  /** Failed attempts are counted by address, so that tokens cannot be guessed. */
+  /** Failed attempts are counted by address: guessing is slow, and seen in the log. */
   function checkToken(context: Context, sent: string): (typeof tokens)[number] {
-    const address = readAddress(context);
-    if (!refusals.isOpen(address)) throw tooMany('Too many failed attempts from this address.');
     const token = findToken(sent);
+    // A right token is never refused: whoever shares an address with a guesser could be locked out.
     if (token !== undefined) return token;
-    refusals.take(address);
+    if (!refusals.take(readAddress(context))) throw tooMany('Too many failed attempts from this address.');
     throw new RequestError('TOKEN_REFUSED', 'Invalid token. Use a token of the configuration.');
   }
 
@@ -123,7 +122,7 @@ function tooMany(what: string): RequestError {
   return new RequestError('TOO_MANY_REQUESTS', `${what} Try again in a minute.`);
 }
 
-/** `unknown` where there is no connection. */
+/** The group of the caller's address; `unknown` where there is no connection. */
 function readAddress(context: Context): string {
-  return readIncomingMessage(context)?.socket.remoteAddress ?? 'unknown';
+  return groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
 }

@@ -33,3 +33,30 @@ export function nameInHost(header: string): string {
 export function formatUrl(host: string, port: number): string {
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
+
+/**
+ * The group of an address, for limits: what one machine or one customer can easily have is counted together. That is all of
+ * loopback, and of IPv6 the first 64 bits.
+ *
+ * @example
+ * groupAddress('127.0.0.5') // 'loopback'
+ * groupAddress('2001:db8:1:2:3:4:5:6') // '2001:db8:1:2'
+ */
+export function groupAddress(address: string | undefined): string {
+  if (address === undefined) return 'unknown';
+  const plain = address
+    .toLowerCase()
+    .replace(/^::ffff:(?=\d+\.)/, '')
+    .replace(/%.*$/, '');
+  if (isLoopback(plain)) return 'loopback';
+  if (isIP(plain) !== 6) return plain;
+  const [head = '', tail] = plain.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array.from({ length: missing }, () => '0'), ...after];
+  return groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':');
+}

@@ -2,8 +2,6 @@
 interface RateLimit {
   /** Counts one request; false if the caller has exceeded the limit. */
   take(key: string): boolean;
-  /** Whether the caller is within the limit. */
-  isOpen(key: string): boolean;
 }
 
 interface Bucket {
@@ -57,6 +55,5 @@ export function createRateLimit({
       bucket.left -= 1;
       return true;
     },
-    isOpen: (key) => look(key).left >= 1,
   };
 }

@@ -1,0 +1,146 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openListening } from '../fixtures/listening.js';
+import { startScriptedRun } from '../fixtures/scripted-run.js';
+import { DEFAULT_LIMITS } from '../server-settings.js';
+import { createBudget } from './admission.js';
+
+const tokens = [
+  { name: 'ada', scopes: ['read', 'run'], value: 'ada-ada-ada-ada-ada' },
+  { name: 'bob', scopes: ['read', 'run'], value: 'bob-bob-bob-bob-bob' },
+] as const;
+const [ada, bob] = tokens.map(({ value }) => ({ authorization: `Bearer ${value}` }));
+
+async function open(limits: Partial<typeof DEFAULT_LIMITS>) {
+  const server = await openListening({ settings: { tokens, limits: { ...DEFAULT_LIMITS, ...limits } } });
+  const { hostname, port } = new URL(server.url);
+
+  /** Opens a connection that sends this, and then neither sends nor reads. */
+  const send = async (bytes: string): Promise<Socket> => {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    onTestFinished(() => void socket.destroy());
+    await new Promise((resolve) => {
+      socket.write(bytes, resolve);
+    });
+    return socket.pause();
+  };
+  const ask = async (path: string, headers: Record<string, string> = {}, body?: object) =>
+    fetch(`${server.url}${path}`, {
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    });
+  return { ...server, send, ask };
+}
+
+const head = (path: string, length: number, more = '') =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n`;
+
+describe('unfinished bodies of strangers', () => {
+  it('take no places from callers', async () => {
+    const { send, ask } = await open({ requestsAtOnce: 4 });
+    await Promise.all(Array.from({ length: 300 }, async () => send(`${head('/v1/session', 100)}{`)));
+    expect((await ask('/healthz')).status).toBe(200);
+    expect((await ask('/readyz')).status).toBe(200);
+    expect((await ask('/v1/runs', ada)).status).toBe(200);
+    expect((await ask('/v1/parse', ada, { text: '{}' })).status).toBe(200);
+  });
+
+  it('are small', async () => {
+    const { ask } = await open({});
+    const answer = await ask('/v1/session', {}, { token: 'x'.repeat(5000) });
+    expect(answer.status).toBe(413);
+  });
+
+  it('are not waited for', async () => {
+    const { send } = await open({});
+    const socket = await send(`${head('/v1/session', 100)}{`);
+    const answer = await new Promise<string>((resolve) => {
+      let text = '';
+      socket.on('data', (chunk) => (text += String(chunk)));
+      socket.once('close', () => resolve(text));
+      socket.resume();
+    });
+    expect(answer).toContain('REQUEST_TIMED_OUT');
+  }, 20_000);
+});
+
+describe('a caller that sends large bodies and does not finish them', () => {
+  it('is refused before memory is full, and others are not', async () => {
+    const { send, ask } = await open({ bodyBytes: 100_000 });
+    const answers: string[] = [];
+    const bearer = `Authorization: ${ada?.authorization ?? ''}\r\n`;
+    for (let count = 0; count < 12; count += 1) {
+      const socket = await send(head('/v1/parse', 100_000, bearer) + 'x'.repeat(90_000));
+      socket.on('data', (chunk) => answers.push(String(chunk))).resume();
+    }
+    // Half of 800,000 bytes.
+    await vi.waitFor(() => expect(answers).toHaveLength(8), 10_000);
+    expect(answers.every((answer) => answer.includes('SERVER_BUSY'))).toBe(true);
+    expect((await ask('/v1/parse', bob, { text: `"${'x'.repeat(50_000)}"` })).status).toBe(200);
+  });
+});
+
+describe('downloads that are not read', () => {
+  it('keep no places from other requests', async () => {
+    const { send, ask, store, data } = await open({ requestsAtOnce: 4 });
+    await startScriptedRun(store, 'run-1');
+    const audit = join(data, 'runs', 'run-1', '.audit');
+    await mkdir(audit, { recursive: true });
+    await writeFile(join(audit, 'stdout.1.log'), Buffer.alloc(32 * 1024 * 1024));
+    const bearer = `Authorization: ${ada?.authorization ?? ''}\r\n`;
+    const request = `GET /v1/runs/run-1/raw/1/stdout HTTP/1.1\r\nHost: localhost\r\n${bearer}\r\n`;
+    await Promise.all(Array.from({ length: 8 }, async () => send(request)));
+    await vi.waitFor(async () => {
+      const answer = await ask('/v1/runs/run-1/raw/1/stdout', ada);
+      await answer.body?.cancel();
+      expect(answer.status).toBe(503);
+    }, 10_000);
+    expect((await ask('/v1/runs', ada)).status).toBe(200);
+    const other = await ask('/v1/runs/run-1/raw/1/stdout', bob);
+    await other.body?.cancel();
+    expect(other.status).toBe(200);
+  });
+});
+
+describe('one caller', () => {
+  it('cannot take all streams', async () => {
+    const { ask, store } = await open({ streamsAtOnce: 8 });
+    await startScriptedRun(store, 'run-1');
+    const follow = async (headers: typeof ada) => {
+      const answer = await ask('/v1/runs/run-1/events', headers);
+      onTestFinished(async () => answer.body?.cancel());
+      return answer.status;
+    };
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count += 1) statuses.push(await follow(ada));
+    expect(statuses).toEqual([200, 200, 200, 200, 503, 503]);
+    expect(await follow(bob)).toBe(200);
+  });
+});
+
+describe('a budget', () => {
+  it('leaves every caller as much for others as it takes', () => {
+    const budget = createBudget(100);
+    const take = (key: string): number => {
+      let count = 0;
+      while (budget.open(key).grow(1)) count += 1;
+      return count;
+    };
+    expect([take('a'), take('b'), take('c'), take('d')]).toEqual([50, 25, 12, 6]);
+  });
+
+  it('may be taken whole by the first request of a caller, and is returned once', () => {
+    const budget = createBudget(10);
+    const share = budget.open('a');
+    expect(share.grow(10)).toBe(true);
+    expect(budget.open('b').grow(1)).toBe(false);
+    share.release();
+    share.release();
+    expect(budget.open('b').grow(10)).toBe(true);
+    expect(budget.open('a').grow(1)).toBe(false);
+  });
+});
