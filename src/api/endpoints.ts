@@ -45,7 +45,7 @@ const executionQuery = {
 } as const;
 
 const resolutionProblems = [
-  'ITEM_UNKNOWN',
+  'ITEM_NOT_FOUND',
   'CONFLICT',
   'NOTHING_TO_ACCEPT',
   'INVALID_RESOLUTION',
@@ -259,7 +259,7 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'One inbox item with its evidence.',
     answer: json(inboxItemSchema),
-    problems: ['ITEM_UNKNOWN'],
+    problems: ['ITEM_NOT_FOUND'],
   }),
   previewResolution: endpoint({
     method: 'POST',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { InboxItemView } from '../../src/api/index.js';
+import type { InboxItem } from '../../src/api/index.js';
 import { settle } from './settle.js';
 import { until } from './start-site.js';
 import type { Instructions, Site } from './start-site.js';
@@ -17,7 +17,7 @@ const SLIPPED = `{ 'issue_ref': 'ISSUE', 'run_id': 'RUN_ID', 'status': 'ok', 'ch
 let issues = 0;
 
 /** An order that ended in the inbox, for a test of its own. */
-async function waiting(site: Site, instructions: Instructions): Promise<InboxItemView> {
+async function waiting(site: Site, instructions: Instructions): Promise<InboxItem> {
   issues += 1;
   const ref = `acme/shop#${100 + issues}`;
   await site.settledOrder(ref, {
@@ -52,7 +52,7 @@ async function confirm(page: Page): Promise<string> {
 }
 
 /** What was delivered for a decision: as the outbox has it, and the file it was written to. */
-async function delivered(site: Site, item: InboxItemView): Promise<{ readonly body: string; readonly file: string }> {
+async function delivered(site: Site, item: InboxItem): Promise<{ readonly body: string; readonly file: string }> {
   const message = await until('the comment is delivered', async () => {
     const { items } = await site.client.listOutbox({ query: { issue_ref: item.issue_ref, state: 'delivered' } });
     return items.find(({ trigger }) => trigger === `resolve:${item.id}`);

@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
-import type { InboxItemView, RunSummary } from '../../src/api/index.js';
+import type { InboxItem, RunSummary } from '../../src/api/index.js';
 import { client } from './client.js';
 
 /** What waits for a person: results to review, and runs whose agent asked a question. */
 export interface Waiting {
-  readonly items: readonly InboxItemView[];
+  readonly items: readonly InboxItem[];
   readonly questions: readonly RunSummary[];
 }
 
@@ -32,6 +32,6 @@ export function formatWaiting({ items, questions }: Waiting): string {
 }
 
 /** The open inbox item about a run, if one is known. */
-export function findOpenItem(known: Waiting | null, run: string): InboxItemView | undefined {
+export function findOpenItem(known: Waiting | null, run: string): InboxItem | undefined {
   return known?.items.find((item) => item.run === run);
 }

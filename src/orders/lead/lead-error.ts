@@ -3,7 +3,7 @@ import { SluiceError } from '../../base/index.js';
 /** What a lead refuses; `docs/errors.md` says what to do. */
 export const LEAD_ERROR_CODES = [
   'ORDER_NOT_FOUND',
-  'ITEM_UNKNOWN',
+  'ITEM_NOT_FOUND',
   'INVALID_RESOLUTION',
   'NOTHING_TO_ACCEPT',
   'CONFLICT',

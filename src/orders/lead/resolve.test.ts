@@ -108,6 +108,8 @@ describe('a person who decides', () => {
 
   it('reports an unknown item', async () => {
     const { lead, by } = await withItem();
-    await expect(lead.resolve({ ...by, id: 'nope', action: 'accept' })).rejects.toMatchObject({ code: 'ITEM_UNKNOWN' });
+    await expect(lead.resolve({ ...by, id: 'nope', action: 'accept' })).rejects.toMatchObject({
+      code: 'ITEM_NOT_FOUND',
+    });
   });
 });

@@ -192,7 +192,7 @@ function conflict(
 
 function unknownItem(id: string): LeadError {
   return new LeadError(
-    'ITEM_UNKNOWN',
+    'ITEM_NOT_FOUND',
     `Cannot find the inbox item "${id.slice(0, 100)}". \`sluice inbox\` lists all items.`,
   );
 }

@@ -21,7 +21,7 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
   async function findItem(id: string): Promise<InboxItem> {
     const item = await store.findItem(id);
     if (item !== undefined) return item;
-    throw new LeadError('ITEM_UNKNOWN', 'Inbox item not found. GET /v1/inbox lists all items.');
+    throw new LeadError('ITEM_NOT_FOUND', 'Inbox item not found. GET /v1/inbox lists all items.');
   }
 
   /** With tokens the token's name is who decides; without tokens the request may name anyone. */

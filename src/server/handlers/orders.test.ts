@@ -190,7 +190,7 @@ describe('what waits for a person', () => {
   it('is not found under another name', async () => {
     const { get, post } = await openOrders();
     for (const id of ['gone', '%00', 'a'.repeat(3000)]) {
-      const unknown = { status: 404, code: 'ITEM_UNKNOWN' };
+      const unknown = { status: 404, code: 'ITEM_NOT_FOUND' };
       expect(await readJson(get(`/v1/inbox/${id}`))).toMatchObject(unknown);
       expect(await readJson(post(`/v1/inbox/${id}/resolve`, { action: 'reject', why: 'x' }))).toMatchObject(unknown);
       expect(await readJson(post(`/v1/inbox/${id}/preview`, { action: 'reject', why: 'x' }))).toMatchObject(unknown);

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { InboxItemView } from '../../../src/api/index.js';
+import type { InboxItem } from '../../../src/api/index.js';
 import { hasScope, session } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { readRefusal } from '../../server/refusal.js';
@@ -22,7 +22,7 @@ export function Decide({
   reload,
   onSettled,
 }: {
-  readonly item: InboxItemView;
+  readonly item: InboxItem;
   readonly reload: () => void;
   /** It was this person who settled it. */
   readonly onSettled: () => void;

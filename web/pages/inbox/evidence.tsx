@@ -1,4 +1,4 @@
-import type { InboxItemView, OrderView } from '../../../src/api/index.js';
+import type { InboxItem, OrderView } from '../../../src/api/index.js';
 import { Badge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { Notes } from '../../ui/notes.js';
@@ -11,7 +11,7 @@ import { useResource } from '../../server/use-resource.js';
 import { InlineFailure } from '../../ui/notice.js';
 
 /** What is known of how the worker ended and of what it left. */
-export function Evidence({ item }: { readonly item: InboxItemView }) {
+export function Evidence({ item }: { readonly item: InboxItem }) {
   const { reading } = item;
   const { result, draft, anchors = {}, notices = [] } = reading;
   const hints = Object.entries(anchors).map(([name, value]) => `${name}: ${value}`);

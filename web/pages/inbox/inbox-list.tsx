@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import type { InboxItemView } from '../../../src/api/index.js';
+import type { InboxItem } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useLiveList } from '../../server/live-list.js';
@@ -66,7 +66,7 @@ function Entry({
   isChosen,
   query,
 }: {
-  readonly item: InboxItemView;
+  readonly item: InboxItem;
   readonly isChosen: boolean;
   readonly query: string;
 }) {

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { InboxItemView } from '../../../src/api/index.js';
+import type { InboxItem } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
@@ -38,7 +38,7 @@ export function Item({ id }: { readonly id: string }) {
   );
 }
 
-function Head({ item, failure }: { readonly item: InboxItemView; readonly failure: Failure | null }) {
+function Head({ item, failure }: { readonly item: InboxItem; readonly failure: Failure | null }) {
   return (
     <section class="card stack">
       <div class="row">

@@ -1,6 +1,6 @@
-import type { InboxItemView } from '../../../src/api/index.js';
+import type { InboxItem } from '../../../src/api/index.js';
 
-type Reading = InboxItemView['reading'];
+type Reading = InboxItem['reading'];
 
 /** Whether the commit a worker names is in the repository. */
 export type CommitCheck = 'none' | 'found' | 'not found' | 'not checked';

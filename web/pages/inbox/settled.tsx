@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { InboxItemView } from '../../../src/api/index.js';
+import type { InboxItem } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
@@ -16,7 +16,7 @@ export function Settled({
   resolution,
   isMine,
 }: {
-  readonly item: InboxItemView;
+  readonly item: InboxItem;
   readonly resolution: Readonly<Record<string, unknown>>;
   /** Whoever looks has just decided it: they are led here, and on. */
   readonly isMine: boolean;

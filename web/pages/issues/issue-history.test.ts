@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/index.js';
+import type { InboxItem, OrderView, OutboxMessage } from '../../../src/api/index.js';
 import { groupHistory, OF_NO_RUN } from './issue-history.js';
 
 const AT = '2026-11-15T09:00:00.000Z';
@@ -25,7 +25,7 @@ const order = (run_id: string): OrderView => ({
   decision: null,
   result: null,
 });
-const item = (id: string, run_id: string): InboxItemView => ({
+const item = (id: string, run_id: string): InboxItem => ({
   id,
   issue_ref: 'acme/shop#7',
   run_id,
@@ -39,7 +39,7 @@ const item = (id: string, run_id: string): InboxItemView => ({
   created_at: AT,
   resolution: null,
 });
-const message = (id: string, trigger: string): OutboxMessageView => ({
+const message = (id: string, trigger: string): OutboxMessage => ({
   id,
   sink: 'file',
   issue_ref: 'acme/shop#7',

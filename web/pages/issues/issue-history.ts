@@ -1,4 +1,4 @@
-import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/index.js';
+import type { InboxItem, OrderView, OutboxMessage } from '../../../src/api/index.js';
 import { readTrigger } from '../../ui/read-trigger.js';
 
 /** An order with everything that came of it. */
@@ -6,8 +6,8 @@ export interface OrderHistory {
   readonly runId: string;
   /** Null for one that is older than what the server lists. */
   readonly order: OrderView | null;
-  readonly items: readonly InboxItemView[];
-  readonly comments: readonly OutboxMessageView[];
+  readonly items: readonly InboxItem[];
+  readonly comments: readonly OutboxMessage[];
 }
 
 /**
@@ -16,11 +16,11 @@ export interface OrderHistory {
  */
 export function groupHistory(
   orders: readonly OrderView[],
-  items: readonly InboxItemView[],
-  messages: readonly OutboxMessageView[],
+  items: readonly InboxItem[],
+  messages: readonly OutboxMessage[],
 ): readonly OrderHistory[] {
   const runByItem = new Map(items.map(({ id, run_id }) => [id, run_id]));
-  const findRun = (message: OutboxMessageView): string | undefined => {
+  const findRun = (message: OutboxMessage): string | undefined => {
     const trigger = readTrigger(message.trigger);
     return trigger.kind === 'run' ? trigger.runId : trigger.kind === 'item' ? runByItem.get(trigger.itemId) : undefined;
   };

@@ -1,4 +1,4 @@
-import type { InboxItemView, OrderView, OutboxMessageView } from '../../../src/api/index.js';
+import type { InboxItem, OrderView, OutboxMessage } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
 import { Badge, chooseTone } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
@@ -94,7 +94,7 @@ function OrderFacts({ order }: { readonly order: OrderView }) {
   );
 }
 
-function ItemLine({ item, decided }: { readonly item: InboxItemView; readonly decided: string | undefined }) {
+function ItemLine({ item, decided }: { readonly item: InboxItem; readonly decided: string | undefined }) {
   const action = item.resolution?.['action'];
   const who = item.resolution?.['who'];
   return (
@@ -112,7 +112,7 @@ function ItemLine({ item, decided }: { readonly item: InboxItemView; readonly de
   );
 }
 
-function CommentLine({ comment }: { readonly comment: OutboxMessageView }) {
+function CommentLine({ comment }: { readonly comment: OutboxMessage }) {
   const address = `/outbox?issue_ref=${encodeURIComponent(comment.issue_ref)}&row=${encodeURIComponent(comment.id)}`;
   return (
     <>

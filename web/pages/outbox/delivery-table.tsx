@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import type { OutboxMessageView } from '../../../src/api/index.js';
+import type { OutboxMessage } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
 import { Badge, chooseTone } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
@@ -25,7 +25,7 @@ export function DeliveryTable({
   messages,
   list,
 }: {
-  readonly messages: readonly OutboxMessageView[];
+  readonly messages: readonly OutboxMessage[];
   readonly list: RefObject<HTMLTableElement>;
 }) {
   return (
@@ -68,7 +68,7 @@ export function DeliveryTable({
   );
 }
 
-function whereIs({ state, delivered_to, last_error }: OutboxMessageView): string {
+function whereIs({ state, delivered_to, last_error }: OutboxMessage): string {
   switch (state) {
     case 'delivered':
       return delivered_to ?? '';
@@ -79,7 +79,7 @@ function whereIs({ state, delivered_to, last_error }: OutboxMessageView): string
   }
 }
 
-function Because({ message }: { readonly message: OutboxMessageView }) {
+function Because({ message }: { readonly message: OutboxMessage }) {
   const trigger = readTrigger(message.trigger);
   switch (trigger.kind) {
     case 'run':
@@ -94,7 +94,7 @@ function Because({ message }: { readonly message: OutboxMessageView }) {
 /** Longer than any comment: it is shown whole. */
 const WHOLE = 200_000;
 
-function Details({ message }: { readonly message: OutboxMessageView }) {
+function Details({ message }: { readonly message: OutboxMessage }) {
   const trigger = readTrigger(message.trigger);
   const isOnItsWay = message.state === 'waiting' || message.state === 'sending';
   return (
