@@ -139,7 +139,7 @@ describe('settings', () => {
     ['{"sinkss": []}', 'sinkss: this property is not allowed (known here: data, database, wrappers, checks, sinks,'],
     ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known here: host, port,'],
     ['{"retention": {"run": 1}}', '(known here: runs, delivered, results)'],
-    ['{"programs": {"codx": "codex"}}', '(known here: codex, gemini, iflow, opencode, claude, qwen)'],
+    ['{"programs": {"codx": "codex"}}', '(known here: codex, gemini, iflow, opencode, claude, qwen, copilot)'],
     ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
   ])('are refused for a misspelt key with the keys that are known: %s', async (text, words) => {
     await write('sluice.config.json', text);

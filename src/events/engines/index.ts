@@ -2,6 +2,7 @@ import type { EngineName } from '../protocol/engine-names.js';
 import { acpEngine } from './acp/acp-engine.js';
 import { claudeEngine } from './claude/claude-engine.js';
 import { codexEngine } from './codex/codex-engine.js';
+import { copilotEngine } from './copilot/copilot-engine.js';
 import type { Engine } from './engine.js';
 import { geminiEngine } from './gemini/gemini-engine.js';
 import { genericEngine } from './generic/generic-engine.js';
@@ -17,6 +18,7 @@ export const ENGINES: Readonly<Record<EngineName, Engine>> = {
   gemini: geminiEngine,
   iflow: iflowEngine,
   opencode: opencodeEngine,
+  copilot: copilotEngine,
   acp: acpEngine,
   generic: genericEngine,
 };

@@ -5,11 +5,18 @@ import { ENGINES } from './index.js';
 
 /** What is left out on purpose, and why. */
 const LEFT_OUT: readonly { readonly why: string; readonly paths: RegExp }[] = [
-  { why: 'the type of the event says the same', paths: /(?:: |\.)(?:type|subtype|role|status|delta|is_error)$/u },
+  {
+    why: 'the type of the event says the same',
+    paths: /(?:: |\.)(?:type|subtype|role|status|delta|is_error|success)$/u,
+  },
   { why: 'the event has its own time', paths: /: timestamp$/u },
   {
     why: 'no other record refers to it',
     paths: /: (?:uuid|(?:event\.)?message\.id|item\.id|part\.(?:id|messageID)|event\.index)$/u,
+  },
+  {
+    why: 'the order of the records says the same',
+    paths: /^(?:\w+\.\w+): (?:id|parentId|ephemeral|data\.messageId)$/u,
   },
   {
     why: 'the event has the count under another name',
@@ -25,7 +32,7 @@ const LEFT_OUT: readonly { readonly why: string; readonly paths: RegExp }[] = [
   { why: 'in the detail under another name', paths: /: error\.data\.isRetryable$/u },
 ];
 
-describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen'] as const)('the records of %s', (engine) => {
+describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen', 'copilot'] as const)('the records of %s', (engine) => {
   const fixtures = readFixtures(new URL(`./${engine}/fixtures/`, import.meta.url));
 
   it('lose no value but those that are left out on purpose', () => {

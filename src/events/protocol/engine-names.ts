@@ -11,6 +11,7 @@ const ENGINE_PARSERS = {
   opencode: ['opencode_ndjson', 'generic_text'],
   claude: ['claude_stream_json', 'claude_json', 'generic_text'],
   qwen: ['qwen_stream_json', 'qwen_json', 'generic_text'],
+  copilot: ['copilot_ndjson', 'generic_text'],
   acp: ['acp_jsonrpc'],
   generic: ['generic_text'],
 } as const;

@@ -62,6 +62,7 @@ export const WORKER_TYPES: Readonly<Record<string, RunEngine>> = {
   'gemini-cli': 'gemini',
   'opencode-cli': 'opencode',
   'qwen-code': 'qwen',
+  'copilot-cli': 'copilot',
   'iflow-cli': 'iflow',
   'go-cli': 'command',
   script: 'command',

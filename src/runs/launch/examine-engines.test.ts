@@ -36,6 +36,7 @@ describe('examineEngines', () => {
       'opencode missing',
       'claude missing',
       'qwen missing',
+      'copilot missing',
     ]);
     expect(reports[0]?.next).toBe('npm install --global @openai/codex@0.166.0');
   });

@@ -63,6 +63,11 @@ describe('the command of each engine', () => {
       'workspace',
       'claude --print --output-format=stream-json --verbose --include-partial-messages --permission-mode=acceptEdits --setting-sources=user --add-dir=/data/runs/1',
     ],
+    [
+      'copilot',
+      'safe',
+      'copilot --output-format=json --no-auto-update --no-color --no-ask-user --no-remote --disable-builtin-mcps --allow-all-tools --disallow-temp-dir --deny-tool=shell --deny-tool=url --deny-tool=memory --deny-tool=write',
+    ],
     ['qwen', 'safe', 'qwen --output-format=stream-json --include-partial-messages --safe-mode --approval-mode=default'],
     [
       'qwen',
@@ -75,7 +80,7 @@ describe('the command of each engine', () => {
     expect(LAUNCHERS[engine].launch({ ...REQUEST, permissions }).command.join(' ')).toBe(command);
   });
 
-  const openers = /bypass|yolo|^--auto$/u;
+  const openers = /bypass|yolo|^--auto$|^--allow-all$/u;
 
   it.each(AGENTS)('%s gets everything only when asked', (engine) => {
     const flags = (permissions: Permissions): string[] =>
@@ -149,6 +154,7 @@ describe('a session', () => {
     ['opencode', ['--session=s-1']],
     ['claude', ['--resume=s-1']],
     ['qwen', ['--resume=s-1']],
+    ['copilot', ['--resume=s-1']],
   ] as const)('is resumed by %s', (engine, words) => {
     expect(LAUNCHERS[engine].canResume).toBe(true);
     expect(LAUNCHERS[engine].launch({ ...REQUEST, sessionId: 's-1' }).command).toEqual(

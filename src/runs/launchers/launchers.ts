@@ -2,6 +2,7 @@ import { SluiceError } from '../../base/index.js';
 import { claudeLauncher } from './claude.js';
 import { codexLauncher } from './codex.js';
 import { commandLauncher } from './command.js';
+import { copilotLauncher } from './copilot.js';
 import { geminiLauncher } from './gemini.js';
 import { iflowLauncher } from './iflow.js';
 import type { Launcher } from './launcher.js';
@@ -18,6 +19,7 @@ export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {
   opencode: opencodeLauncher,
   claude: claudeLauncher,
   qwen: qwenLauncher,
+  copilot: copilotLauncher,
   command: commandLauncher,
 };
 

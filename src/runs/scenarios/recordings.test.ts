@@ -95,7 +95,7 @@ describe.each(['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen'] as cons
   },
 );
 
-describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen'] as const)(
+describe.each(['codex', 'gemini', 'opencode', 'claude', 'qwen', 'copilot'] as const)(
   '%s in trouble, as it was recorded',
   (engine) => {
     it.each(['f1-500-always', 'e2-429-then-400'])('has failed after %s', async (scenario) => {
