@@ -14,6 +14,14 @@ export interface Mutation {
   readonly replace: string;
 }
 
+/** Mutations of one file: clause, what stands there, what takes its place. */
+export function inFile(
+  file: string,
+  ...changes: readonly (readonly [clause: string, search: string, replace: string])[]
+): readonly Mutation[] {
+  return changes.map(([clause, search, replace]) => ({ clause, file, search, replace }));
+}
+
 /** A copy of the sources and tests in which files can be broken. */
 export interface Sandbox {
   readonly folder: string;

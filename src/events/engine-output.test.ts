@@ -5,7 +5,11 @@ import type { Scenario, Translated } from './contract/translate-lines.contract.j
 
 /* How the output of each engine becomes RASP and FCMP. Details of one engine are tested beside it. */
 
-const gemini = (response: string) => ({ session_id: 'g-1', response, stats: { models: {}, tools: {}, files: {} } });
+const gemini = (response: string) => ({
+  session_id: 'g-1',
+  response,
+  stats: { models: { m: { tokens: { prompt: 3, candidates: 2 } } }, tools: {}, files: {} },
+});
 
 const iflowInfo = ['<Execution Info>', '{"session-id": "s-1", "tokenUsage": {"input": 3}}', '</Execution Info>'];
 
@@ -79,10 +83,10 @@ describe('gemini JSON', () => {
   const translated = translateLines({ engine: 'gemini', stderr: [gemini('Done.\n```json\n{"ok": true}\n```')] });
 
   test('the document is read from stderr: session, response and stats', () => {
-    expect(translated.of('conversation.started')).toEqual([{ session_id: 'g-1' }]);
+    expect(translated.of('conversation.started')).toEqual([{ session_id: 'g-1', model: 'm' }]);
     expect(listSessions(translated)).toEqual(['g-1']);
     expect(translated.rasp('agent.message.final')).toMatchObject([{ text: 'Done.\n```json\n{"ok": true}\n```' }]);
-    expect(raspTypes(translated)).toContain('lifecycle.run.status');
+    expect(translated.rasp('lifecycle.run.status')).toMatchObject([{ usage: { input_tokens: 3, output_tokens: 2 } }]);
   });
 
   test('fenced JSON of the response is its structured payload, the text stays', () => {

@@ -1,0 +1,296 @@
+import { inFile } from '../run-mutation.js';
+import type { Mutation } from '../run-mutation.js';
+
+/** Clauses of 004: workers and their results, each broken where it is written. */
+export const ORDERS: readonly Mutation[] = [
+  ...inFile(
+    'src/orders/decide/decide.ts',
+    [
+      'FR-05: the result of a run that is not active is archived and moves nothing.',
+      "if (activeRunId === order.run_id && order.run_id !== '') return undefined;",
+      'if (order.run_id !== undefined) return undefined;',
+    ],
+    [
+      'A result that names another run counts for neither.',
+      ' && result.run_id === order.run_id) return undefined;',
+      ') return undefined;',
+    ],
+    ['A result that names another issue counts for neither.', 'if (result.issue_ref === order.issue_ref && ', 'if ('],
+    [
+      'FR-07: what cannot be read goes to a person.',
+      "isIncomplete ? 'manual_intervention' : 'output_unparseable',",
+      "'manual_intervention',",
+    ],
+    [
+      'FR-07: what lacks evidence goes to a person.',
+      'if (problems.length === 0) return undefined;',
+      'if (problems.length < 9) return undefined;',
+    ],
+    [
+      '… and goes to a person, never forward.',
+      "return source === 'json' || source === 'text';",
+      "return source !== 'none';",
+    ],
+    [
+      "Only the active run's own result with everything it owes is written back by itself.",
+      'if (end.signal !== null || end.exitCode !== 0) objections.push(processEnd(end));',
+      '',
+    ],
+    [
+      '`fail` is written back as blocked, with the reason.',
+      "    case 'fail':\n      return {\n        action: 'blocked',",
+      "    case 'fail':\n      return {\n        action: 'needs-human',",
+    ],
+    [
+      '`blocked` is written back as blocked, with the reason.',
+      "    case 'blocked':\n      return {\n        action: 'blocked',",
+      "    case 'blocked':\n      return {\n        action: 'needs-human',",
+    ],
+  ),
+  ...inFile(
+    'src/orders/reading/read-work-result.ts',
+    [
+      'FR-04: JSON wins over text, and the source is recorded.',
+      "{ source: 'json', name: 'work_result.json', read: readJsonResult },\n",
+      "{ source: 'json', name: 'work_result.none', read: readJsonResult },\n",
+    ],
+    [
+      '`work_result.txt` is read where there is no JSON.',
+      "name: 'work_result.txt', read: readTextResult",
+      "name: 'work_result.none', read: readTextResult",
+    ],
+    [
+      'FR-02: JSON and text are both understood, to the same result.',
+      "  const summary = [header.get('summary') ?? '', body]",
+      "  const summary = [header.get('summary') ?? '']",
+    ],
+    [
+      'FR-03: text is read by fixed header keys.',
+      'const header = blank < 0 ? lines : lines.slice(0, blank);',
+      'const header = lines.filter((line) => HEADER.test(line));',
+    ],
+    [
+      '`work_result.json` is read first.',
+      "{ source: 'json', name: 'work_result.json', read: readJsonResult },\n",
+      "{ source: 'json', name: 'work_result.none', read: readJsonResult },\n",
+    ],
+    [
+      'What was only printed gives anchors at best.',
+      "    source: 'streams',\n    path: Object.keys",
+      "    source: 'text',\n    path: Object.keys",
+    ],
+    [
+      '… also for an agent that answers with JSON without tags.',
+      '  if (answer !== undefined) return readAnswer(answer);\n',
+      '',
+    ],
+    [
+      'Scenario D: whatever the type of worker, the rules and the comment are the same.',
+      "name: 'work_result.txt', read: readTextResult",
+      "name: 'work_result.none', read: readTextResult",
+    ],
+    [
+      'AC-01, scenarios A, B and C: a JSON worker and a text worker close the loop, one that only prints goes to a person.',
+      "name: 'work_result.txt', read: readTextResult",
+      "name: 'work_result.none', read: readTextResult",
+    ],
+  ),
+  ...inFile(
+    'src/orders/reading/normalize-result.ts',
+    [
+      'IssueRef must be there.',
+      "collect(requiredText('issue_ref', known))",
+      "(collect(optionalText('issue_ref', known)) ?? '')",
+    ],
+    [
+      'RunId must be there.',
+      "collect(requiredText('run_id', known))",
+      "(collect(optionalText('run_id', known)) ?? '')",
+    ],
+    [
+      'Status must be there.',
+      'collect(readStatus(known))',
+      "(known.get('status') === null ? 'ok' : collect(readStatus(known)))",
+    ],
+    [
+      'A commit may be named by its page on the forge.',
+      '(COMMIT.exec(commit) ?? COMMIT_PAGE.exec(commit))',
+      'COMMIT.exec(commit)',
+    ],
+    [
+      '`blocked_by` is optional, and kept where it is there.',
+      '...(blockedBy.length === 0 ? {} : { blocked_by: blockedBy }),',
+      '',
+    ],
+    ['`questions` is optional, and kept where it is there.', '...(questions.length === 0 ? {} : { questions }),', ''],
+    [
+      'AC-03: a missing field never leads to review or done.',
+      "collect(requiredText('run_id', known))",
+      "(collect(optionalText('run_id', known)) ?? '2026-11-15-backend-0001')",
+    ],
+  ),
+  ...inFile(
+    'src/orders/evidence/missing-evidence.ts',
+    [
+      'A pull request or a commit must be named.',
+      'isMissing(result.changes.pr) && isMissing(result.changes.commit)) {',
+      'result.changes === null) {',
+    ],
+    [
+      'Either of the two is enough.',
+      'isMissing(result.changes.pr) && isMissing',
+      'isMissing(result.changes.pr) || isMissing',
+    ],
+    [
+      'Tests must be named; `n/a` is a name.',
+      "return tests !== 'n/a' && tests.result",
+      "return tests === 'n/a' || tests.result",
+    ],
+    [
+      'Tests that are not mentioned are missing.',
+      "if (tests === undefined) return 'it does not",
+      "if (tests === null) return 'it does not",
+    ],
+    ['Tests that were not run go to a person.', "tests.result === 'not_run' ?", "tests.result === 'fail' ?"],
+  ),
+  ...inFile(
+    'src/orders/wrappers/wrappers.ts',
+    [
+      'FR-01: workers are only called through a wrapper.',
+      "  throw new OrdersError(\n    'UNKNOWN_WORKER',",
+      "  if (name !== '') return { type: 'script', command: [name] };\n  throw new OrdersError(\n    'UNKNOWN_WORKER',",
+    ],
+    [
+      "Wrappers are chosen by worker type; agents and one's own scripts are such types.",
+      'if (wrapper !== undefined) return wrapper;\n  if (findAgentEngine(name) !== undefined) return { type: name };',
+      'if (findAgentEngine(name) !== undefined) return { type: name };\n  if (wrapper !== undefined) return wrapper;',
+    ],
+  ),
+  ...inFile(
+    'src/orders/comment/render-comment.ts',
+    ["FR-06: the result is mapped to the comment's fields before it goes to the outbox.", '`> ${line}`', 'line'],
+    [
+      'Words that are not recognised are shown as such.',
+      "not_recognised: 'result not recognised',",
+      "not_recognised: 'pass',",
+    ],
+    ['Write-backs follow the comment template.', '    SpecRef: order.spec_ref,\n', ''],
+    [
+      'A result that will not do is answered with the reason.',
+      '  const reason = inline(decision.reason);',
+      "  const reason = '';",
+    ],
+    ['… and with the next step.', 'Next: inline(decision.next),', "Next: 'none',"],
+    ['… and never with a success.', "return action === 'advance' ? 'update' : 'blocked';", "return 'update';"],
+    [
+      'AC-02: a whole text result is normalised and written to the outbox.',
+      'Repo: getRepository',
+      'Repository: getRepository',
+    ],
+  ),
+  ...inFile(
+    'src/orders/execution.ts',
+    [
+      'FR-08: every execution records the type of worker.',
+      'worker_type: execution.workerType,',
+      'worker_type: order.worker,',
+    ],
+    [
+      'FR-08: every execution records the duration.',
+      'duration_ms: execution.durationMs ?? null,',
+      'duration_ms: null,',
+    ],
+    [
+      'FR-08: every execution records the exit code.',
+      '    exit_code: execution.exitCode,\n    signal: execution.signal,\n    result_encoding',
+      '    exit_code: null,\n    signal: execution.signal,\n    result_encoding',
+    ],
+    [
+      'FR-08: every execution records the encoding of the result.',
+      'result_encoding: reading.source,',
+      "result_encoding: 'none',",
+    ],
+    [
+      'FR-08: every execution records the parse status.',
+      'parse_status: getParseStatus(reading),',
+      "parse_status: 'missing',",
+    ],
+    [
+      'AC-05: executions record how every result was read and what was decided.',
+      '    decision: decision.action,',
+      "    decision: 'archive',",
+    ],
+    [
+      'Readers of results are versioned, and the record names the version.',
+      'parser_version: READER_VERSION,',
+      "parser_version: '',",
+    ],
+  ),
+  ...inFile(
+    'src/dispatch/order/inject-order.ts',
+    ['The order goes in by file.', "{ path: 'work_order.json', text:", "{ path: 'order.json', text:"],
+    [
+      '… by arguments.',
+      "inject === 'args' && !hasPlaceholder ? [path] : []",
+      "inject === 'args' && hasPlaceholder ? [path] : []",
+    ],
+    ['… or by environment.', '    SLUICE_INSTRUCTIONS: order.instructions,\n', ''],
+    [
+      'FR-01: every worker type gets the same order and is read by the same rules.',
+      '  const files = listContextPack(given);',
+      "  const files = wrapper.type === 'script' ? [] : listContextPack(given);",
+    ],
+  ),
+  ...inFile('src/orders/reading/result-fields.ts', [
+    'They count at the top level of the JSON, too.',
+    '      changes.set(name, fields.get(name));\n',
+    '',
+  ]),
+  ...inFile(
+    'src/orders/reading/read-tests.ts',
+    [
+      'Tests are explicit in other words, too.',
+      "return PASSED.test(plain) || troubles !== plain || exit !== undefined ? 'pass' : 'not_recognised';",
+      "return 'not_recognised';",
+    ],
+    ['Words that mean failure contradict `ok`.', 'const isFailed = FAILED.test(troubles) ||', 'const isFailed ='],
+  ),
+  ...inFile(
+    'src/orders/shapes/spelling.ts',
+    [
+      'The normalised result has the eight fields, under one spelling: PascalCase.',
+      "return key.replaceAll('_', '').toLowerCase();",
+      "return key.replaceAll('_', '');",
+    ],
+    [
+      '… and snake_case.',
+      "return key.replaceAll('_', '').toLowerCase();",
+      "return key.includes('_') ? key.toUpperCase() : key.toLowerCase();",
+    ],
+  ),
+  ...inFile('src/orders/comment/issue-state.ts', [
+    'AC-03: a decision never ends in done.',
+    "    case 'advance':\n      return 'review';",
+    "    case 'advance':\n      return 'done';",
+  ]),
+  ...inFile('src/orders/lead/settle.ts', [
+    'AC-04: … and its decision names the run that is active.',
+    'activeRunId: active === runId ? undefined : active }',
+    'activeRunId: null }',
+  ]),
+  ...inFile('src/server/metrics/run-figures.ts', [
+    'Metric 3: how many comments are complete is counted.',
+    "complete: String(parse_status === 'parsed')",
+    "complete: String(parse_status !== 'missing')",
+  ]),
+  ...inFile('src/store/sqlite/orders.ts', [
+    'Metric 4: no state is ever polluted by an old run, also with several at once.',
+    '  WHERE issue_ref = ? AND active_run_id = ?`;',
+    '  WHERE issue_ref = ? AND active_run_id != ?`;',
+  ]),
+  ...inFile('src/store/memory/orders.ts', [
+    'AC-04: a late result of an old run does not touch the active one.',
+    'const isActive = issue.record.active_run_id === runId;',
+    "const isActive = issue.record.active_run_id !== '';",
+  ]),
+];

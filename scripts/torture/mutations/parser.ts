@@ -1,0 +1,149 @@
+import { inFile } from '../run-mutation.js';
+import type { Mutation } from '../run-mutation.js';
+
+/** Clauses of 003: one parser, normalizers, retry, each broken where it is written. */
+export const PARSER: readonly Mutation[] = [
+  ...inFile(
+    'src/json/find/strict-spans.ts',
+    ['Step 2: `<think>` blocks are stripped.', 'return text.replace(CLOSED_THINK', 'return text.replace(/never/'],
+    [
+      'Step 3: from the first fence to the last, without the language.',
+      "text.lastIndexOf('```')",
+      "text.indexOf('```', (OUTER_FENCES.exec(text)?.[0].length ?? 0))",
+    ],
+    ['Step 3: the language `json` is taken off.', '```[ \\t]*(?:json)?/i;', '```[ \\t]*/i;'],
+    ['Step 6: failing that, from the first brace to its pair.', '  yield* findFirstObject(text, start, end);\n', ''],
+  ),
+  ...inFile(
+    'src/json/generate-and-parse.ts',
+    ['At most one retry by default: two calls.', 'maxRetries = 1,', 'maxRetries = 2,'],
+    ['0 turns retries off.', 'attempt > maxRetries', 'attempt > Math.max(1, maxRetries)'],
+    ['The caller may set more than one.', 'attempt > maxRetries', 'attempt > Math.min(1, maxRetries)'],
+    [
+      'A retry sends no history: neither an earlier answer nor an earlier correction.',
+      'schema, parsing.profile, task);',
+      'schema, parsing.profile, prompt);',
+    ],
+    [
+      "Every call goes through the caller's own function, so that it can be audited.",
+      '    report(onAttempt, { attempt,',
+      '    if (result.ok) report(onAttempt, { attempt,',
+    ],
+    [
+      'The system message is passed in every call.',
+      'call({ prompt, systemMessage,',
+      'call({ prompt, systemMessage: undefined,',
+    ],
+    [
+      'The temperature is passed in every call.',
+      'call({ prompt, systemMessage, temperature,',
+      'call({ prompt, systemMessage, temperature: 0.7,',
+    ],
+    ['The temperature is 0.7 by default.', 'temperature = 0.7', 'temperature = 0.2'],
+    [
+      'Only text goes to the model: any function that returns a text will do, nothing of a vendor is used.',
+      'maxTokens, signal: either, attempt }),',
+      "maxTokens, signal: either, attempt, response_format: 'json' } as never),",
+    ],
+  ),
+  ...inFile(
+    'src/json/retry-prompt.ts',
+    [
+      'When parsing fails, the model is asked again with the error summary.',
+      "  add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, LONGEST_SUMMARY);",
+      '  add(wrong, `[${code}]`, LONGEST_SUMMARY);',
+    ],
+    ['The wording of the document.', '错误信息：', '错误：'],
+    [
+      'A retry sends the correction and the original prompt.',
+      ".replace('{}', form), '', prompt].join",
+      ".replace('{}', form), ''].join",
+    ],
+  ),
+  ...inFile(
+    'src/json/result.ts',
+    ['Step 1: empty or blank text is refused at once.', "return text.trim() === '' ?", "return text === '  ' ?"],
+    [
+      'One general error is thrown.',
+      "return { ok: false, status: 'failed', error, repairLevel",
+      "return { ok: false, status: 'failed', error: new Error(error.message) as ParseError, repairLevel",
+    ],
+    [
+      'The context label is in the message.',
+      "`${label === undefined ? '' : `${label}: `}${message}${others}`",
+      '`${message}${others}`',
+    ],
+    [
+      'A module wraps it as its own in two or three lines.',
+      "return { ok: false, status: 'failed', error, repairLevel",
+      "return { ok: false, status: 'failed', error: new Error(error.message) as ParseError, repairLevel",
+    ],
+  ),
+  ...inFile(
+    'src/json/reader/reader-policy.ts',
+    [
+      'Step 4: line feeds inside strings are escaped.',
+      "new Set<RepairKind>(['control_character'])",
+      'new Set<RepairKind>([])',
+    ],
+    [
+      'Step 4: carriage returns inside strings are escaped.',
+      "new Set<RepairKind>(['control_character'])",
+      'new Set<RepairKind>([])',
+    ],
+    [
+      'Step 4: tabs inside strings are escaped.',
+      "new Set<RepairKind>(['control_character'])",
+      'new Set<RepairKind>([])',
+    ],
+  ),
+  ...inFile('src/json/read-span.ts', [
+    'Step 5: the text is read as JSON.',
+    'value = JSON.parse(block);',
+    'value = JSON.parse(block.toLowerCase());',
+  ]),
+  ...inFile(
+    'src/json/pipeline.ts',
+    [
+      'Step 7: the root must be an object.',
+      "if (settings.profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {",
+      "if (settings.profile === 'unified' && !isContainer(value)) {",
+    ],
+    [
+      'Step 8: normalizers run one after the other.',
+      'for (const normalizer of normalizers) value',
+      'for (const normalizer of normalizers.toReversed()) value',
+    ],
+    [
+      'Step 9: the schema validates.',
+      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      'return attempted;',
+    ],
+    [
+      'The order is fixed: 7 before 8.',
+      "    objection = { code: 'ROOT_NOT_OBJECT', message: 'the root must be an object' };\n",
+      "    for (const normalizer of normalizers) value = normalizer(value);\n    objection = { code: 'ROOT_NOT_OBJECT', message: 'the root must be an object' };\n",
+    ],
+    [
+      'The order is fixed: 8 before 9.',
+      '  return { found, reading, value, changes, objection };\n',
+      '  return { found, reading, value: aligned, changes, objection };\n',
+    ],
+    ['A normalizer takes the parsed object and returns one.', 'value = normalizer(value);', 'normalizer(value);'],
+    [
+      'A normalizer that throws is not hidden: the error carries the value it was given.',
+      "objection = { code: 'NORMALIZER_FAILED',",
+      "objection = undefined as never; void { code: 'NORMALIZER_FAILED',",
+    ],
+  ),
+  ...inFile('src/json/candidates.ts', [
+    'The order is fixed: 2 before 3.',
+    '      const spoken = blankThinking(text);\n',
+    '      const spoken = text;\n',
+  ]),
+  ...inFile('src/json/parse.ts', [
+    'Parsing is a plain function that gives the validated value.',
+    '  if (result.ok) return result.value;\n  throw result.status',
+    '  if (result.ok) return result as never;\n  throw result.status',
+  ]),
+];

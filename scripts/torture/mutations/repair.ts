@@ -1,0 +1,114 @@
+import { inFile } from '../run-mutation.js';
+import type { Mutation } from '../run-mutation.js';
+
+/** Clauses of 000: deterministic repair, each broken where it is written. */
+export const REPAIR: readonly Mutation[] = [
+  ...inFile(
+    'src/json/find/strict-spans.ts',
+    ['Step 3a: code fences are peeled off.', "yield createSpan('fence', end - (match[1]?.length ?? 0), end);", ''],
+    [
+      'Step 3c: the first JSON object is taken out of the text around it.',
+      '  yield* findFirstObject(text, 0, text.length);\n',
+      '',
+    ],
+    [
+      'Step 1: the raw text is read as JSON first.',
+      "  yield createSpan('whole', 0, text.length, true);\n",
+      "  yield createSpan('whole', 0, text.length);\n",
+    ],
+    [
+      'The same for an object in a text.',
+      "if (end !== -1) yield createSpan('prose', start, end);",
+      "if (end !== -1) yield createSpan('prose', start, end, true);",
+    ],
+  ),
+  ...inFile(
+    'src/json/pipeline.ts',
+    [
+      '`repair_level` is `none` without a repair.',
+      "repairs.length > 0 ? 'deterministic_generic' : 'none'",
+      "'deterministic_generic'",
+    ],
+    [
+      '`repair_level` is `deterministic_generic`, with the warning `OUTPUT_REPAIRED_GENERIC`, after a repair: fence.',
+      "if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC'",
+      "if (repairs.length > 99) warn('OUTPUT_REPAIRED_GENERIC'",
+    ],
+    [
+      'Repair is deterministic: the same text gives the same result; no model and no script is asked.',
+      "return { ok: true, status: 'success', value,",
+      "return { ok: true, status: 'success', value: { ...(value as object), at: performance.now() },",
+    ],
+    [
+      'Success means that the schema passes, and nothing else.',
+      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      'return attempted;',
+    ],
+    [
+      'Repair is of syntax and structure; no field is filled in.',
+      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      'return { ...attempted, value: { provenance: {}, warnings: [], error: null, ...(attempted.value as object) } };',
+    ],
+    [
+      'Step 4: what was read goes to the schema.',
+      'if (attempted.objection !== undefined || !settings.hasSchema) return attempted;',
+      'if (attempted.objection !== undefined || settings.hasSchema) return attempted;',
+    ],
+    [
+      'A repaired value that passes the schema is a success.',
+      "return { ok: true, status: 'success', value,",
+      "if (repairs.length > 0) return failWith([]);\n  return { ok: true, status: 'success', value,",
+    ],
+    [
+      'A repaired value that does not pass is failed.',
+      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      'return attempted;',
+    ],
+    [
+      'A run whose output does not pass ends as failed.',
+      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      'return attempted;',
+    ],
+  ),
+  ...inFile('src/json/find/envelope.ts', [
+    'Step 2: failing that, the text in an envelope (`response`) is taken.',
+    "'structured_output response result",
+    "'structured_output result",
+  ]),
+  ...inFile(
+    'src/json/read-span.ts',
+    [
+      'Step 3b: white space at both ends is taken off.',
+      'if (!/^\\s*["[{\\d\\-tfn]/.test(block)) return undefined;',
+      "if (/^\\s/.test(block)) return refused('SYNTAX', 'white space', offset, offset);",
+    ],
+    [
+      'Nothing specific to a task is repaired, nothing is guessed from other files.',
+      'generic: repairSets.none,',
+      'generic: repairSets.syntax,',
+    ],
+  ),
+  ...inFile(
+    'src/json/candidates.ts',
+    [
+      'The steps of 3 apply to what an envelope holds, too.',
+      'yield* findInEnvelopes(rejected, findGeneric);',
+      "yield* findInEnvelopes(rejected, (inner) => readSpans(inner, [createSpan('whole', 0, inner.length)], settings));",
+    ],
+    [
+      'The same for an envelope.',
+      "foundCandidate({ finder: 'envelope', start, end, untouched: false }",
+      "foundCandidate({ finder: 'envelope', start, end, untouched: true }",
+    ],
+  ),
+  ...inFile('src/runs/cache/cached-result.ts', [
+    'A repaired success may be kept in the cache.',
+    "if (result.status !== 'success') return result;",
+    "if (result.status !== 'success' || result.repair_level !== 'none') return result;",
+  ]),
+  ...inFile('src/runs/result/build-result.ts', [
+    'A run whose output was repaired and passes ends as success, with warning and repair level.',
+    'repair_level: judged.repairLevel,',
+    "repair_level: 'none',",
+  ]),
+];

@@ -1,0 +1,133 @@
+import { inFile } from '../run-mutation.js';
+import type { Mutation } from '../run-mutation.js';
+
+/** Clauses of 001: `<json>` tags, each broken where it is written. */
+export const TAGS: readonly Mutation[] = [
+  ...inFile(
+    'src/json/find/spans.ts',
+    [
+      'Of several blocks the last one counts.',
+      'const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);',
+      'const last = findAnswers(text, blocks)[0] ?? blocks.at(-1);',
+    ],
+    [
+      'A tag that is only mentioned, with no JSON behind it, is no block: the last closed one counts.',
+      'const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);',
+      'const last = blocks.at(-1);',
+    ],
+    [
+      'A last block that begins as JSON and is cut never falls back to an older one.',
+      'const last = findAnswers(text, blocks).at(-1) ??',
+      'const last = findAnswers(text, blocks).findLast(({ closed }) => closed) ??',
+    ],
+    [
+      'Acceptance 1: the value of a clean block is extracted.',
+      "finder: 'tag', untouched: isOnly && block.closed",
+      "finder: 'tag', untouched: false",
+    ],
+  ),
+  ...inFile('src/runs/spec/render-contract.ts', [
+    'The agent is told the contract: tags around JSON, and the schema.',
+    'between the tags <json> and </json>',
+    'at the end',
+  ]),
+  ...inFile('src/runs/judge/answer.ts', [
+    'Output is read to its end before it is judged.',
+    "if (this.#source !== 'messages' && stream === 'stdout') this.#printed.add(bytes);",
+    "if (this.#source !== 'messages' && stream === 'stdout') this.#printed.add(bytes.subarray(0, 4));",
+  ]),
+  ...inFile(
+    'src/json/find/survey.ts',
+    [
+      'The content between `<json>` and `</json>` is taken, over line breaks too.',
+      "} else if (event === 'close' && last !== undefined) {",
+      "} else if (event === 'close' && last !== undefined && !text.slice(last.start, index).includes('\\n')) {",
+    ],
+    [
+      'Without a closing tag the last block is read to the end.',
+      'blocks.push({ start: end, end: text.length, closed: false, lastClose: text.length });',
+      'blocks.push({ start: end, end, closed: false, lastClose: end });',
+    ],
+  ),
+  ...inFile(
+    'src/json/reader/reader-policy.ts',
+    [
+      'Trailing commas are repaired.',
+      'return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));',
+      "return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind) && kind !== 'extra_comma'));",
+    ],
+    [
+      'Missing quotes are repaired.',
+      'return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));',
+      "return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind) && kind !== 'unquoted_key'));",
+    ],
+    [
+      'Markdown marks inside the JSON are removed.',
+      'return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));',
+      "return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind) && kind !== 'markdown'));",
+    ],
+    [
+      'Acceptance 2: a block in chatter is extracted and its comma repaired.',
+      'return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));',
+      "return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind) && kind !== 'extra_comma'));",
+    ],
+  ),
+  ...inFile(
+    'src/json/pipeline.ts',
+    [
+      'Acceptance 3: a cut value is closed if partial values are allowed.',
+      '(completes(round) && options.allowPartial !== true)',
+      'completes(round)',
+    ],
+    [
+      'Acceptance 3: otherwise it is an error.',
+      '(completes(round) && options.allowPartial !== true)',
+      '(completes(round) && options.allowPartial === undefined)',
+    ],
+    [
+      'Acceptance 4: without a tag the whole output is a comment, with a warning.',
+      "if (settings.profile !== 'tagged' || search.seen.length > 0) return",
+      "if (settings.profile !== 'unified') return",
+    ],
+    [
+      'Every issue has a file.',
+      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      'return attempted;',
+    ],
+    [
+      'Its line is at least 1.',
+      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      'return attempted;',
+    ],
+    [
+      'Its severity is critical, high, medium or low.',
+      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      'return attempted;',
+    ],
+    [
+      'It has a message.',
+      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      'return attempted;',
+    ],
+  ),
+  ...inFile('src/json/options.ts', [
+    'Long thinking before the answer does no harm.',
+    'bytes: limits.bytes ?? 67_108_864,',
+    'bytes: limits.bytes ?? 1_048_576,',
+  ]),
+  ...inFile('src/orders/comment/render-comment.ts', [
+    'The same for an order: the words of the agent are sent as a comment.',
+    "result?.summary ?? reading.answer ?? ''",
+    "result?.summary ?? ''",
+  ]),
+  ...inFile('src/runs/process/output-queue.ts', [
+    'Stdout is read live without overflowing: a reader that lags makes the process wait.',
+    '        flow(false);\n',
+    '',
+  ]),
+  ...inFile('src/runs/result/build-result.ts', [
+    'The same for a run: it ends as a comment.',
+    "return { status: 'comment', comment: judged.comment, repair_level: 'none' };",
+    "return { status: 'success', repair_level: 'none' };",
+  ]),
+];
