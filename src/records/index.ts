@@ -31,3 +31,5 @@ export { workerSchema, workerState, type WorkerRecord } from './worker-record.js
 export { isIncompleteCode } from './problem-codes.js';
 export { type ResultCode, RESULT_CODES } from './result-code.js';
 export { formatRunId, parseRunId } from './run-id.js';
+export { changeSchema, lineCommentSchema } from './change.js';
+export type { Change, ChangedFile, LineComment } from './change.js';

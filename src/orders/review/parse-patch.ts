@@ -1,0 +1,87 @@
+import type { ChangedFile } from '../../records/index.js';
+import { cutText } from '../plain-text.js';
+
+type Hunk = { readonly heading: string; readonly lines: Line[] };
+type Line = ChangedFile['hunks'][number]['lines'][number];
+
+/** How much of a change is shown. */
+export interface ShownLimits {
+  /** Lines of one file. */
+  readonly fileLines: number;
+  /** Lines of all files together. */
+  readonly lines: number;
+  readonly lineLength: number;
+}
+
+/** A person reads less; a page with more is slow. */
+export const SHOWN_LIMITS: ShownLimits = { fileLines: 2000, lines: 20_000, lineLength: 2000 };
+
+/** A file as git lists it, and what its patch says. */
+export type ListedFile = Pick<ChangedFile, 'path' | 'old_path' | 'change'>;
+
+const HUNK = /^@@ -(\d{1,10})(?:,\d{1,10})? \+(\d{1,10})(?:,\d{1,10})? @@ ?(.*)$/;
+
+/**
+ * Reads a patch as `git diff-tree --patch` prints it. Names come from the list, in the same order: those in the patch may
+ * be quoted, and a file can be called anything. A line of content begins with a blank, `+`, `-` or `\`, so none can pass for
+ * the head of another file. `isWhole`: the patch was not cut off.
+ *
+ * @example
+ * parsePatch(patch, [{ path: 'src/a.ts', change: 'modified' }], true)[0]?.added // 3
+ */
+export function parsePatch(
+  patch: string,
+  files: readonly ListedFile[],
+  isWhole: boolean,
+  limits: ShownLimits = SHOWN_LIMITS,
+): readonly ChangedFile[] {
+  const sections = patch.split(/^(?=diff --git )/m).filter((section) => section.startsWith('diff --git '));
+  let left = limits.lines;
+  return files.map((file, index) => {
+    const section = sections[index];
+    if (section === undefined) {
+      return { ...file, added: 0, removed: 0, binary: false, truncated: !isWhole, hunks: [] };
+    }
+    const read = readSection(section, { ...limits, fileLines: Math.min(limits.fileLines, left) });
+    left -= read.shown;
+    const isLast = index === sections.length - 1;
+    const truncated = read.truncated || (isLast && !isWhole);
+    return { ...file, added: read.added, removed: read.removed, binary: read.binary, truncated, hunks: read.hunks };
+  });
+}
+
+function readSection(section: string, { fileLines, lineLength }: ShownLimits) {
+  const hunks: Hunk[] = [];
+  const found = { added: 0, removed: 0, shown: 0, binary: false, truncated: false };
+  let oldLine = 0;
+  let newLine = 0;
+  let hunk: Hunk | undefined;
+  for (const row of section.split('\n')) {
+    const [, oldStart, newStart, heading = ''] = HUNK.exec(row) ?? [];
+    if (oldStart !== undefined) {
+      [oldLine, newLine] = [Number(oldStart), Number(newStart)];
+      hunk = { heading: cutText(heading, lineLength), lines: [] };
+      if (found.shown < fileLines) hunks.push(hunk);
+      continue;
+    }
+    found.binary ||= hunk === undefined && /^(?:Binary files |GIT binary patch)/.test(row);
+    const kind = KINDS[row.charAt(0)];
+    if (hunk === undefined || kind === undefined) continue;
+    if (kind !== 'same') found[kind] += 1;
+    if (found.shown >= fileLines || row.length > lineLength + 1) found.truncated = true;
+    if (found.shown < fileLines) {
+      found.shown += 1;
+      hunk.lines.push({
+        kind,
+        old_line: kind === 'added' ? null : oldLine,
+        new_line: kind === 'removed' ? null : newLine,
+        text: cutText(row.slice(1), lineLength),
+      });
+    }
+    if (kind !== 'added') oldLine += 1;
+    if (kind !== 'removed') newLine += 1;
+  }
+  return { ...found, hunks };
+}
+
+const KINDS: Readonly<Record<string, Line['kind']>> = { ' ': 'same', '+': 'added', '-': 'removed' };
