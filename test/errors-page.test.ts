@@ -66,7 +66,7 @@ describe('docs/errors.md', () => {
     ['Result codes of decisions', [...RESULT_CODES]],
     ['Leads', [...LEAD_ERROR_CODES]],
     ['Sinks', [...SINK_ERROR_CODES]],
-    ['Lost runs', [...LOST_RUN_CODES]],
+    ['Orphaned runs', [...LOST_RUN_CODES]],
     ['Server', Object.keys(REQUEST_PROBLEMS)],
     ['Client', [...CLIENT_ERROR_CODES]],
   ])('lists every code of the section %s, once', (title, codes) => {

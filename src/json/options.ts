@@ -3,7 +3,7 @@ import { SluiceError } from '../base/index.js';
 /** A text or its bytes in UTF-8; what is missing counts as empty. */
 export type TextInput = string | Uint8Array | null | undefined;
 
-/** Which seed document's rules to follow; `default` takes whatever any of them would. */
+/** The rules to read by; `default` accepts whatever any of the others accepts. */
 export type Profile = 'default' | 'generic' | 'tagged' | 'unified';
 
 /**

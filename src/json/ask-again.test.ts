@@ -25,10 +25,10 @@ function voteToVerdict(value: unknown): unknown {
   return { ...rest, verdict: vote };
 }
 
-describe('seed 003, D5: ask, parse, ask again with the error', () => {
+describe('generateAndParse: ask, parse, ask again with the error', () => {
   const PROMPT = '请评估这家公司。Answer as JSON.';
 
-  test('a good first answer needs one call, with the defaults of the document', async () => {
+  test('a good first answer needs one call, with the default options', async () => {
     const { call, asked } = modelSaying(GOOD);
     expect(await generateAndParse(call, Verdict, { prompt: PROMPT })).toEqual(VALUE);
     expect(asked).toEqual([
@@ -88,7 +88,7 @@ describe('seed 003, D5: ask, parse, ask again with the error', () => {
     expect(retry.endsWith(PROMPT)).toBe(true);
   });
 
-  test('the Chinese wording is that of the document', async () => {
+  test('the Chinese wording', async () => {
     const { call, asked } = modelSaying('对不起', GOOD);
     await generateAndParse(call, Verdict, { prompt: PROMPT, retryPrompt: 'zh' });
     const retry = asked[1]?.prompt ?? '';
@@ -117,7 +117,7 @@ describe('seed 003, D5: ask, parse, ask again with the error', () => {
     },
   );
 
-  test('a wording of one’s own is given the error and the original prompt', async () => {
+  test('a custom wording gets the error and the original prompt', async () => {
     const { call, asked } = modelSaying('no', 'no', GOOD);
     await generateAndParse(call, Verdict, {
       prompt: PROMPT,
@@ -159,7 +159,7 @@ describe('seed 003, D5: ask, parse, ask again with the error', () => {
     expect(onAttempt).toHaveBeenCalledTimes(2);
   });
 
-  test('a rejected call is not retried, and its reason is thrown as it is', async () => {
+  test('a rejected call is not retried, and its reason is thrown unchanged', async () => {
     const reason = new Error('429');
     const call = vi.fn<(request: ModelCall) => Promise<string>>().mockRejectedValue(reason);
     const onAttempt = vi.fn<(report: AttemptReport<unknown>) => void>();

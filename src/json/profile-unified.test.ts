@@ -34,7 +34,7 @@ function throwText(): never {
   throw 'just text';
 }
 
-describe('seed 003, D3: the nine steps, in this order', () => {
+describe('profile unified: nine steps in order', () => {
   test.each(['', ' ', '\n\t \r\n'])('step 1: an empty or blank text is refused at once (%j)', (raw) => {
     expect(expectError(parse(raw, Verdict, { profile: 'unified' })).code).toBe('EMPTY_INPUT');
   });
@@ -112,7 +112,7 @@ describe('seed 003, D3: the nine steps, in this order', () => {
     },
   );
 
-  test('step 7 before step 8: normalizers never see a root that is no object', () => {
+  test('step 7 before step 8: normalizers never see a root that is not an object', () => {
     const normalizer = vi.fn<Normalizer>((value) => value);
     parseUnified('[1]', [normalizer]);
     expect(normalizer).not.toHaveBeenCalled();
@@ -153,7 +153,7 @@ describe('seed 003, D3: the nine steps, in this order', () => {
   });
 });
 
-describe('seed 003, D4: normalizers', () => {
+describe('profile unified: normalizers', () => {
   test('run in the order given, each on what the one before returned', () => {
     const result = parse('{"a": 1}', undefined, { normalizers: [adding('first'), adding('second'), adding('third')] });
     expect(expectSuccess(result).value).toEqual(['first', 'second', 'third']);
@@ -171,7 +171,7 @@ describe('seed 003, D4: normalizers', () => {
     expect(normalizer).toHaveBeenCalledWith({ a: [1, { b: null }] });
   });
 
-  test('risk "hooks may have bugs": one that throws gives NORMALIZER_FAILED with the value it was given and the cause', () => {
+  test('one that throws gives NORMALIZER_FAILED with the value it was given and the cause', () => {
     const bug = new TypeError('cannot read verdict');
     const broken: Normalizer = () => {
       throw bug;
@@ -185,7 +185,7 @@ describe('seed 003, D4: normalizers', () => {
     expect(error.message).toContain('cannot read verdict');
   });
 
-  test('one that throws something that is no error is told too', () => {
+  test('one that throws something other than an error is reported too', () => {
     const error = expectError(parse('{"a": 1}', undefined, { normalizers: [throwText] }));
     expect(error).toMatchObject({ code: 'NORMALIZER_FAILED', value: { a: 1 }, cause: 'just text' });
   });
@@ -196,7 +196,7 @@ describe('seed 003, D4: normalizers', () => {
   });
 });
 
-describe('seed 003, D2 and D6: plain functions, one error that modules wrap', () => {
+describe('profile unified: functions and errors', () => {
   class ResearchError extends Error {
     override readonly name = 'ResearchError';
   }

@@ -19,36 +19,36 @@ function parseTagged(raw: string, allowPartial = false): ParseResult<unknown> {
   return parse(raw, undefined, { profile: 'tagged', allowPartial });
 }
 
-describe('seed 001, acceptance', () => {
-  test('验收 1 Standard: the content of the tag is the value, untouched', () => {
+describe('profile tagged', () => {
+  test('the content of the tag is the value, untouched', () => {
     const result = parseTagged('<thinking>...</thinking><json>{"a":1}</json>');
     expect(result).toMatchObject({ ok: true, value: { a: 1 }, repairLevel: 'none', repairs: [], warnings: [] });
   });
 
-  test('验收 1: the candidate is the content between the tags', () => {
+  test('the candidate is the content between the tags', () => {
     const { candidate } = expectSuccess(parseTagged('<thinking>...</thinking><json>{"a":1}</json>'));
     expect(candidate).toEqual({ finder: 'tag', start: 30, end: 37 });
   });
 
-  test('验收 2 Dirty Input: found in the chatter, the trailing comma repaired', () => {
+  test('found in the chatter, the trailing comma repaired', () => {
     const result = parseTagged('Sure, here is the json: <json> { "a": 1, } </json> Hope this helps!');
     expect(expectSuccess(result)).toMatchObject({ value: { a: 1 }, repairLevel: 'deterministic_generic' });
     expect(listRepairKinds(result)).toContain('extra_comma');
     expect(listWarnings(result)).toEqual(['OUTPUT_REPAIRED_GENERIC']);
   });
 
-  test('验收 3 Truncated with AllowPartial: the value is closed, recorded and warned about', () => {
+  test('truncated with allowPartial: the value is closed, recorded and warned about', () => {
     const result = parseTagged('<json>{"a":1', true);
     expect(expectSuccess(result).value).toEqual({ a: 1 });
     expect(listRepairKinds(result)).toContain('truncated');
     expect(listWarnings(result)).toEqual(['OUTPUT_REPAIRED_GENERIC', 'PARTIAL_VALUE']);
   });
 
-  test('验收 3 Truncated without AllowPartial: an error', () => {
+  test('truncated without allowPartial is an error', () => {
     expect(expectError(parseTagged('<json>{"a":1')).code).toBe('TRUNCATED');
   });
 
-  test('验收 4 No Match: the whole raw output is a comment, with a warning', () => {
+  test('without a tag the whole raw output is a comment, with a warning', () => {
     const raw = 'I looked at everything.\nThere is nothing to report.';
     const result = parseTagged(raw);
     expect(expectComment(result)).toMatchObject({ ok: false, status: 'comment', comment: raw, repairLevel: 'none' });
@@ -61,18 +61,18 @@ describe('seed 001, acceptance', () => {
     'The answer is {"a":1}.',
     '<JSONP>{"a":1}</JSONP>',
     'json>{"a":1}</json>',
-  ])('验收 4: JSON outside of a tag is part of the comment: %s', (raw) => {
+  ])('JSON outside of a tag is part of the comment: %s', (raw) => {
     expect(expectComment(parseTagged(raw)).comment).toBe(raw);
   });
 
-  test('验收 4: where a value is demanded, a comment is NO_JSON', () => {
+  test('where a value is demanded, a comment is NO_JSON', () => {
     expect(() => parseOrThrow('no tag', undefined, { profile: 'tagged', label: 'review' })).toThrow(
       expect.objectContaining({ code: 'NO_JSON', message: expect.stringContaining('review') }),
     );
   });
 });
 
-describe('seed 001, 3.2: which block', () => {
+describe('profile tagged: which block', () => {
   test('of several blocks the last one is taken', () => {
     const raw = '<json>{"draft":1}</json> wait, better: <json>{"draft":2}</json> done';
     expect(expectSuccess(parseTagged(raw)).value).toEqual({ draft: 2 });
@@ -133,7 +133,7 @@ describe('seed 001, 3.2: which block', () => {
     expect(expectSuccess(parseTagged(raw)).value).toEqual({ a: 1 });
   });
 
-  test('a tag only inside the thinking is no tag', () => {
+  test('a tag only inside the thinking does not count', () => {
     expect(parseTagged('<thinking>maybe <json>{"a":0}</json></thinking> I cannot tell.').status).toBe('comment');
   });
 
@@ -160,7 +160,7 @@ describe('seed 001, 3.2: which block', () => {
   });
 });
 
-describe('seed 001, 3.3: fault tolerance', () => {
+describe('profile tagged: fault tolerance', () => {
   test.each([
     ['Trailing Commas', '[1, 2,]', [1, 2], 'extra_comma'],
     ['Trailing Commas in an object', '{"a": [1,], "b": 2,}', { a: [1], b: 2 }, 'extra_comma'],
@@ -185,7 +185,7 @@ describe('seed 001, 3.3: fault tolerance', () => {
   });
 });
 
-describe('seed 001, 3.4: the AnalysisResult contract', () => {
+describe('profile tagged: a contract with issues', () => {
   const issue = { file: 'src/main.go', line: 12, severity: 'high', message: 'unchecked error' };
   const tagged = (value: unknown): string => `<thinking>hm</thinking>\n<json>\n${JSON.stringify(value)}\n</json>`;
 
@@ -222,7 +222,7 @@ describe('seed 001, 3.4: the AnalysisResult contract', () => {
   });
 });
 
-describe('seed 001, 2: several megabytes of thinking', () => {
+describe('profile tagged: several megabytes of thinking', () => {
   const thought = 'Let me consider {"a": [1, 2 and the <b>case</b> "where" it fails… 让我想想。\n';
   const thinking = thought.repeat(Math.ceil((4 * 1024 * 1024) / thought.length));
   const answer = '<json>{"issues":[{"file":"a.go","line":3,"severity":"low","message":"m"}]}</json>';

@@ -22,7 +22,7 @@ const DIGEST = {
 const TEXT = JSON.stringify(DIGEST);
 const PROFILES: readonly ParseOptions[] = [{ profile: 'generic' }, { profile: 'default' }];
 
-describe.each(PROFILES)('seed 000, profile $profile', (options) => {
+describe.each(PROFILES)('profile $profile, generic rules', (options) => {
   test('the raw text is read first: valid JSON that fits the schema is taken with repair level none', () => {
     const result = parse(TEXT, Digest, options);
     expect(result).toMatchObject({
@@ -36,26 +36,26 @@ describe.each(PROFILES)('seed 000, profile $profile', (options) => {
     expect(expectSuccess(result).candidate).toEqual({ finder: 'whole', start: 0, end: TEXT.length });
   });
 
-  test('示例 1: a code fence around the JSON is peeled off', () => {
+  test('a code fence around the JSON is peeled off', () => {
     const result = parse(`任务已完成。\n\`\`\`json\n${TEXT}\n\`\`\``, Digest, options);
     expect(expectSuccess(result).value).toEqual(DIGEST);
     expect(expectSuccess(result).candidate.finder).toBe('fence');
   });
 
-  test('示例 2: the response field of an envelope holds the JSON as a string', () => {
+  test('the response field of an envelope holds the JSON as a string', () => {
     const envelope = JSON.stringify({ session_id: 'xxx', response: TEXT }, undefined, 2);
     const result = parse(envelope, Digest, options);
     expect(expectSuccess(result).value).toEqual(DIGEST);
     expect(expectSuccess(result).candidate).toEqual({ finder: 'envelope', start: 0, end: envelope.length });
   });
 
-  test('示例 2: an envelope whose content does not fit the schema stays failed', () => {
+  test('an envelope whose content does not fit the schema stays failed', () => {
     const { error: _, ...incomplete } = DIGEST;
     const envelope = JSON.stringify({ session_id: 'xxx', response: JSON.stringify(incomplete) });
     expect(expectError(parse(envelope, Digest, options)).code).toBe('SCHEMA_MISMATCH');
   });
 
-  test('示例 3: the first JSON object is taken out of the text around it', () => {
+  test('the first JSON object is taken out of the text around it', () => {
     const text = `The task is complete.\nResult:\n${TEXT}\n附加统计信息...`;
     const result = parse(text, Digest, options);
     const start = text.indexOf('{');
@@ -64,9 +64,9 @@ describe.each(PROFILES)('seed 000, profile $profile', (options) => {
   });
 
   test.each([
-    ['示例 1', `Done.\n\`\`\`json\n${TEXT}\n\`\`\``],
-    ['示例 2', JSON.stringify({ response: TEXT })],
-    ['示例 3', `Result:\n${TEXT}\nBye`],
+    ['a fence', `Done.\n\`\`\`json\n${TEXT}\n\`\`\``],
+    ['an envelope', JSON.stringify({ response: TEXT })],
+    ['prose around it', `Result:\n${TEXT}\nBye`],
   ])('%s: success has repair level deterministic_generic and the warning OUTPUT_REPAIRED_GENERIC', (_, text) => {
     const result = parse(text, Digest, options);
     expect(expectSuccess(result).repairLevel).toBe('deterministic_generic');
@@ -74,7 +74,7 @@ describe.each(PROFILES)('seed 000, profile $profile', (options) => {
     expect(expectSuccess(result).repairs.map(({ kind }) => kind)).toEqual(['extracted']);
   });
 
-  test('示例 4: JSON without required fields fails, and nothing is filled in', () => {
+  test('JSON without required fields fails, and nothing is filled in', () => {
     const incomplete = { digest_path: DIGEST.digest_path, references_path: DIGEST.references_path };
     const result = parse(JSON.stringify(incomplete), Digest, options);
     const error = expectError(result);
@@ -84,7 +84,7 @@ describe.each(PROFILES)('seed 000, profile $profile', (options) => {
     expect(error.issues?.map((issue) => issue.path)).toEqual([['provenance'], ['warnings'], ['error']]);
   });
 
-  test('示例 4 in a fence: extraction alone is no success, the repair level stays none', () => {
+  test('in a fence: extraction alone is not a success, the repair level stays none', () => {
     const result = parse('```json\n{"digest_path":"a"}\n```', Digest, options);
     expect(expectError(result).code).toBe('SCHEMA_MISMATCH');
     expect(result.repairLevel).toBe('none');
@@ -111,7 +111,7 @@ describe.each(PROFILES)('seed 000, profile $profile', (options) => {
   });
 });
 
-describe('seed 000: deterministic, and generic only', () => {
+describe('generic rules: deterministic, and no others', () => {
   test('the same text gives the same result every time', () => {
     const text = `Done.\n\`\`\`json\n${TEXT}\n\`\`\``;
     expect(parse(text, Digest, { profile: 'generic' })).toEqual(parse(text, Digest, { profile: 'generic' }));
