@@ -1,4 +1,4 @@
-import { anything, arrayOf, name, object, oneOf, orNull, text } from '../base/index.js';
+import { anything, arrayOf, count, name, object, oneOf, orNull, text } from '../base/index.js';
 import {
   WORK_REQUEST_SCHEMA,
   decisionAction,
@@ -11,6 +11,7 @@ import {
   repairLevel,
   runOutcome,
   runState,
+  sinkStateSchema,
   workerSchema,
 } from '../records/index.js';
 import { created, endpoint, json } from './endpoint.js';
@@ -65,6 +66,11 @@ const filePreview = {
   answer: { status: 200, media: 'text/plain' },
   problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_RANGE'],
 } as const;
+
+const redeliveredSchema = object({
+  /** At most 1,000 a request. */
+  redelivered: count,
+});
 
 /** All endpoints by name. Server, client, OpenAPI and documentation are generated from this table. */
 export const ENDPOINTS = {
@@ -287,6 +293,29 @@ export const ENDPOINTS = {
     query: { ...pageQuery, state: outboxState, issue_ref: name },
     answer: json(listOf(outboxMessageSchema)),
     problems: ['INVALID_CURSOR'],
+  }),
+  redeliverComment: endpoint({
+    method: 'POST',
+    path: '/v1/outbox/{id}/redeliver',
+    scope: 'decide',
+    summary: 'Sends a comment again that was given up or waits for its next try.',
+    answer: json(redeliveredSchema),
+    problems: ['COMMENT_NOT_FOUND'],
+  }),
+  redeliverSink: endpoint({
+    method: 'POST',
+    path: '/v1/outbox/redeliver',
+    scope: 'decide',
+    summary: 'Sends all comments of a sink again that were given up or wait for their next try, oldest first.',
+    body: object({ sink: name }),
+    answer: json(redeliveredSchema),
+  }),
+  listSinks: endpoint({
+    method: 'GET',
+    path: '/v1/sinks',
+    scope: 'read',
+    summary: 'Lists sinks with comments that are not delivered.',
+    answer: json(listOf(sinkStateSchema)),
   }),
   listExecutions: endpoint({
     method: 'GET',

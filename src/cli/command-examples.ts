@@ -52,7 +52,10 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
       does: 'reject the result; the issue becomes blocked',
     },
   ],
-  outbox: [{ line: 'sluice outbox --deliver', does: 'send due comments, then list all' }],
+  outbox: [
+    { line: 'sluice outbox --deliver', does: 'send due comments, then list all' },
+    { line: 'sluice outbox redeliver --sink webhook', does: 'send all comments again that a sink did not take' },
+  ],
   executions: [
     { line: 'sluice executions --since 2026-01-01 --csv > executions.csv', does: 'export to a spreadsheet' },
     { line: 'sluice executions --decision needs-human --limit 10', does: 'list the last ten that needed a person' },

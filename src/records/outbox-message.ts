@@ -29,3 +29,21 @@ export type OutboxMessage = FromSchema<typeof outboxMessageSchema>;
 
 /** A comment before the store queues it. */
 export type NewOutboxMessage = Pick<OutboxMessage, 'id' | 'sink' | 'issue_ref' | 'trigger' | 'body'>;
+
+/** A sink with comments that are not delivered. */
+export const sinkStateSchema = object({
+  name,
+  /** `failing`: a comment is tried again. `broken`: one was given up; redeliver it when the sink is mended. */
+  state: oneOf(['waiting', 'failing', 'broken']),
+  /** Comments to be sent, or tried again. */
+  open: count,
+  /** Comments that were given up. */
+  dead: count,
+  /** The latest error of these comments. */
+  last_error: orNull(text),
+  /** When the oldest of these comments was written. */
+  oldest_at: timestamp,
+});
+
+/** A sink with comments that are not delivered. */
+export type SinkState = FromSchema<typeof sinkStateSchema>;

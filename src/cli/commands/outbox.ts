@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { OutboxMessage } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
-import { EXIT, type ExitCode } from '../failure.js';
+import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
 import { limitOption, readPages } from '../list-options.js';
@@ -19,7 +19,7 @@ interface OutboxFlags extends ContextFlags {
 
 /** Adds `sluice outbox` to the program. */
 export function addOutboxCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  withContextOptions(program.command('outbox'))
+  const outbox = withContextOptions(program.command('outbox'))
     .description('list comments and their delivery, newest first')
     .addOption(new Option('--state <state>', 'only this state').choices(['waiting', 'sending', 'delivered', 'dead']))
     .option('--issue <ref>', 'only this issue')
@@ -29,6 +29,34 @@ export function addOutboxCommand(program: Command, io: CommandIo, end: (code: Ex
     .action(async (flags: OutboxFlags) => {
       end(await runOutbox(flags, io));
     });
+  withContextOptions(outbox.command('redeliver'))
+    .description('send comments again that were given up or wait for their next try')
+    .argument('[id]', 'the id of a comment')
+    .addOption(new Option('--sink <name>', 'all comments of this sink'))
+    .action(async (id: string | undefined, flags: RedeliverFlags) => {
+      end(await runRedeliver(id, flags, io));
+    });
+}
+
+interface RedeliverFlags extends ContextFlags {
+  readonly sink?: string;
+}
+
+async function runRedeliver(id: string | undefined, flags: RedeliverFlags, io: CommandIo): Promise<ExitCode> {
+  const { sink } = flags;
+  if ((id === undefined) === (sink === undefined)) {
+    throw new MisuseError('Name one comment by its id, or a sink with --sink NAME. sluice outbox --json lists ids.');
+  }
+  const wanted = id === undefined ? { sink: sink ?? '' } : { id };
+  const count = await withContext(flags, async ({ store, lead }) => {
+    const due = await store.redeliver(wanted, store.now());
+    await lead.deliver();
+    return due;
+  });
+  await io.stderr.write(
+    `${count === 1 ? '1 comment' : `${count} comments`} sent again; sluice outbox shows the outcome\n`,
+  );
+  return count > 0 ? EXIT.success : EXIT.failed;
 }
 
 async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {

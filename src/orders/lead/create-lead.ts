@@ -1,4 +1,3 @@
-import { createDeadLetter } from './dead-letter.js';
 import { deliverDue, createStrandedReport } from './deliver.js';
 import type { DeliveryReport } from './deliver.js';
 import { createLeadContext } from './lead-context.js';
@@ -69,7 +68,6 @@ export function createLead(options: LeadOptions): Lead {
       signal,
       // A different name for every call: two concurrent calls must not be mistaken for each other.
       workerId: `${context.leadId}/${context.newId()}`,
-      createItem: async (message, error) => createDeadLetter(context, message, error),
     });
     await reportStranded();
     return report;

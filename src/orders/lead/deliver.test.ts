@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
-import { sampleItem } from '../../store/contract/fixtures/order-samples.js';
 import { openMemoryStore } from '../../store/memory/open.js';
 import type { NewOutboxMessage } from '../../records/outbox-message.js';
 import { SinkError } from '../sinks/sink.js';
@@ -45,10 +44,6 @@ function setUp(sinks: readonly Sink[]) {
     backoff: { ...DEFAULT_BACKOFF, maxTries: 3 },
     logger: silentLogger,
     concurrency: 4,
-    createItem: async ({ issue_ref, trigger }) => {
-      const order = await store.findOrder(issue_ref, trigger.slice('workrun:'.length));
-      return order === undefined ? null : sampleItem(order);
-    },
   };
   const pass = (ms: number) => {
     now += ms;
@@ -155,11 +150,12 @@ describe('deliverDue', () => {
     expect((await findMessage('b-scripted'))?.due_at).toBe(1_000_000 + 100 + 1000);
   });
 
-  it('gives up after the last try, and a person is asked in the same step', async () => {
-    const { sink, script } = createScriptedSink();
+  it('gives up after the last try; the issue stays as it is, and the comment can be redelivered', async () => {
+    const { sink, script, looks } = createScriptedSink();
     const { store, ports, queue, pass, findMessage } = setUp([sink]);
     script.push(refuse(false), refuse(false), refuse(false));
-    const { runId } = await queue('a');
+    await queue('a');
+    const state = (await store.findIssue('local#a'))?.state;
     const reports = [];
     for (let round = 0; round < 5; round++) {
       reports.push(await deliverDue(ports));
@@ -173,8 +169,20 @@ describe('deliverDue', () => {
       [0, 0],
     ]);
     expect(await findMessage('a-scripted')).toMatchObject({ state: 'dead', tries: 3 });
-    expect((await store.findIssue('local#a'))?.state).toBe('needs-human');
-    expect((await store.listInbox({ open: true })).items).toMatchObject([{ issue_ref: 'local#a', run_id: runId }]);
+    expect((await store.findIssue('local#a'))?.state).toBe(state);
+    expect((await store.listInbox({})).items).toEqual([]);
+    expect(await store.redeliver({ sink: 'scripted' }, ports.clock())).toBe(1);
+    expect(await deliverDue(ports)).toMatchObject({ delivered: 1 });
+    expect(looks.at(-1)).toBe('a-scripted');
+  });
+
+  it('goes on for days by default', () => {
+    let hours = 0;
+    for (let tries = 1; tries < DEFAULT_BACKOFF.maxTries; tries += 1) {
+      hours += pauseAfter({ tries, leastMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) / 3_600_000;
+    }
+    expect(hours).toBeGreaterThan(48);
+    expect(hours).toBeLessThan(7 * 24);
   });
 
   it('gives up at once where trying again cannot help', async () => {

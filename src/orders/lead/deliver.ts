@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import type { InboxItem, OutboxMessage } from '../../records/index.js';
+import type { OutboxMessage } from '../../records/index.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
 import { SinkError } from '../sinks/sink.js';
 import type { Delivery, Sink } from '../sinks/sink.js';
@@ -18,8 +18,6 @@ export interface DeliveryPorts {
   readonly concurrency: number;
   /** No further message is claimed once this is aborted; those being sent are finished. */
   readonly signal?: AbortSignal | undefined;
-  /** What a person sees of a message that was given up. */
-  readonly createItem: (message: OutboxMessage, error: string) => Promise<InboxItem | null>;
 }
 
 /** How many messages went which way. */
@@ -27,7 +25,7 @@ export interface DeliveryReport {
   readonly delivered: number;
   /** Failed, and to be tried again. */
   readonly postponed: number;
-  /** Given up: a person is asked. */
+  /** Given up, until someone redelivers it. */
   readonly dead: number;
   /** Another worker claimed the message meanwhile. */
   readonly lost: number;
@@ -99,11 +97,8 @@ async function fail(
   const isDead = tries >= backoff.maxTries || (thrown instanceof SinkError && thrown.isPermanent);
   const asked = thrown instanceof SinkError ? (thrown.retryAfterMs ?? 0) : 0;
   const pause = Math.max(asked, pauseAfter({ tries, leastMs: sink.timeoutMs, random, backoff }));
-  const failure = { id: message.id, workerId, error, now: clock() };
-  const isMine = isDead
-    ? await store.markFailed({ ...failure, retryAt: null, item: await ports.createItem(message, error) })
-    : await store.markFailed({ ...failure, retryAt: clock() + pause, item: null });
-  if (!isMine) return 'lost';
+  const retryAt = isDead ? null : clock() + pause;
+  if (!(await store.markFailed({ id: message.id, workerId, error, retryAt }))) return 'lost';
   const fields = { sink: sink.name, issue_ref: message.issue_ref, trigger: message.trigger, tries, error };
   if (isDead) ports.logger.error('comment given up', fields);
   else ports.logger.warn('comment not delivered, trying again', { ...fields, pause_ms: pause });
@@ -121,12 +116,12 @@ export interface Backoff {
   /** The pause after the first failure; doubled after each further one. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** After so many tries a message is dead and a person is asked. */
+  /** After so many tries a message is dead. */
   readonly maxTries: number;
 }
 
-/** Gives up after half an hour or an hour, as chance has it. */
-export const DEFAULT_BACKOFF: Backoff = { firstMs: 2000, longestMs: 3_600_000, maxTries: 12 };
+/** Up to an hour between two tries, half of it on average: gives up after about three days. */
+export const DEFAULT_BACKOFF: Backoff = { firstMs: 2000, longestMs: 3_600_000, maxTries: 150 };
 
 /**
  * How long to wait after try number `tries` has failed. Jitter over the whole range keeps many messages that failed

@@ -1,4 +1,4 @@
-import type { InboxItem, OutboxMessage } from '../../records/index.js';
+import type { OutboxMessage, SinkState } from '../../records/index.js';
 import type { Listed, Page } from './order-store.js';
 
 /** The queue of comments. Each method is one transaction; one message per issue and sink is on its way at a time. */
@@ -18,18 +18,20 @@ export interface OutboxStore {
     readonly deliveredTo: string;
     readonly now: number;
   }): Promise<boolean>;
-  /**
-   * Tries again at `retryAt`, or gives up (null): then the message is dead. In the same transaction the item is written
-   * and its issue set to `needs-human`, but only while the item's run is the active one.
-   */
+  /** Tries again at `retryAt`, or gives up (null): then the message is dead. The issue stays as it is. */
   markFailed(failure: {
     readonly id: string;
     readonly workerId: string;
     readonly error: string;
-    readonly now: number;
     readonly retryAt: number | null;
-    readonly item: InboxItem | null;
   }): Promise<boolean>;
+  /**
+   * Makes messages that are dead or wait for their next try due at once: one by its id, or all of a sink, at most
+   * 1,000 a call, oldest first; returns how many. They count as sent before, so they are searched for first.
+   */
+  redeliver(wanted: { readonly id: string } | { readonly sink: string }, now: number): Promise<number>;
+  /** Sinks with comments that are not delivered, by name. */
+  listSinks(): Promise<readonly SinkState[]>;
   /**
    * Writes an error on messages that have been due since before a moment and go to none of these sinks, oldest first;
    * returns to which they go. They keep waiting: a worker that has their sink delivers them. Messages that have the error already are left out.

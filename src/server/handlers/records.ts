@@ -5,6 +5,7 @@ import { exportExecutions } from '../export/export-executions.js';
 import type { ExportFormat } from '../export/export-executions.js';
 import { readPage, readTime } from './query.js';
 import type { Handlers } from '../http/request-checks.js';
+import { RequestError } from '../http/problem.js';
 import type { ServerContext } from '../server-context.js';
 import { streamBody } from '../export/stream-body.js';
 
@@ -17,13 +18,32 @@ const EXPORT_TYPES: Readonly<Record<ExportFormat, string>> = {
 export function createRecordHandlers({
   store,
   clock,
-}: ServerContext): Pick<Handlers, 'listOutbox' | 'listExecutions' | 'exportExecutions' | 'listWorkers'> {
+}: ServerContext): Pick<
+  Handlers,
+  | 'listOutbox'
+  | 'listExecutions'
+  | 'exportExecutions'
+  | 'listWorkers'
+  | 'listSinks'
+  | 'redeliverComment'
+  | 'redeliverSink'
+> {
   return {
     async listOutbox({ query }) {
       const { issue_ref: issueRef } = query;
       const state = query['state'] as OutboxMessage['state'] | undefined;
       return store.listOutbox({ ...readPage(query), ...omitUndefined({ issueRef, state }) });
     },
+    async redeliverComment({ params }) {
+      const redelivered = await store.redeliver({ id: params.id }, clock());
+      if (redelivered > 0) return { redelivered };
+      throw new RequestError(
+        'COMMENT_NOT_FOUND',
+        'No comment with this id was given up or waits to be sent. GET /v1/outbox lists all comments.',
+      );
+    },
+    redeliverSink: async ({ body }) => ({ redelivered: await store.redeliver({ sink: body.sink }, clock()) }),
+    listSinks: async () => ({ items: await store.listSinks(), next_cursor: null }),
     listWorkers: async () => ({ items: await store.listWorkers(clock()), next_cursor: null }),
     listExecutions: async ({ query }) => store.listExecutions({ ...readPage(query), ...executionFilter(query) }),
     async exportExecutions({ query, context }) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NewOutboxMessage } from '../../records/outbox-message.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
-import { sampleItem, sampleMessage, NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
+import { sampleMessage, NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW, limit: 10 };
@@ -45,7 +45,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(claimed.map(({ body }) => body)).toEqual(['1', '3', '4']);
       expect(await store.claimOutbox({ ...CLAIM, workerId: 'w2' })).toEqual([]);
       const first = claimed[0]?.id ?? '';
-      await store.markFailed({ id: first, workerId: 'w1', error: 'x', now: NOW, retryAt: NOW + 50, item: null });
+      await store.markFailed({ id: first, workerId: 'w1', error: 'x', retryAt: NOW + 50 });
       expect(await store.claimOutbox({ ...CLAIM, now: NOW + 49 })).toEqual([]);
       expect((await store.claimOutbox({ ...CLAIM, now: NOW + 50 })).map(({ body }) => body)).toEqual(['1']);
       await store.markDelivered({ id: first, workerId: 'w1', deliveredTo: 'there', now: NOW });
@@ -92,8 +92,8 @@ export function describeOutbox(makeSite: MakeSite): void {
       const { store } = await openWith({ sink: 'theirs' });
       const [message] = await store.claimOutbox(CLAIM);
       expect(await store.noteStranded(NOTE)).toEqual([]);
-      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'no answer', now: NOW };
-      await store.markFailed({ ...failure, retryAt: NOW, item: null });
+      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'no answer' };
+      await store.markFailed({ ...failure, retryAt: NOW });
       expect(await store.noteStranded(NOTE)).toEqual(['theirs']);
       expect(await store.claimOutbox(CLAIM)).toMatchObject([{ last_error: HOSTILE_TEXT, tries: 2 }]);
     });
@@ -106,7 +106,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       await store.claimOutbox({ ...CLAIM, workerId: 'w2', now: NOW + 1000 });
       const late = { id: message?.id ?? '', workerId: 'w1', now: NOW };
       expect(await store.markDelivered({ ...late, deliveredTo: 'x' })).toBe(false);
-      expect(await store.markFailed({ ...late, error: 'x', retryAt: null, item: null })).toBe(false);
+      expect(await store.markFailed({ ...late, error: 'x', retryAt: null })).toBe(false);
       expect(await store.markDelivered({ ...late, workerId: 'w2', deliveredTo: HOSTILE_TEXT })).toBe(true);
       expect(await store.markDelivered({ ...late, workerId: 'w2', deliveredTo: 'again' })).toBe(false);
       expect((await store.listOutbox({})).items).toMatchObject([
@@ -117,49 +117,84 @@ export function describeOutbox(makeSite: MakeSite): void {
     it('return a message to the queue with its error', async () => {
       const { store } = await openWith({});
       const [message] = await store.claimOutbox(CLAIM);
-      const failure = { id: message?.id ?? '', workerId: 'w1', error: HOSTILE_TEXT, now: NOW };
-      expect(await store.markFailed({ ...failure, retryAt: NOW + 5, item: null })).toBe(true);
+      const failure = { id: message?.id ?? '', workerId: 'w1', error: HOSTILE_TEXT };
+      expect(await store.markFailed({ ...failure, retryAt: NOW + 5 })).toBe(true);
       expect((await store.listOutbox({ state: 'waiting' })).items).toMatchObject([
         { due_at: NOW + 5, last_error: HOSTILE_TEXT, lease_until: null, tries: 1 },
       ]);
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
     });
 
-    it('give up a message and set its issue to needs-human in one transaction', async () => {
-      const { store, record } = await openWith({ trigger: 'a' }, { trigger: 'b' });
-      const [message] = await store.claimOutbox(CLAIM);
-      const item = sampleItem(record, { reason: 'The comment cannot be delivered.' });
-      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'gone', now: NOW + 9, retryAt: null, item };
-      expect(await store.markFailed(failure)).toBe(true);
-      expect((await store.listOutbox({ state: 'dead' })).items).toMatchObject([{ last_error: 'gone' }]);
-      expect(await store.findIssue('local#1')).toMatchObject({
-        state: 'needs-human',
-        updated_at: '2026-11-15T06:00:00.009Z',
-      });
-      expect((await store.listInbox({ open: true })).items).toEqual([item]);
-      expect((await store.claimOutbox(CLAIM)).map(({ trigger }) => trigger)).toEqual(['b']);
-    });
-
-    it('do not change an issue whose active run was replaced', async () => {
-      const { store, record } = await openWith({});
-      await store.submitOrder(sampleSubmission());
+    it('give up a message; its issue and the comments after it are not affected', async () => {
+      const { store } = await openWith({ trigger: 'a' }, { trigger: 'b' });
       const issue = await store.findIssue('local#1');
       const [message] = await store.claimOutbox(CLAIM);
-      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'gone', now: NOW, retryAt: null };
-      expect(await store.markFailed({ ...failure, item: sampleItem(record) })).toBe(true);
+      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'gone', retryAt: null };
+      expect(await store.markFailed(failure)).toBe(true);
+      expect((await store.listOutbox({ state: 'dead' })).items).toMatchObject([{ last_error: 'gone' }]);
       expect(await store.findIssue('local#1')).toEqual(issue);
       expect((await store.listInbox({})).items).toEqual([]);
-      expect((await store.listOutbox({ state: 'dead' })).items).toHaveLength(1);
+      expect((await store.claimOutbox(CLAIM)).map(({ trigger }) => trigger)).toEqual(['b']);
+    });
+  });
+
+  describe('redeliver', () => {
+    async function openWithDead() {
+      const { store, outbox } = await openWith(
+        { sink: 'hook', trigger: 'a' },
+        { sink: 'hook', issue_ref: 'local#2' },
+        { sink: 'forge' },
+      );
+      for (const { id } of await store.claimOutbox(CLAIM)) {
+        await store.markFailed({ id, workerId: 'w1', error: HOSTILE_TEXT, retryAt: null });
+      }
+      return { store, ids: outbox.map(({ id }) => id) };
+    }
+
+    it('makes one message due at once, as one that may have been sent before', async () => {
+      const { store, ids } = await openWithDead();
+      expect(await store.redeliver({ id: ids[0] ?? '' }, NOW + 5)).toBe(1);
+      expect(await store.claimOutbox({ ...CLAIM, now: NOW + 4 })).toEqual([]);
+      expect(await store.claimOutbox({ ...CLAIM, now: NOW + 5 })).toMatchObject([{ id: ids[0], tries: 2 }]);
+      expect(await store.redeliver({ id: ids[0] ?? '' }, NOW)).toBe(0);
+      expect(await store.redeliver({ id: 'unknown' }, NOW)).toBe(0);
     });
 
-    it('keep an issue in needs-human when a later result advances', async () => {
-      const { store, record } = await openWith({});
-      const [message] = await store.claimOutbox(CLAIM);
-      const { record: next } = await store.submitOrder(sampleSubmission());
-      const failure = { id: message?.id ?? '', workerId: 'w1', error: 'gone', now: NOW, retryAt: null };
-      await store.markFailed({ ...failure, item: sampleItem(record, { run_id: next.order.run_id }) });
-      expect((await store.settleOrder(sampleSettlement(next))).decision.action).toBe('advance');
-      expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human' });
+    it('makes all messages of a sink due, those that wait for their next try included', async () => {
+      const { store, ids } = await openWithDead();
+      await store.redeliver({ id: ids[1] ?? '' }, NOW + 1_000_000);
+      expect(await store.redeliver({ sink: 'hook' }, NOW)).toBe(2);
+      expect((await store.claimOutbox(CLAIM)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
+      expect(await store.redeliver({ sink: 'other' }, NOW)).toBe(0);
+    });
+
+    it('leaves delivered messages alone', async () => {
+      const { store, outbox } = await openWith({});
+      await store.claimOutbox(CLAIM);
+      await store.markDelivered({ id: outbox[0]?.id ?? '', workerId: 'w1', deliveredTo: 'x', now: NOW });
+      expect(await store.redeliver({ sink: outbox[0]?.sink ?? '' }, NOW)).toBe(0);
+      expect(await store.listSinks()).toEqual([]);
+    });
+  });
+
+  describe('listSinks', () => {
+    it('lists sinks with undelivered comments, and whether they fail', async () => {
+      const { store } = await openWith(
+        { sink: 'c' },
+        { sink: 'b' },
+        { sink: 'a' },
+        { sink: 'a', issue_ref: 'local#2' },
+      );
+      const claimed = await store.claimOutbox({ ...CLAIM, sinks: ['a', 'b'] });
+      for (const { id, sink } of claimed) {
+        await store.markFailed({ id, workerId: 'w1', error: HOSTILE_TEXT, retryAt: sink === 'a' ? null : NOW + 5 });
+      }
+      const oldest = new Date(NOW).toISOString();
+      expect(await store.listSinks()).toEqual([
+        { name: 'a', state: 'broken', open: 0, dead: 2, last_error: HOSTILE_TEXT, oldest_at: oldest },
+        { name: 'b', state: 'failing', open: 1, dead: 0, last_error: HOSTILE_TEXT, oldest_at: oldest },
+        { name: 'c', state: 'waiting', open: 1, dead: 0, last_error: null, oldest_at: oldest },
+      ]);
     });
   });
 }

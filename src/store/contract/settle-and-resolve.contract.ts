@@ -158,16 +158,6 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       return { store, record, item };
     }
 
-    /** The second item asks about a message that cannot be delivered. */
-    async function openWithTwoItems() {
-      const { store, record, item } = await openWithItem();
-      const second = sampleItem(record);
-      const [message] = await store.claimOutbox({ workerId: 'w1', leaseMs: 1000, now: NOW, limit: 1 });
-      const dead = { workerId: 'w1', error: 'gone', now: NOW, retryAt: null, item: second };
-      await store.markFailed({ id: message?.id ?? '', ...dead });
-      return { store, record, item, second };
-    }
-
     it('records who decided what and why, and moves the issue', async () => {
       const { store, record, item } = await openWithItem();
       const resolution = sampleResolution(item, record, 'accept', { now: NOW + 3 });
@@ -243,25 +233,6 @@ export function describeSettleAndResolve(makeSite: MakeSite): void {
       const unknown = sampleResolution({ ...item, id: newId('item') }, record, 'accept');
       expect(await store.resolveItem(unknown)).toEqual({ status: 'not_found' });
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human' });
-    });
-
-    it('keeps the issue in needs-human until its last item is resolved', async () => {
-      const { store, record, item, second } = await openWithTwoItems();
-      await store.resolveItem(sampleResolution(item, record, 'accept'));
-      expect(await store.findIssue('local#1')).toMatchObject({ state: 'needs-human' });
-      await store.resolveItem(sampleResolution(second, record, 'accept'));
-      expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
-    });
-
-    it('resolves all items of the issue with a retry', async () => {
-      const { store, record, item, second } = await openWithTwoItems();
-      const outcome = await store.resolveItem(sampleResolution(item, record, 'retry'));
-      expect(await store.findItem(second.id)).toMatchObject({
-        resolution: { action: 'retry', new_run_id: '2026-11-15-backend-0002' },
-      });
-      expect((await store.listInbox({ open: true })).items).toEqual([]);
-      expect(outcome.status).toBe('resolved');
-      expect(await store.findIssue('local#1')).toMatchObject({ state: 'doing' });
     });
   });
 }

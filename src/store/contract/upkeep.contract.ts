@@ -67,7 +67,7 @@ export function describeUpkeep(makeSite: MakeSite): void {
       const outbox = ['a', 'b', 'c'].map((sink) => sampleMessage(record, { sink }));
       await store.settleOrder(sampleSettlement(record, 'advance', { outbox }));
       const [first, second] = await store.claimOutbox({ ...CLAIM, limit: 2 });
-      const failure = { workerId: 'w1', error: 'gone', now: NOW, retryAt: null, item: null };
+      const failure = { workerId: 'w1', error: 'gone', retryAt: null };
       await store.markFailed({ id: first?.id ?? '', ...failure });
       const { record: next } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim());

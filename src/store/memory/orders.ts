@@ -127,7 +127,7 @@ function addExecution(tables: Tables, execution: ExecutionRecord): void {
 }
 
 /** Adds an item to the inbox; an existing one stays unchanged. */
-export function addItem(tables: Tables, item: InboxItem): void {
+function addItem(tables: Tables, item: InboxItem): void {
   if (tables.inbox.has(item.id)) return;
   tables.inbox.set(item.id, { sequence: tables.inbox.size + 1, record: copyValue(item) });
 }

@@ -1,7 +1,7 @@
 import type { OutboxStore } from '../../orders/index.js';
+import { compareText, describeSink, REDELIVERED_AT_ONCE } from '../sink-state.js';
 import { QUEUE } from '../wakers.js';
 import { listRows, readRecord } from './lists.js';
-import { addItem } from './orders.js';
 import { checkOpen, copyValue, type OutboxRow, type Tables } from './tables.js';
 
 /** The queue of comments. */
@@ -36,7 +36,7 @@ export function createOutbox(tables: Tables): OutboxStore {
       return true;
     },
 
-    async markFailed({ id, workerId, error, now, retryAt, item }) {
+    async markFailed({ id, workerId, error, retryAt }) {
       checkOpen(tables);
       const row = findHeld(tables, id, workerId);
       if (row === undefined) return false;
@@ -47,13 +47,35 @@ export function createOutbox(tables: Tables): OutboxStore {
         lease_until: null,
         last_error: error,
       };
-      const issue = tables.issues.get(item?.issue_ref ?? '');
-      if (retryAt === null && item !== null && issue?.record.active_run_id === item.run_id) {
-        issue.record = { ...issue.record, state: 'needs-human', updated_at: new Date(now).toISOString() };
-        addItem(tables, item);
-      }
       tables.wakers.wake(QUEUE);
       return true;
+    },
+
+    async redeliver(wanted, now) {
+      checkOpen(tables);
+      const due = [...tables.outbox.values()]
+        .filter(({ record }) => ('id' in wanted ? record.id === wanted.id : record.sink === wanted.sink))
+        .filter(({ record: { state } }) => state === 'dead' || state === 'waiting')
+        .slice(0, REDELIVERED_AT_ONCE);
+      for (const row of due) row.record = { ...row.record, state: 'waiting', tries: 1, due_at: now };
+      tables.wakers.wake(QUEUE);
+      return due.length;
+    },
+
+    async listSinks() {
+      checkOpen(tables);
+      const open = [...tables.outbox.values()].map(({ record }) => record).filter(({ state }) => state !== 'delivered');
+      return [...new Set(open.map(({ sink }) => sink))].toSorted(compareText).map((sink) => {
+        const messages = open.filter((message) => message.sink === sink);
+        const failed = messages.findLast(({ last_error: error }) => error !== null);
+        return describeSink({
+          name: sink,
+          open: messages.filter(({ state }) => state !== 'dead').length,
+          dead: messages.filter(({ state }) => state === 'dead').length,
+          last_error: failed?.last_error ?? null,
+          oldest_at: messages[0]?.created_at ?? '',
+        });
+      });
     },
 
     async noteStranded({ sinks, dueBefore, error, limit }) {

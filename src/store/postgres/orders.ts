@@ -341,12 +341,12 @@ function executionValues(execution: ExecutionRecord): string[] {
 }
 
 /** Without an item its values are null and nothing is inserted. */
-export function insertItem(first: number, source: string): string {
+function insertItem(first: number, source: string): string {
   return `INSERT INTO sluice.inbox (id, issue_ref, run_id, item)
     SELECT ${texts(first, 4)} FROM ${source} WHERE $${first}::text IS NOT NULL ON CONFLICT DO NOTHING`;
 }
 
-export function itemValues(item: InboxItem | null): (string | null)[] {
+function itemValues(item: InboxItem | null): (string | null)[] {
   return item === null
     ? [null, null, null, null]
     : [item.id, item.issue_ref, item.run_id, JSON.stringify({ ...item, resolution: null })];

@@ -1,9 +1,9 @@
-import type { OutboxMessage } from '../../records/index.js';
+import type { OutboxMessage, SinkState } from '../../records/index.js';
 import type { OutboxStore } from '../../orders/index.js';
+import { describeSink, REDELIVERED_AT_ONCE } from '../sink-state.js';
 import { readColumns } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
-import { insertItem, itemValues } from './orders.js';
 import { listRows } from './lists.js';
 import { NOTIFY_QUEUE } from './queue.js';
 
@@ -25,16 +25,22 @@ export function createOutbox({ database }: Context): OutboxStore {
       return rows.length > 0;
     },
 
-    async markFailed({ id, workerId, error, now, retryAt, item }) {
-      const { rows } = await database.query(FAIL, [
-        id,
-        workerId,
-        JSON.stringify(error),
-        now,
-        retryAt,
-        ...itemValues(retryAt === null ? item : null),
-      ]);
+    async markFailed({ id, workerId, error, retryAt }) {
+      const { rows } = await database.query(FAIL, [id, workerId, JSON.stringify(error), retryAt]);
       return rows.length > 0;
+    },
+
+    async redeliver(wanted, now) {
+      const { rows } =
+        'id' in wanted
+          ? await database.query(REDELIVER_ONE, [now, wanted.id])
+          : await database.query(REDELIVER_ALL, [now, wanted.sink, REDELIVERED_AT_ONCE]);
+      return rows.length;
+    },
+
+    async listSinks() {
+      const { rows } = await database.query(LIST_SINKS);
+      return rows.map(readSink);
     },
 
     async noteStranded({ sinks, dueBefore, error, limit }) {
@@ -87,25 +93,42 @@ const NOTE_STRANDED = `
     FOR UPDATE SKIP LOCKED)
   RETURNING sink`;
 
-/** A message that is given up creates an inbox item, if its run is still the active one. */
 const FAIL = `
-  WITH failed AS (
-    UPDATE sluice.outbox SET
-      state = CASE WHEN $5::bigint IS NULL THEN 'dead' ELSE 'waiting' END,
-      due_at = COALESCE($5, due_at),
-      lease_until = NULL,
-      last_error = $3
-    WHERE id = $1 AND worker_id = $2 AND state = 'sending'
-    RETURNING ${NOTIFY_QUEUE}
-  ), stopped AS (
-    UPDATE sluice.issues SET state = 'needs-human', updated_at = $4
-    FROM failed
-    WHERE issue_ref = $7 AND active_run_id = $8
-    RETURNING true AS done
-  ), asked AS (
-    ${insertItem(6, 'stopped')}
-  )
-  SELECT true AS done FROM failed`;
+  UPDATE sluice.outbox SET
+    state = CASE WHEN $4::bigint IS NULL THEN 'dead' ELSE 'waiting' END,
+    due_at = COALESCE($4, due_at),
+    lease_until = NULL,
+    last_error = $3
+  WHERE id = $1 AND worker_id = $2 AND state = 'sending'
+  RETURNING ${NOTIFY_QUEUE}`;
+
+const REDELIVER_ONE = `
+  UPDATE sluice.outbox SET state = 'waiting', tries = 1, due_at = $1 WHERE id = $2 AND state IN ('dead', 'waiting')
+  RETURNING ${NOTIFY_QUEUE}`;
+
+const REDELIVER_ALL = `
+  UPDATE sluice.outbox SET state = 'waiting', tries = 1, due_at = $1 WHERE seq IN (
+    SELECT seq FROM sluice.outbox WHERE state IN ('dead', 'waiting') AND sink = $2 ORDER BY seq LIMIT $3
+    FOR UPDATE SKIP LOCKED)
+  RETURNING ${NOTIFY_QUEUE}`;
+
+const LIST_SINKS = `
+  SELECT sink, count(*) FILTER (WHERE state <> 'dead') AS open, count(*) FILTER (WHERE state = 'dead') AS dead,
+    min(created_at) AS oldest_at,
+    (array_agg(last_error ORDER BY seq DESC) FILTER (WHERE last_error IS NOT NULL))[1] AS last_error
+  FROM sluice.outbox WHERE state IN ('dead', 'waiting', 'sending')
+  GROUP BY sink ORDER BY sink`;
+
+function readSink(row: Row): SinkState {
+  const { text, number, time, jsonOrNull } = readColumns(row);
+  return describeSink({
+    name: text('sink'),
+    open: number('open'),
+    dead: number('dead'),
+    last_error: jsonOrNull('last_error') as string | null,
+    oldest_at: time('oldest_at'),
+  });
+}
 
 /** Reads a message; the table allows only known states. */
 function readMessage(row: Row): OutboxMessage {

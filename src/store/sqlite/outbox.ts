@@ -1,11 +1,11 @@
-import type { OutboxMessage } from '../../records/index.js';
+import type { OutboxMessage, SinkState } from '../../records/index.js';
 import type { OutboxStore } from '../../orders/index.js';
+import { describeSink, REDELIVERED_AT_ONCE } from '../sink-state.js';
 import { QUEUE, type Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { equals, listRows } from './lists.js';
 import { readInteger, readIntegerOrNull, readJson, readJsonOrNull, readText, readTime } from './rows.js';
-import { createDecisionRows } from './orders.js';
 
 /** The queue of comments. */
 export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
@@ -18,10 +18,10 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
   const fail = database.prepare(`
     UPDATE outbox SET state = ?, due_at = coalesce(?, due_at), last_error = ?, lease_until = NULL
     WHERE id = ? AND worker_id = ? AND state = 'sending'`);
-  const askPerson = database.prepare(`
-    UPDATE issues SET state = 'needs-human', updated_at = ? WHERE issue_ref = ? AND active_run_id = ?`);
+  const redeliverOne = database.prepare(REDELIVER_ONE);
+  const redeliverAll = database.prepare(REDELIVER_ALL);
+  const sinks = database.prepare(LIST_SINKS);
   const noteStranded = database.prepare(NOTE_STRANDED);
-  const rows = createDecisionRows(database);
 
   return {
     claimOutbox: async ({ workerId, leaseMs, now, limit, sinks }) =>
@@ -37,20 +37,22 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
       return Number(changes) === 1;
     },
 
-    async markFailed({ id, workerId, error, now, retryAt, item }) {
-      const isHeld = await database.write(() => {
-        const state = retryAt === null ? 'dead' : 'waiting';
-        const { changes } = fail.run(state, retryAt, JSON.stringify(error), id, workerId);
-        if (Number(changes) === 0) return false;
-        if (retryAt === null && item !== null) {
-          const asked = askPerson.run(now, item.issue_ref, item.run_id);
-          if (Number(asked.changes) === 1) rows.addItem(item);
-        }
-        return true;
-      });
+    async markFailed({ id, workerId, error, retryAt }) {
+      const state = retryAt === null ? 'dead' : 'waiting';
+      const { changes } = await database.write(() => fail.run(state, retryAt, JSON.stringify(error), id, workerId));
       wakers.wake(QUEUE);
-      return isHeld;
+      return Number(changes) === 1;
     },
+
+    async redeliver(wanted, now) {
+      const { changes } = await database.write(() =>
+        'id' in wanted ? redeliverOne.run(now, wanted.id) : redeliverAll.run(now, wanted.sink, REDELIVERED_AT_ONCE),
+      );
+      wakers.wake(QUEUE);
+      return Number(changes);
+    },
+
+    listSinks: async () => database.read(() => sinks.all().map(readSink)),
 
     noteStranded: async ({ sinks, dueBefore, error, limit }) => {
       const bound = [JSON.stringify(error), dueBefore, JSON.stringify(sinks), Math.max(0, Math.trunc(limit))] as const;
@@ -90,6 +92,33 @@ export const NOTE_STRANDED = `
       AND sink NOT IN (SELECT value FROM json_each(?3))
     ORDER BY sequence LIMIT ?4)
   RETURNING sink`;
+
+const REDELIVER_ONE = `
+  UPDATE outbox SET state = 'waiting', tries = 1, due_at = ? WHERE id = ? AND state IN ('dead', 'waiting')`;
+
+/** By two indexes: dead messages, and those that wait. */
+export const REDELIVER_ALL = `
+  UPDATE outbox SET state = 'waiting', tries = 1, due_at = ?1 WHERE sequence IN (
+    SELECT sequence FROM outbox INDEXED BY outbox_by_state
+    WHERE state IN ('dead', 'waiting') AND sink = ?2 ORDER BY sequence LIMIT ?3)`;
+
+export const LIST_SINKS = `
+  SELECT sink, sum(state <> 'dead') AS open, sum(state = 'dead') AS dead, min(created_at) AS oldest_at,
+    (SELECT last_error FROM outbox AS failed
+     WHERE failed.sink = undelivered.sink AND failed.state IN ('dead', 'waiting', 'sending') AND failed.last_error IS NOT NULL
+     ORDER BY failed.sequence DESC LIMIT 1) AS last_error
+  FROM outbox AS undelivered INDEXED BY outbox_by_state WHERE state IN ('dead', 'waiting', 'sending')
+  GROUP BY sink ORDER BY sink`;
+
+function readSink(row: SqlRow): SinkState {
+  return describeSink({
+    name: readText(row, 'sink'),
+    open: readInteger(row, 'open'),
+    dead: readInteger(row, 'dead'),
+    last_error: readJsonOrNull(row, 'last_error') as string | null,
+    oldest_at: readTime(row, 'oldest_at'),
+  });
+}
 
 function readMessage(row: SqlRow): OutboxMessage {
   return {
