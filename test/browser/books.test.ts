@@ -60,6 +60,24 @@ describe('the outbox', () => {
     expect(await readFile(message?.delivered_to ?? '', 'utf8')).toContain(shown);
   });
 
+  it('shows one notice per failing sink, and redelivers its comments or one of them', async () => {
+    const { page } = await house.open('/outbox?issue_ref=acme%2Fshop%231&state=dead');
+    await page.getByText(/webhook: 3 comments not delivered/).waitFor();
+    const tries = async () =>
+      (await house.site.client.listOutbox({ query: { issue_ref: 'acme/shop#1', limit: 10 } })).items
+        .filter(({ sink }) => sink === 'webhook')
+        .map((message) => [message.state, message.tries]);
+    expect(await tries()).toEqual([['dead', 1]]);
+    await page.getByRole('button', { name: 'Redeliver to webhook' }).click();
+    // The first redelivery counts as the second try.
+    await expect.poll(tries).toEqual([['dead', 2]]);
+    await page.getByRole('table').getByRole('button').first().click();
+    const answered = page.waitForResponse((answer) => answer.url().includes('/redeliver'));
+    await page.getByRole('button', { name: 'Redeliver', exact: true }).click();
+    expect((await answered).status()).toBe(200);
+    await expect.poll(tries).toEqual([['dead', 2]]);
+  });
+
   it('narrows by state', async () => {
     const { page } = await house.open('/outbox');
     await settle(page);

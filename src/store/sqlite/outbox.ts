@@ -20,7 +20,7 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
     WHERE id = ? AND worker_id = ? AND state = 'sending'`);
   const redeliverOne = database.prepare(REDELIVER_ONE);
   const redeliverAll = database.prepare(REDELIVER_ALL);
-  const sinks = database.prepare(LIST_SINKS);
+  const listSinks = database.prepare(LIST_SINKS);
   const noteStranded = database.prepare(NOTE_STRANDED);
 
   return {
@@ -52,7 +52,7 @@ export function createOutbox(database: Database, wakers: Wakers): OutboxStore {
       return Number(changes);
     },
 
-    listSinks: async () => database.read(() => sinks.all().map(readSink)),
+    listSinks: async () => database.read(() => listSinks.all().map(readSink)),
 
     noteStranded: async ({ sinks, dueBefore, error, limit }) => {
       const bound = [JSON.stringify(error), dueBefore, JSON.stringify(sinks), Math.max(0, Math.trunc(limit))] as const;

@@ -1,6 +1,10 @@
+import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import type { OutboxMessage } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
+import { hasScope } from '../../app/session.js';
+import { client } from '../../server/client.js';
+import { asFailure } from '../../server/use-resource.js';
 import { Badge, chooseTone } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Facts } from '../../ui/facts.js';
@@ -113,7 +117,7 @@ function Details({ message }: { readonly message: OutboxMessage }) {
           'Last error': message.last_error === null ? undefined : <SafeText text={message.last_error} />,
           'What to do':
             message.state === 'dead'
-              ? 'No further attempts. Fix the cause named in the error, then settle the inbox item: that writes a new comment.'
+              ? 'No further attempts. Fix the cause named in the error, then redeliver it.'
               : undefined,
         }}
       />
@@ -121,8 +125,30 @@ function Details({ message }: { readonly message: OutboxMessage }) {
         <SafeText text={message.body} limit={WHOLE} />
       </pre>
       <p>
-        <CopyButton label="Copy comment" read={() => message.body} />
+        <CopyButton label="Copy comment" read={() => message.body} /> <Redeliver message={message} />
       </p>
     </div>
+  );
+}
+
+/** Sends a comment again that was given up or waits for its next try. The list shows what comes of it. */
+function Redeliver({ message }: { readonly message: OutboxMessageView }) {
+  const note = useSignal<string | null>(null);
+  if ((message.state !== 'dead' && message.state !== 'waiting') || !hasScope('decide')) return null;
+  const redeliver = async (): Promise<void> => {
+    try {
+      await client.redeliverComment({ id: message.id });
+      note.value = 'Sending …';
+    } catch (error) {
+      note.value = asFailure(error).message;
+    }
+  };
+  return (
+    <>
+      <button type="button" onClick={() => void redeliver()}>
+        Redeliver
+      </button>
+      <span role="status"> {note.value}</span>
+    </>
   );
 }

@@ -3,6 +3,7 @@ import { client } from '../../server/client.js';
 import { FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
 import { DeliveryTable } from './delivery-table.js';
+import { FailingSinks } from './failing-sinks.js';
 
 const STATES = ['waiting', 'sending', 'delivered', 'dead'] as const;
 
@@ -35,7 +36,12 @@ export function OutboxPage() {
         </>
       }
     >
-      {(messages, list) => <DeliveryTable messages={messages} list={list} />}
+      {(messages, list) => (
+        <>
+          <FailingSinks />
+          <DeliveryTable messages={messages} list={list} />
+        </>
+      )}
     </ListPage>
   );
 }

@@ -1,0 +1,45 @@
+import { useSignal } from '@preact/signals';
+import type { SinkState } from '../../../src/records/index.js';
+import { hasScope } from '../../app/session.js';
+import { client } from '../../server/client.js';
+import { asFailure, useResource } from '../../server/use-resource.js';
+import { formatCount } from '../../ui/amount.js';
+import { Notice } from '../../ui/notice.js';
+import { SafeText } from '../../ui/safe-text.js';
+
+/** One notice per sink that does not take comments, with its last error and a way to send everything again. */
+export function FailingSinks() {
+  const sinks = useResource('sinks', async (signal) => client.listSinks({ signal }), { live: true });
+  const failing = (sinks.value?.items ?? []).filter(({ state }) => state !== 'waiting');
+  return (
+    <>
+      {failing.map((sink) => (
+        <FailingSink key={sink.name} sink={sink} reload={sinks.reload} />
+      ))}
+    </>
+  );
+}
+
+function FailingSink({ sink, reload }: { readonly sink: SinkState; readonly reload: () => void }) {
+  const { name, state, open, dead, last_error: error } = sink;
+  const refusal = useSignal<string | null>(null);
+  const redeliver = async (): Promise<void> => {
+    try {
+      await client.redeliverSink({ body: { sink: name } });
+      refusal.value = null;
+    } catch (thrown) {
+      refusal.value = asFailure(thrown).message;
+    }
+    reload();
+  };
+  const undelivered = `${formatCount(open + dead)} ${open + dead === 1 ? 'comment' : 'comments'}`;
+  return (
+    <Notice
+      tone="warn"
+      title={`${name}: ${undelivered} not delivered${state === 'broken' ? `, ${dead} given up` : ''}`}
+      {...(hasScope('decide') ? { action: { label: `Redeliver to ${name}`, run: redeliver } } : {})}
+    >
+      <SafeText text={refusal.value ?? error ?? ''} limit={300} />
+    </Notice>
+  );
+}
