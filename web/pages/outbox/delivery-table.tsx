@@ -132,7 +132,7 @@ function Details({ message }: { readonly message: OutboxMessage }) {
 }
 
 /** Sends a comment again that was given up or waits for its next try. The list shows what comes of it. */
-function Redeliver({ message }: { readonly message: OutboxMessageView }) {
+function Redeliver({ message }: { readonly message: OutboxMessage }) {
   const note = useSignal<string | null>(null);
   if ((message.state !== 'dead' && message.state !== 'waiting') || !hasScope('decide')) return null;
   const redeliver = async (): Promise<void> => {
