@@ -1,20 +1,20 @@
 import { omitUndefined } from '../base/index.js';
 import { resolve } from 'node:path';
 import type { Profile } from '../json/index.js';
-import type { RunEngine, RunSpec } from '../records/index.js';
+import type { RunSpec } from '../records/index.js';
 import type { CommandIo } from './command-io.js';
 import { MisuseError } from './failure.js';
 import { nameInput, readInput, readSchemaFile } from './read-input.js';
 
 /** The parsed options of `sluice run`. */
 export interface RunFlags {
-  readonly engine: RunEngine;
+  readonly engine: string;
   readonly schema?: string;
   readonly profile?: Profile;
   readonly allowPartial?: boolean;
   readonly align?: boolean;
   readonly mode?: 'auto' | 'interactive';
-  readonly permissions?: 'safe' | 'workspace' | 'bypass';
+  readonly permissions?: 'safe' | 'workspace' | 'bypass' | 'ask';
   readonly model?: string;
   readonly maxRetries?: number;
   readonly timeout?: number;

@@ -1,8 +1,9 @@
 import { count, flag, name, object, oneOf } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
-import { RUN_ENGINES } from '../records/index.js';
+import { approvalRulesSchema, engineNameSchema, RUN_ENGINES } from '../records/index.js';
 import type { RetentionSettings } from '../dispatch/index.js';
 import { CHECK_SCHEMA, WRAPPER_SCHEMA } from '../orders/index.js';
+import { agentSettingsSchema } from '../runs/index.js';
 
 const names = { type: 'array', items: name } as const;
 
@@ -104,6 +105,10 @@ export const configFileSchema = object(
     concurrency: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
     /** What is started for an engine, if it is not its program on the PATH. */
     programs: programsSchema,
+    /** Agents beside the built-in engines, by the name under which they are asked for. */
+    agents: { type: 'object', propertyNames: engineNameSchema, additionalProperties: agentSettingsSchema },
+    /** Rules for `permissions: ask`: which tools are allowed or denied without a question. First match wins. */
+    approvals: approvalRulesSchema,
     secrets: object({}, { patterns: names }),
     lease_s: { type: 'number', minimum: 1 },
     max_delivery_tries: count,

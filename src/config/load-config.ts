@@ -121,10 +121,11 @@ async function inTime<T>(loading: Promise<T>): Promise<T> {
 }
 
 type Programs = NonNullable<ConfigFile['programs']>;
+type Agents = NonNullable<ConfigFile['agents']>;
 
 /** The settings with every path in them resolved against the folder of their file. */
 function placePaths(base: string, settings: ConfigFile): ConfigFile {
-  const { data, database, roots, sinks, programs } = settings;
+  const { data, database, roots, sinks, programs, agents } = settings;
   return {
     ...settings,
     ...(data === undefined ? {} : { data: resolve(base, data) }),
@@ -132,6 +133,7 @@ function placePaths(base: string, settings: ConfigFile): ConfigFile {
     ...(roots === undefined ? {} : { roots: roots.map((root) => resolve(base, root)) }),
     ...(sinks === undefined ? {} : { sinks: sinks.map((sink) => placeSink(base, sink)) }),
     ...(programs === undefined ? {} : { programs: placePrograms(base, programs) }),
+    ...(agents === undefined ? {} : { agents: placeAgents(base, agents) }),
   };
 }
 
@@ -150,12 +152,24 @@ function placeSink<Sink extends { readonly dir?: string }>(base: string, sink: S
  * arguments are left alone.
  */
 function placePrograms(base: string, programs: Programs): Programs {
-  const place = (program: string): string => (basename(program) === program ? program : resolve(base, program));
-  const placeFirst = ([program = '', ...words]: readonly string[]): string[] => [place(program), ...words];
   return Object.fromEntries(
     Object.entries(programs).map(([engine, start]) => [
       engine,
-      typeof start === 'string' ? place(start) : placeFirst(start),
+      typeof start === 'string' ? placeProgram(base, start) : placeWords(base, start),
     ]),
   );
+}
+
+function placeAgents(base: string, agents: Agents): Agents {
+  return Object.fromEntries(
+    Object.entries(agents).map(([engine, agent]) => [engine, { ...agent, acp: placeWords(base, agent.acp) }]),
+  );
+}
+
+function placeWords(base: string, [program = '', ...words]: readonly string[]): string[] {
+  return [placeProgram(base, program), ...words];
+}
+
+function placeProgram(base: string, program: string): string {
+  return basename(program) === program ? program : resolve(base, program);
 }

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { createUlids, silentLogger } from '../base/index.js';
 import type { WorkerIdentity } from '../records/index.js';
 import { VERSION } from '../files/index.js';
-import { identifyOwnProcess, LAUNCHERS } from '../runs/index.js';
+import { identifyOwnProcess, listLaunchers } from '../runs/index.js';
 import { whileInProgress } from './claims-in-progress.js';
 import { executeRun } from './execute-run.js';
 import { repeatWork } from './repeat-work.js';
@@ -86,7 +86,7 @@ export function startWorker(options: WorkerOptions): Worker {
       id,
       host: hostname(),
       version: VERSION,
-      engines: Object.keys(LAUNCHERS),
+      engines: Object.keys(listLaunchers(options.runs.agents)),
       capacity: concurrency,
       busy: tasks.size,
       isStopping: stopping.signal.aborted,

@@ -43,4 +43,9 @@ export { RAW_STREAMS, STREAMS, type CapturedStream, type RawRef, type StreamName
 export { usageSchema, type Usage } from './protocol/event-parts.js';
 export { isRecord, arrayField, countField } from './reading/record-fields.js';
 export { comparePositions, LOG_END, getPosition, type LogPosition, LOG_START, readPosition } from './log-position.js';
+export { createAcpMessageReader } from './engines/acp/acp-messages.js';
+export { PERMISSION_METHOD, readPermissionRequest } from './engines/acp/acp-permission.js';
+export { resultFields, type RpcId, type RpcMessage } from './engines/acp/json-rpc.js';
+export type { PermissionOption } from './engines/report.js';
+export { field, nameField, objectField } from './reading/record-fields.js';
 export { UsageTotals, sumUsage } from './attempt/usage-totals.js';

@@ -1,5 +1,8 @@
 /** The engines Sluice can start: those it reads, and `command` for any other program. In the order people see. */
 export const RUN_ENGINES = ['codex', 'gemini', 'iflow', 'opencode', 'claude', 'qwen', 'copilot', 'command'] as const;
 
-/** The name of an engine Sluice can start. */
+/** The name of an engine: a built-in one, or one that the configuration adds. */
+export const engineNameSchema = { type: 'string', pattern: '^[a-z][a-z0-9_-]{0,63}$' } as const;
+
+/** The name of a built-in engine. */
 export type RunEngine = (typeof RUN_ENGINES)[number];

@@ -1,7 +1,8 @@
 import { flag, object, oneOf } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 import type { Normalizer, StandardSchema } from '../json/index.js';
-import { RUN_ENGINES } from './run-engine.js';
+import { approvalRulesSchema } from './approval-rule.js';
+import { engineNameSchema } from './run-engine.js';
 
 /** Longer prompts belong in a file of the working folder. */
 const PROMPT_LENGTH = 16 * 1024 * 1024;
@@ -20,6 +21,8 @@ const limitsSchema = object(
     idle_s: seconds,
     /** Time for a person to answer a question; the other two clocks stop meanwhile. */
     wait_s: seconds,
+    /** How long a process is kept that waits for a permission; then it is ended, and resumed with the answer. */
+    hold_s: seconds,
     output_bytes: bound,
     line_bytes: bound,
     tokens: bound,
@@ -30,7 +33,7 @@ const limitsSchema = object(
 
 /** The words of a spec that lists and forms use too. */
 export const runMode = oneOf(['auto', 'interactive']);
-export const runPermissions = oneOf(['safe', 'workspace', 'bypass']);
+export const runPermissions = oneOf(['safe', 'workspace', 'bypass', 'ask']);
 
 /** A run to be started, as JSON. */
 export const storedRunSpec = {
@@ -38,7 +41,8 @@ export const storedRunSpec = {
   required: ['engine', 'workdir'],
   additionalProperties: false,
   properties: {
-    engine: oneOf(RUN_ENGINES),
+    /** A built-in engine, or one that the configuration adds with `agents`. */
+    engine: engineNameSchema,
     /** What the agent is asked; for `command` it goes to the program's input. */
     prompt: { type: 'string', maxLength: PROMPT_LENGTH },
     /** The program and its arguments, for engine `command` only. */
@@ -57,8 +61,10 @@ export const storedRunSpec = {
     ),
     /** `auto` (default): the verdict on the output decides. `interactive`: the agent may ask. */
     mode: runMode,
-    /** `safe` (default): may only read. `workspace`: may also edit the working folder. `bypass`: everything, without asking. */
+    /** `safe` (default): may only read. `workspace`: may also edit the working folder. `bypass`: everything, without asking. `ask`: rules decide, then a person. */
     permissions: runPermissions,
+    /** For `permissions: ask`: which tools are allowed or denied without a question. First match wins, after those of the configuration. */
+    approvals: approvalRulesSchema,
     limits: limitsSchema,
     /** Names of environment variables to pass; `OPENAI_*` is a pattern. */
     env: { type: 'array', maxItems: 1024, items: { type: 'string', pattern: '^[A-Za-z_*][A-Za-z0-9_*]*$' } },

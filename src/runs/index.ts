@@ -17,6 +17,7 @@ export { compileSecrets, type Secrets } from './secrets/compile-secrets.js';
 export { sensitiveEnvironment } from './secrets/environment.js';
 export { endOrphans } from './process/end-orphans.js';
 export { mergeFsDiffs, NO_CHANGES } from './result/merge-fs-diffs.js';
-export { LAUNCHERS } from './launchers/launchers.js';
+export { listLaunchers } from './launchers/launchers.js';
+export { agentSettingsSchema, type AgentSettings } from './launchers/acp.js';
 export { isOutage, readEventRange } from './ports/event-log.js';
 export { type FolderLock, lockFolder } from './workspace/folder-lock.js';

@@ -11,6 +11,7 @@ import { runAttempts } from './attempts/run-attempts.js';
 import type { RunContext } from './attempts/run-context.js';
 import { RunControl, explainStop } from './attempts/run-control.js';
 import { RunUsage } from './attempts/run-context.js';
+import { createStopwatch } from './attempts/stopwatch.js';
 import { getLauncher } from './launchers/launchers.js';
 import { decidePorts } from './ports/run-ports.js';
 import type { DecidedPorts, RunPorts } from './ports/run-ports.js';
@@ -18,7 +19,7 @@ import { prepareCacheKey, findWorkdir, NotStarted, claimWorkdir } from './launch
 import { buildResult, failedResult } from './result/build-result.js';
 import { NO_CHANGES } from './result/merge-fs-diffs.js';
 import { RunFindings } from './result/run-findings.js';
-import type { RunResult, RunSpec } from '../records/index.js';
+import type { RunReply, RunResult, RunSpec } from '../records/index.js';
 import { makeFolder } from '../files/index.js';
 import type { CheckedSpec } from './spec/check-run-spec.js';
 import { checkRunSpec } from './spec/check-run-spec.js';
@@ -32,8 +33,11 @@ export interface Run {
   readonly events: AsyncIterable<Emitted>;
   /** The result. Never rejects: whatever goes wrong is in it. */
   readonly result: Promise<RunResult>;
-  /** Answers `user.input.required`; the session is resumed as the next attempt. Rejects if nothing was asked. */
-  reply(text: string): Promise<void>;
+  /**
+   * Answers `user.input.required` with a text, which resumes the session as the next attempt, or `permission.required` with
+   * one of its options. Rejects if nothing was asked.
+   */
+  reply(reply: RunReply): Promise<void>;
   /** Ends the run and all its processes; resolves when it has ended. Does nothing after the end. */
   cancel(): Promise<void>;
 }
@@ -48,8 +52,8 @@ export interface Run {
  * const { status, value } = await run.result
  */
 export function startRun(spec: RunSpec, ports: RunPorts): Run {
-  const checked = checkRunSpec(spec);
   const decided = decidePorts(ports);
+  const checked = checkRunSpec(spec, decided.agents);
   const id = decided.newId();
   // Checked here, so that a bad id is the caller's error and not the run's.
   runFolderPath(decided.data, id);
@@ -60,8 +64,9 @@ export function startRun(spec: RunSpec, ports: RunPorts): Run {
     id,
     events: feed,
     result,
-    async reply(text) {
-      control.reply(text);
+    async reply(reply) {
+      if (typeof reply === 'string') control.reply(reply);
+      else control.replyPermission(reply);
     },
     async cancel() {
       control.requestStop({ verdict: 'canceled', reason: 'The run was canceled.' });
@@ -111,14 +116,16 @@ async function runInFolder(
   }
   const { otherLog: log, logger, ending } = ports;
   const journal = createRunJournal(id, { files: await openRunLogs(folder), log, feed, logger, ending });
+  const limits = decideLimits(spec.limits);
   const context: RunContext = {
     id,
     spec,
     schema,
-    limits: decideLimits(spec.limits),
+    limits,
     ports,
-    launcher: getLauncher(spec.engine),
+    launcher: getLauncher(spec.engine, ports.agents),
     control,
+    stopwatch: createStopwatch(limits.time_s, control),
     usage: new RunUsage(),
     findings: new RunFindings(),
     warnings: new Map(),

@@ -1,6 +1,7 @@
 import { omitUndefined } from '../base/index.js';
 import type { Token, Config } from '../config/index.js';
 import { readTokens } from '../config/index.js';
+import type { AgentSettings } from '../runs/index.js';
 
 /** The settings of a server. */
 export interface ServerSettings {
@@ -9,6 +10,8 @@ export interface ServerSettings {
   readonly roots: readonly string[];
   /** Programs that engine `command` may start over HTTP. */
   readonly commands: readonly string[];
+  /** Agents beside the built-in engines. */
+  readonly agents: Readonly<Record<string, AgentSettings>>;
   /** Environment variables, or patterns of them, that requests may pass to agents; compared literally. */
   readonly env: readonly string[];
   /** Whether a request may ask for `permissions: bypass`. */
@@ -51,6 +54,7 @@ export const DEFAULT_SETTINGS: ServerSettings = {
   tokens: [],
   roots: [],
   commands: [],
+  agents: {},
   env: [],
   allowBypass: false,
   origins: [],
@@ -64,7 +68,7 @@ export const DEFAULT_SETTINGS: ServerSettings = {
  * started in, and everything below.
  */
 export function settingsFromConfig(
-  config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server'>,
+  config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server' | 'agents'>,
   { env, cwd }: { readonly env: Readonly<Record<string, string | undefined>>; readonly cwd: string },
 ): ServerSettings {
   const { server = {} } = config;
@@ -72,6 +76,7 @@ export function settingsFromConfig(
     tokens: readTokens(config, env),
     roots: config.roots ?? [cwd],
     commands: config.commands ?? [],
+    agents: config.agents ?? {},
     env: server.env ?? [],
     allowBypass: server.allow_bypass ?? false,
     origins: server.origins ?? [],

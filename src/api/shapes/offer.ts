@@ -12,13 +12,15 @@ export const offerSchema = object({
       takes: oneOf(['prompt', 'command']),
       /** Whether it can continue after a question: `mode: interactive`. */
       can_ask: flag,
+      /** Whether it can ask for permissions: `permissions: ask`. */
+      asks_permission: flag,
     }),
   },
   /** Programs that engine `command` may start. */
   commands: names,
   /** Folders in which and below which runs and orders may work. */
   roots: names,
-  permissions: { type: 'array', items: oneOf(['safe', 'workspace', 'bypass']) },
+  permissions: { type: 'array', items: oneOf(['safe', 'workspace', 'bypass', 'ask']) },
   /** Environment variables that may be passed to agents. */
   env: names,
   /** Who does orders, by the name that orders use. */

@@ -26,8 +26,12 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
   const { examineEngines, renderDoctor } = await import('../../runs/index.js');
-  const { programs } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-  const reports = await examineEngines({ env: process.env, cwd: process.cwd(), ...omitUndefined({ programs }) });
+  const { programs, agents } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  const reports = await examineEngines({
+    env: process.env,
+    cwd: process.cwd(),
+    ...omitUndefined({ programs, agents }),
+  });
   if (wantsJson(flags, io)) await printJson(reports, io);
   else await io.stdout.write(visibleText(renderDoctor(reports)));
   return reports.some(({ status }) => status === 'ready' || status === 'unproven_version') ? EXIT.success : EXIT.failed;

@@ -2,7 +2,6 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/index.js';
 import { isSluiceError, omitUndefined } from '../../base/index.js';
-import { RUN_ENGINES } from '../../records/index.js';
 import type { Run } from '../../runs/index.js';
 import type { CommandIo } from '../command-io.js';
 import { createEventPrinter } from '../event-printer.js';
@@ -22,7 +21,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .command('run')
     .description('run an agent, follow it live and validate its answer')
     .argument('[words...]', 'prompt; for engine command: -- PROGRAM ARGS')
-    .addOption(new Option('--engine <name>', 'agent to run').choices(RUN_ENGINES).makeOptionMandatory())
+    .requiredOption('--engine <name>', 'agent to run: a built-in engine, or one of the configuration')
     .option('--schema <file>', 'JSON Schema (draft 2020-12) for the answer')
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
     .option('--allow-partial', 'accept a truncated value')
@@ -33,6 +32,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
         'safe',
         'workspace',
         'bypass',
+        'ask',
       ]),
     )
     .option('--model <name>', 'model of the agent')
@@ -66,10 +66,14 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
   // Loaded only here: other commands start no processes.
   const { startRun } = await import('../../runs/index.js');
   try {
-    const { data, programs, secrets } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+    const { data, programs, agents, approvals, secrets } = await loadConfig({
+      cwd: process.cwd(),
+      env: process.env,
+      flags,
+    });
     const run = startRun(spec, {
       data,
-      ...omitUndefined({ programs, secrets }),
+      ...omitUndefined({ programs, agents, approvals, secrets }),
       onWarning: ({ message }) => void io.stderr.write(formatLine(message)),
     });
     const cancel = (): void => void run.cancel();

@@ -42,6 +42,7 @@ const STOPPED: ReadonlySet<Verdict> = new Set([
   'not_started',
   'session_lost',
   'protocol_broken',
+  'held',
 ]);
 
 /** Reports how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
@@ -117,6 +118,7 @@ function writeLast(report: ReportWriter, writer: EventWriter, judgement: Judgeme
       return writer.write(type, { error: failure, ...exit, ...usage });
     }
     case 'awaiting_user_input': {
+      if (judgement.reason === 'PERMISSION_PENDING') return writer.warn('PERMISSION_PENDING');
       const id = `ix_${writer.attempt}`;
       const data = { interaction_id: id, kind: 'open_text', prompt: lastMessage } as const;
       return writer.write('interaction.user_input.required', data, { interaction_id: id });

@@ -17,6 +17,7 @@ export const VERDICTS = [
   'not_started',
   'session_lost',
   'protocol_broken',
+  'held',
 ] as const;
 
 /** One of `VERDICTS`. */
@@ -49,6 +50,8 @@ export const FAILURE_CODES = {
 const OPEN_REASONS = {
   TERMINAL_SIGNAL_WITHOUT_DONE_MARKER: 'The engine ended its turn without the done marker: it waits for an answer.',
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
+  PERMISSION_PENDING:
+    'The agent asked for a permission and nobody has answered yet; its session is resumed with the answer.',
   INSUFFICIENT_EVIDENCE: 'Unknown how the attempt ended.',
 } as const;
 

@@ -33,6 +33,8 @@ export const DIAGNOSTIC_CODES = {
     'Exit code, signal, marker and end signal contradict each other; the order of precedence decided.',
   INCOMPLETE_STATE_CLASSIFICATION: 'Unknown how the attempt ended.',
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
+  PERMISSION_PENDING:
+    'The process was ended because nobody has answered its permission request yet; it is resumed with the answer.',
   DONE_MARKER_REPEATED: 'The done marker was said more than once.',
 
   TOOL_CALL_DENIED: 'The engine refused a tool call that its permissions do not allow.',

@@ -5,6 +5,9 @@ import type { Emitted, Verdict } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import type { AttemptRecord } from '../capture/attempt-record.js';
 import { captureOutput, OutputGauge } from '../capture/capture-output.js';
+import { Conversation } from '../conversation/conversation.js';
+import type { RememberedAnswer } from '../conversation/conversation.js';
+import type { PermissionQuestion } from '../conversation/approvals.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { endEscapedProcesses } from '../process/end-orphans.js';
 import { recordProcess } from '../process/process-record.js';
@@ -20,29 +23,57 @@ export interface Unstarted {
   readonly reason: string;
 }
 
+/** What of the plan of an attempt its process needs. */
+interface ProcessPlan {
+  readonly workdir: string;
+  readonly sessionId: string | null;
+  readonly remembered: readonly RememberedAnswer[];
+}
+
+/** How a process ended. */
+interface CapturedEnd {
+  readonly end: ProcessEnd;
+  readonly pid: number;
+  /** Questions for whose answers it was not kept. */
+  readonly released: readonly PermissionQuestion[];
+}
+
 /** Launches the process and captures it to its end, or says why it was not launched. */
 export async function captureProcess(
   context: RunContext,
-  workdir: string,
+  plan: ProcessPlan,
   prepared: PreparedLaunch,
   record: AttemptRecord,
-): Promise<Unstarted | { readonly end: ProcessEnd; readonly pid: number }> {
+): Promise<Unstarted | CapturedEnd> {
   const { control, ports, runDir, spec } = context;
   if (control.stop !== null) return explainStop(control.stop);
   const note = await recordProcess(join(ports.data, 'processes'), runDir);
   let running: RunningProcess;
   try {
-    const { command, env, stdin } = prepared;
-    const input = stdin === undefined ? {} : { stdin };
-    running = await launchProcess({ command, cwd: workdir, env, ...input, terminal: spec.terminal ?? false });
+    const { command, env, stdin, converse } = prepared;
+    const input = converse !== undefined ? { keepInput: true } : stdin === undefined ? {} : { stdin };
+    const terminal = spec.terminal ?? false;
+    running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal });
   } catch (error) {
     await note.forget();
     return { verdict: 'not_started', reason: prepared.secrets.maskText(getErrorMessage(error)) };
   }
   try {
     await note.started(running.identity);
-    await captureAll(context, prepared, record, running);
-    return { end: await running.ended, pid: running.identity.pid };
+    const conversation = openConversation(context, plan, prepared, running);
+    record.observer = conversation;
+    await captureAll(context, prepared, record, running, conversation).finally(() => {
+      conversation?.close();
+      record.observer = null;
+    });
+    const end = await running.ended;
+    // Once a conversation is over its process is ended by us, in one way or another.
+    const isOurs = conversation !== null && (conversation.isComplete || conversation.released.length > 0);
+    return {
+      end: isOurs && end.exitCode !== 0 ? { exitCode: null, signal: null } : end,
+      pid: running.identity.pid,
+      released: conversation?.released ?? [],
+    };
   } finally {
     await running.stop().catch((error: unknown) => {
       ports.logger.warn('cannot end a process of the run', {
@@ -55,17 +86,56 @@ export async function captureProcess(
   }
 }
 
+function openConversation(
+  context: RunContext,
+  { workdir, sessionId, remembered }: ProcessPlan,
+  { converse, secrets }: PreparedLaunch,
+  running: RunningProcess,
+): Conversation | null {
+  if (converse === undefined) return null;
+  const { spec, control, stopwatch, limits, ports, runDir } = context;
+  const permissions = spec.permissions ?? 'safe';
+  return new Conversation({
+    request: {
+      ...converse,
+      workdir,
+      sessionId,
+      keepMode: permissions === 'bypass',
+      ...(spec.model === undefined ? {} : { model: spec.model }),
+    },
+    policy: { permissions, rules: [...ports.approvals, ...(spec.approvals ?? [])], workdir, runDir },
+    remembered,
+    control,
+    stopwatch,
+    waitMs: limits.wait_s * 1000,
+    holdMs: limits.hold_s * 1000,
+    onQuestion: ports.onQuestion,
+    onUnanswered: ports.onUnanswered,
+    mask: (text) => secrets.maskText(text),
+    process: {
+      write: (bytes) => running.input.write(bytes),
+      get waiting() {
+        return running.input.waiting;
+      },
+      closeInput: () => running.input.close(),
+      stop: () => void running.stop().catch(() => undefined),
+    },
+  });
+}
+
 /** Captures everything the process prints; a stop ends its group. */
 async function captureAll(
   context: RunContext,
   { secrets }: PreparedLaunch,
   record: AttemptRecord,
   running: RunningProcess,
+  conversation: Conversation | null,
 ): Promise<void> {
   const { control, limits, progress } = context;
   const gauge = new OutputGauge(limits, progress.printed);
   const end = (): void => void running.stop().catch(() => undefined);
-  const unsubscribe = control.onStop(end);
+  // A conversation ends its process itself, after a word to the agent.
+  const unsubscribe = conversation === null ? control.onStop(end) : () => undefined;
   try {
     await captureOutput({
       output: running.output,
@@ -77,6 +147,7 @@ async function captureAll(
       stop: (stop) => control.requestStop(stop),
       abandon: end,
       idleMs: limits.idle_s * 1000,
+      ...(conversation === null ? {} : { conversation }),
     });
   } finally {
     unsubscribe();

@@ -16,6 +16,8 @@ import { findCause } from '../result/run-findings.js';
 import type { EngineTrouble } from '../result/run-findings.js';
 import { watchFolder } from '../workspace/watch-folder.js';
 import type { FolderWatch } from '../workspace/watch-folder.js';
+import type { PermissionQuestion } from '../conversation/approvals.js';
+import type { RememberedAnswer } from '../conversation/conversation.js';
 import { getRunMode, warn } from './run-context.js';
 import type { RunContext } from './run-context.js';
 import { addFindings, captureProcess } from './capture-process.js';
@@ -33,6 +35,8 @@ export interface AttemptOutcome {
   readonly drift: DriftSummary | null;
   /** The error that explains how the process ended; null if it ended well, or the engine reported none. */
   readonly trouble: EngineTrouble | null;
+  /** Questions for whose answers the process was not kept. */
+  readonly released: readonly PermissionQuestion[];
   /** Absent where no process was started. */
   readonly process?: RunProcess;
 }
@@ -47,6 +51,8 @@ export interface AttemptPlan {
   readonly reply: string | null;
   /** Whether an output that fails the contract is sent back. */
   readonly mayRetry: boolean;
+  /** Answers to questions of the attempt before, whose process did not live to hear them. */
+  readonly remembered: readonly RememberedAnswer[];
 }
 
 /** Runs the agent once: launches it, captures it to its end, and judges its answer. */
@@ -69,9 +75,11 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
   );
   try {
     const command = prepared.command.map((word) => secrets.maskText(word));
-    await record.begin({ command, input: secrets.maskText(prepared.stdin ?? plan.prompt) });
+    // What is said in a conversation is captured with its time when it is said.
+    const input = prepared.converse === undefined ? secrets.maskText(prepared.stdin ?? plan.prompt) : '';
+    await record.begin({ command, input });
     const version = askVersion(context);
-    const run = await captureProcess(context, plan.workdir, prepared, record);
+    const run = await captureProcess(context, plan, prepared, record);
     if (!('end' in run)) return await endUnstarted(context, record, run);
     const { fsDiff, warnings } = await changes.difference();
     const drained = record.drain(run.end);
@@ -79,11 +87,20 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
     context.progress.text = answer.lastWords.text ?? context.progress.text;
     addFindings(context, drained.events);
     const { stop } = context.control;
-    const isJudged = stop === null && !isAsking(getRunMode(context), drained);
+    const { released } = run;
+    const isJudged = stop === null && released.length === 0 && !isAsking(getRunMode(context), drained);
     const judged = isJudged ? await judgeOutput(answer.text, context.spec.contract, context.schema) : null;
     const { mayRetry } = plan;
     const { trouble } = context.findings;
-    const decided = decideVerdict({ stop, judged, drained, end: run.end, mayRetry, trouble });
+    const decided = decideVerdict({
+      stop,
+      judged,
+      drained,
+      end: run.end,
+      mayRetry,
+      trouble,
+      isHeld: released.length > 0,
+    });
     const ended = await record.end({ ...run.end, ...decided, fsDiff, pid: run.pid, version: await version });
     addFindings(context, ended.events.slice(drained.events.length));
     await emitEnd(context, record, ended);
@@ -93,6 +110,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       fsDiff,
       warnings: [...warnings, ...listConflicts(ended.events), ...listAnswerWarnings(answer, context.progress.attempts)],
       drift: record.drift,
+      released: stop === null ? released : [],
       trouble: stop === null && isSound(run.end, drained) ? null : (trouble ?? explainRuntimeError(drained)),
       process: {
         exit_code: run.end.exitCode,
@@ -147,7 +165,7 @@ export async function recordUnstarted(
 async function endUnstarted(context: RunContext, record: AttemptRecord, end: Unstarted): Promise<AttemptOutcome> {
   const ended = await record.end({ exitCode: null, signal: null, verdict: end.verdict, reason: end.reason });
   await emitEnd(context, record, ended);
-  return { last: ended.last, judged: null, fsDiff: NO_CHANGES, warnings: [], drift: null, trouble: null };
+  return { last: ended.last, judged: null, fsDiff: NO_CHANGES, warnings: [], drift: null, trouble: null, released: [] };
 }
 
 function openRecord(

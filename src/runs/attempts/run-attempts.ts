@@ -4,19 +4,20 @@ import { firstPrompt, renderRetry } from '../spec/render-contract.js';
 import { addDrift, buildResult } from '../result/build-result.js';
 import { mergeFsDiffs, NO_CHANGES } from '../result/merge-fs-diffs.js';
 import type { RunDrift, RunResult } from '../../records/index.js';
+import { omitUndefined } from '../../base/index.js';
+import type { RememberedAnswer } from '../conversation/conversation.js';
+import type { PermissionQuestion } from '../conversation/approvals.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import { runAttempt, recordUnstarted } from './run-attempt.js';
 import type { AttemptOutcome, AttemptPlan } from './run-attempt.js';
 import { warn } from './run-context.js';
 import type { RunContext } from './run-context.js';
 import { explainStop } from './run-control.js';
-import type { RunControl } from './run-control.js';
 
 /** Runs attempt after attempt until one ends the run: the first, those with a reply, those with a correction. */
 export async function runAttempts(context: RunContext, workdir: string): Promise<RunResult> {
-  const { spec, control, usage } = context;
+  const { spec, usage, stopwatch } = context;
   warnAboutUnreportedCost(context);
-  const watch = startStopwatch(context.limits.time_s, control);
   let retries = spec.max_retries ?? 0;
   let artifacts: FsDiff = NO_CHANGES;
   let drift: RunDrift | undefined;
@@ -26,12 +27,13 @@ export async function runAttempts(context: RunContext, workdir: string): Promise
     sessionId: null,
     reply: null,
     mayRetry: retries > 0,
+    remembered: [],
   };
   for (;;) {
     if (plan.sessionId === null) usage.startSession();
-    watch.start();
+    stopwatch.start();
     // Also where it throws: a timer left running would keep the process alive.
-    const outcome = await runAttempt(context, plan).finally(() => watch.pause());
+    const outcome = await runAttempt(context, plan).finally(() => stopwatch.pause());
     artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
     drift = addDrift(drift, outcome.drift);
     const next = await nextStep(context, plan, outcome);
@@ -39,7 +41,7 @@ export async function runAttempts(context: RunContext, workdir: string): Promise
       return buildResult(next.ended, context, { artifacts, drift });
     }
     if (next.isRetry) retries -= 1;
-    plan = { ...plan, ...next, mayRetry: retries > 0 };
+    plan = { ...plan, remembered: [], ...next, mayRetry: retries > 0 };
   }
 }
 
@@ -52,11 +54,13 @@ function warnAboutUnreportedCost(context: RunContext): void {
 
 type NextStep =
   | { readonly ended: AttemptOutcome }
-  | (Pick<AttemptPlan, 'prompt' | 'sessionId' | 'reply'> & { readonly isRetry: boolean });
+  | (Pick<AttemptPlan, 'prompt' | 'sessionId' | 'reply'> &
+      Partial<Pick<AttemptPlan, 'remembered'>> & { readonly isRetry: boolean });
 
 async function nextStep(context: RunContext, plan: AttemptPlan, outcome: AttemptOutcome): Promise<NextStep> {
   const { last, judged } = outcome;
   if (last.type === 'user.input.required') return waitForReply(context);
+  if (outcome.released.length > 0) return waitForPermissions(context, outcome.released);
   const isRetry = last.type === 'diagnostic.warning' && last.data.code === 'OUTPUT_RETRIED';
   if (!isRetry || judged === null || !('error' in judged) || judged.error === undefined) return { ended: outcome };
   const { stop } = context.control;
@@ -89,27 +93,34 @@ async function waitForReply(context: RunContext): Promise<NextStep> {
   return { ended: await recordUnstarted(context, { sessionId, reply }, lost) };
 }
 
-/** Measures the time a run works, without the time it waits for a person. */
-export interface Stopwatch {
-  start(): void;
-  pause(): void;
+/** Waits for the answers to what the ended process asked; the session is resumed with them, also where none came. */
+async function waitForPermissions(context: RunContext, questions: readonly PermissionQuestion[]): Promise<NextStep> {
+  const { control, limits, progress } = context;
+  const { sessionId } = progress;
+  const remembered: RememberedAnswer[] = [];
+  for (const question of questions) {
+    const answer = await control.permissionAnswered(question.interaction_id);
+    const { stop } = control;
+    if (stop !== null) return { ended: await recordUnstarted(context, { sessionId, reply: null }, explainStop(stop)) };
+    if (typeof answer === 'string') {
+      const why = `No answer within limits.wait_s (${limits.wait_s} s).`;
+      remembered.push({ question, decide: 'deny', by: 'rule', why });
+      continue;
+    }
+    const option = question.options.find(({ id }) => id === answer.option_id);
+    const { who, why } = answer;
+    const decide = option?.kind.startsWith('allow') === true ? 'allow' : 'deny';
+    remembered.push({ question, decide, by: 'person', ...omitUndefined({ who, why }) });
+  }
+  progress.replies += 1;
+  return { prompt: renderPermissions(remembered), sessionId, reply: null, isRetry: false, remembered };
 }
 
-/** Stops the run at its time limit. */
-function startStopwatch(seconds: number, control: RunControl): Stopwatch {
-  let left = seconds * 1000;
-  let since = 0;
-  let timer: NodeJS.Timeout | undefined;
-  return {
-    start() {
-      since = performance.now();
-      const reason = `The run worked longer than limits.time_s (${seconds} s).`;
-      const hint = 'Raise the limit, or ask for less.';
-      timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), Math.max(0, left));
-    },
-    pause() {
-      clearTimeout(timer);
-      left -= performance.now() - since;
-    },
-  };
+/** What the resumed agent is told: it asks again, and then gets the answers it was given. */
+function renderPermissions(remembered: readonly RememberedAnswer[]): string {
+  const lines = remembered.map(
+    ({ question, decide, why }) =>
+      `- ${question.tool}: ${decide === 'allow' ? 'allowed' : 'denied'}${why === undefined ? '' : ` (${why})`}`,
+  );
+  return `You were interrupted while you waited for a permission. The answer:\n${lines.join('\n')}\nContinue with your task: repeat the tool calls that were allowed, and work without those that were denied.`;
 }

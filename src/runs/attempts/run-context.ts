@@ -7,6 +7,7 @@ import type { DecidedLimits } from '../spec/run-limits.js';
 import type { RunSpec, RunWarning } from '../../records/index.js';
 import type { RunFindings } from '../result/run-findings.js';
 import type { RunControl } from './run-control.js';
+import type { Stopwatch } from './stopwatch.js';
 import { UsageTotals, sumUsage } from '../../events/index.js';
 import type { Usage } from '../../events/index.js';
 
@@ -19,6 +20,7 @@ export interface RunContext {
   readonly ports: DecidedPorts;
   readonly launcher: Launcher;
   readonly control: RunControl;
+  readonly stopwatch: Stopwatch;
   readonly usage: RunUsage;
   readonly findings: RunFindings;
   /** Warnings that are no attempt's own, by code. */

@@ -1,10 +1,12 @@
 import { SluiceError } from '../../base/index.js';
+import type { PermissionOption } from '../../events/index.js';
+import type { PermissionReply } from '../../records/index.js';
 import { CAUSE_HINTS } from '../result/run-findings.js';
 import type { EngineTrouble } from '../result/run-findings.js';
 
 /** Why Sluice itself ends a run. */
 export interface Stop {
-  readonly verdict: 'canceled' | 'timed_out' | 'limit';
+  readonly verdict: 'canceled' | 'timed_out' | 'limit' | 'session_lost' | 'protocol_broken';
   /** What happened. */
   readonly reason: string;
   /** What to do about it. */
@@ -28,6 +30,16 @@ export type Answered =
   | { readonly kind: 'reply'; readonly text: string }
   | { readonly kind: 'stop'; readonly stop: Stop };
 
+/** What ends the wait for a permission: an answer, or that none came in time, or the end of the run. */
+export type PermissionAnswered = PermissionReply | 'silent' | 'stopped';
+
+interface OpenPermission {
+  readonly options: readonly PermissionOption[];
+  readonly answered: Promise<PermissionAnswered>;
+  readonly settle: (answer: PermissionAnswered) => void;
+  isOpen: boolean;
+}
+
 /** Longer replies belong into files of the working folder. */
 const LONGEST_REPLY = 1024 * 1024;
 
@@ -39,6 +51,7 @@ export class RunControl {
   #isAsking = false;
   #reply: string | null = null;
   #resolveReply: (() => void) | null = null;
+  readonly #permissions = new Map<string, OpenPermission>();
 
   /** Why the run is to end; null while it is not. */
   get stop(): Stop | null {
@@ -50,6 +63,7 @@ export class RunControl {
     if (this.#stop !== null || this.#isOver) return;
     this.#stop = stop;
     for (const listener of this.#listeners) listener(stop);
+    this.closePermissions();
   }
 
   /** Calls back when the run is to end, at once if it already is; returns a function that unsubscribes. */
@@ -62,6 +76,49 @@ export class RunControl {
   /** From here on the agent's question may be answered. */
   ask(): void {
     this.#isAsking = true;
+  }
+
+  /** From here on a permission may be granted or denied, for so long. */
+  askPermission(id: string, options: readonly PermissionOption[], waitMs: number): void {
+    let settle: (answer: PermissionAnswered) => void = () => undefined;
+    const answered = new Promise<PermissionAnswered>((resolve) => {
+      const timer = setTimeout(() => settle('silent'), waitMs);
+      settle = (answer) => {
+        clearTimeout(timer);
+        question.isOpen = false;
+        resolve(answer);
+      };
+    });
+    const question: OpenPermission = { options, answered, settle, isOpen: true };
+    this.#permissions.set(id, question);
+    if (this.#stop !== null) this.closePermissions();
+  }
+
+  /** Accepts the answer to a permission request; throws `REPLY_NOT_EXPECTED` if it is not open. */
+  replyPermission(reply: PermissionReply): void {
+    const { interaction_id: id, option_id: optionId } = reply;
+    const open = this.#permissions.get(id);
+    if (open?.isOpen !== true) {
+      const asked = [...this.#permissions].flatMap(([one, { isOpen }]) => (isOpen ? [one] : [])).join(', ');
+      const why = asked === '' ? 'no permission is asked for' : `the open questions are ${asked}`;
+      throw new SluiceError('REPLY_NOT_EXPECTED', `No reply to ${id} is expected: ${why}.`);
+    }
+    if (!open.options.some((option) => option.id === optionId)) {
+      const known = open.options.map((option) => option.id).join(', ');
+      throw new SluiceError('INVALID_REPLY', `Invalid reply: ${id} has no option "${optionId}". Use one of: ${known}.`);
+    }
+    open.settle(reply);
+  }
+
+  /** Waits for the answer to a permission request; any number of times. */
+  async permissionAnswered(id: string): Promise<PermissionAnswered> {
+    return (await this.#permissions.get(id)?.answered) ?? 'stopped';
+  }
+
+  /** Nobody can answer any more. */
+  closePermissions(): void {
+    for (const { settle } of this.#permissions.values()) settle('stopped');
+    this.#permissions.clear();
   }
 
   /** Accepts a person's reply; throws `REPLY_NOT_EXPECTED` if nothing was asked. */
@@ -104,5 +161,6 @@ export class RunControl {
     this.#isOver = true;
     this.#isAsking = false;
     this.#listeners.clear();
+    this.closePermissions();
   }
 }

@@ -33,6 +33,12 @@ export interface RecordedStart {
   readonly answer: AnswerCollector;
 }
 
+/** Who must act before events can be seen, or once they can. */
+export interface PublicationObserver {
+  beforePublishing(events: readonly Emitted[]): Promise<void>;
+  afterPublishing(): void;
+}
+
 /** How an attempt ended. */
 export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
   readonly pid?: number | undefined;
@@ -69,6 +75,8 @@ export class AttemptRecord {
   /** The time of the events that are being emitted. */
   #emitTime: number;
   #fcmpSeq: number;
+  /** Sees events before and after they are published. */
+  observer: PublicationObserver | null = null;
   #drained: Drained | null = null;
 
   constructor(start: RecordedStart, folder: RunFolder, journal: RunJournal, clock: () => number) {
@@ -96,6 +104,7 @@ export class AttemptRecord {
     this.#meta = {
       run_id: runId,
       engine: start.engine,
+      ...(start.engine === start.reads || start.engine === 'command' ? {} : { reads: start.reads }),
       mode,
       ...(start.terminal ? { terminal: true } : {}),
       started_at: new Date(this.#startedAt).toISOString(),
@@ -196,7 +205,9 @@ export class AttemptRecord {
   async #emit(events: readonly Emitted[]): Promise<void> {
     const last = events.findLast(({ protocol }) => protocol === 'fcmp');
     if (last !== undefined) this.#fcmpSeq = last.event.seq;
+    await this.observer?.beforePublishing(events);
     await this.#journal.write(events);
+    this.observer?.afterPublishing();
   }
 
   /** Closes its files, however it ended. */

@@ -19,6 +19,18 @@ export interface CaptureOptions {
   /** Ends the process because its output cannot be stored. */
   abandon(): void;
   readonly idleMs: number;
+  /** Where the agent is talked with. */
+  readonly conversation?: CapturedConversation;
+}
+
+/** Takes part in what is captured: what is sent to the agent is stored before it is sent. */
+export interface CapturedConversation {
+  /** Called once, with the way to send: `bytes` are what is stored, `deliver` sends. */
+  start(send: (bytes: Uint8Array, deliver: () => void) => void): void;
+  /** What the agent printed on stdout, not masked. */
+  receive(bytes: Uint8Array): void;
+  /** Whether the agent waits for a person: then its silence does not count. */
+  readonly isWaiting: boolean;
 }
 
 /** Bytes that may wait while the files are written; beyond that the process waits too. */
@@ -30,16 +42,20 @@ const MAX_WAITING_BYTES = 256 * 1024;
  */
 export async function captureOutput(options: CaptureOptions): Promise<void> {
   const keeper = new BatchWriter(options);
-  const idle = watchIdleness(options.idleMs, (stop) => options.stop(stop));
+  const { conversation } = options;
+  const isHeld = (): boolean => conversation?.isWaiting === true;
+  const idle = watchIdleness({ idleMs: options.idleMs, isHeld, stop: (stop) => options.stop(stop) });
   const add = (stream: StreamName, bytes: Uint8Array): void => {
     if (bytes.length > 0) keeper.add({ stream, bytes, ms: options.now() });
   };
+  conversation?.start((bytes, deliver) => keeper.add({ stream: 'stdin', bytes, ms: options.now() }, deliver));
   try {
     idle.waits();
     for await (const { stream, bytes } of options.output) {
       idle.rests();
       const { kept, stop } = options.gauge.measure(stream, bytes);
       add(stream, options.mask(stream, kept));
+      if (stream === 'stdout') conversation?.receive(kept);
       if (stop !== null) {
         options.stop(stop);
         break;
@@ -58,6 +74,8 @@ export async function captureOutput(options: CaptureOptions): Promise<void> {
 class BatchWriter {
   readonly #options: Pick<CaptureOptions, 'keep' | 'abandon'>;
   #waiting: CapturedChunk[] = [];
+  /** What is to be done once the waiting chunks are stored. */
+  #afterwards: (() => void)[] = [];
   #bytes = 0;
   #writing: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
@@ -66,8 +84,9 @@ class BatchWriter {
     this.#options = options;
   }
 
-  add(chunk: CapturedChunk): void {
+  add(chunk: CapturedChunk, afterwards?: () => void): void {
     this.#waiting.push(chunk);
+    if (afterwards !== undefined) this.#afterwards.push(afterwards);
     this.#bytes += chunk.bytes.length;
     if (this.#writing === null) this.#write();
   }
@@ -85,11 +104,14 @@ class BatchWriter {
 
   #write(): void {
     const chunks = this.#waiting;
+    const afterwards = this.#afterwards;
     this.#waiting = [];
+    this.#afterwards = [];
     this.#bytes = 0;
     if (this.#failure !== null) return;
     this.#writing = this.#keep(chunks).finally(() => {
       this.#writing = null;
+      if (this.#failure === null) for (const act of afterwards) act();
       if (this.#waiting.length > 0) this.#write();
     });
   }
@@ -104,14 +126,22 @@ class BatchWriter {
   }
 }
 
+interface IdleOptions {
+  readonly idleMs: number;
+  /** Whether silence does not count now. */
+  readonly isHeld: () => boolean;
+  readonly stop: (stop: Stop) => void;
+}
+
 /** Stops a process that prints nothing for too long. Only time in which output was awaited counts. */
-function watchIdleness(idleMs: number, stop: (stop: Stop) => void) {
+function watchIdleness({ idleMs, isHeld, stop }: IdleOptions) {
   let waitingSince: number | null = null;
   let timer: NodeJS.Timeout;
   const arm = (ms: number): void => {
     timer = setTimeout(look, ms);
   };
   const look = (): void => {
+    if (isHeld() && waitingSince !== null) waitingSince = performance.now();
     const silent = waitingSince === null ? 0 : performance.now() - waitingSince;
     // A timer may come a moment early.
     if (silent < idleMs - 1) return arm(Math.max(1, idleMs - silent));

@@ -22,6 +22,7 @@ const GROUNDS: VerdictGrounds = {
   end: { exitCode: 0, signal: null },
   mayRetry: true,
   trouble: null,
+  isHeld: false,
 };
 const decide = (grounds: Partial<VerdictGrounds>) => decideVerdict({ ...GROUNDS, ...grounds });
 

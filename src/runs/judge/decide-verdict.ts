@@ -15,6 +15,8 @@ export interface VerdictGrounds {
   readonly mayRetry: boolean;
   /** The engine's last error, if it did not recover from it. */
   readonly trouble: EngineTrouble | null;
+  /** Whether the process was ended because nobody answered what it asked. */
+  readonly isHeld: boolean;
 }
 
 /**
@@ -25,8 +27,9 @@ export function decideVerdict(grounds: VerdictGrounds): {
   readonly verdict?: Verdict;
   readonly reason?: string;
 } {
-  const { stop, judged, drained, end, mayRetry, trouble } = grounds;
+  const { stop, judged, drained, end, mayRetry, trouble, isHeld } = grounds;
   if (stop !== null) return explainStop(stop, trouble);
+  if (isHeld) return { verdict: 'held' };
   if (judged === null) return {};
   switch (judged.verdict) {
     case 'no_contract':
@@ -43,8 +46,13 @@ export function decideVerdict(grounds: VerdictGrounds): {
 }
 
 /** Whether process and engine ended without an error. */
-export function isSound(end: ProcessEnd, { runtimeError }: Pick<Drained, 'runtimeError'>): boolean {
-  return end.exitCode === 0 && runtimeError === null;
+export function isSound(
+  end: ProcessEnd,
+  { runtimeError, endSignal }: Pick<Drained, 'runtimeError' | 'endSignal'>,
+): boolean {
+  // The process of a conversation is ended by us once the turn is over: how it ends says nothing.
+  const isOver = end.exitCode === null && end.signal === null && endSignal !== null;
+  return (end.exitCode === 0 || isOver) && runtimeError === null;
 }
 
 /** Whether the agent has asked: it ended its turn and did not say that it has finished. */

@@ -1,12 +1,13 @@
-import { LAUNCHERS } from '../launchers/launchers.js';
-import { RUN_ENGINES } from '../../records/index.js';
+import { listLaunchers } from '../launchers/launchers.js';
+import type { AgentSettings } from '../launchers/acp.js';
+import type { Launcher } from '../launchers/launcher.js';
 import type { RunEngine } from '../../records/index.js';
 import { isVersionIn } from '../launchers/version.js';
 import { findProgram, askProgram } from './ask-program.js';
 
 /** How an engine is found on this machine, and what to do if it cannot be used as it is. */
 export interface EngineReport {
-  readonly engine: RunEngine;
+  readonly engine: string;
   readonly program: string;
   readonly path?: string;
   readonly version?: string;
@@ -22,6 +23,8 @@ export interface ExamineOptions {
   readonly cwd: string;
   /** Where an engine's program is, or the words that start it; the others are looked for on the path. */
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
+  /** Agents of the configuration. */
+  readonly agents?: Readonly<Record<string, AgentSettings>>;
   /** How long a program may take to print its version. */
   readonly timeoutMs?: number;
 }
@@ -37,18 +40,20 @@ const DEFAULT_TIMEOUT_MS = 20_000;
  * for (const { engine, status, next } of await examineEngines({ env: process.env, cwd: process.cwd() })) show(engine, status, next)
  */
 export async function examineEngines(options: ExamineOptions): Promise<EngineReport[]> {
-  const engines = RUN_ENGINES.filter((engine) => engine !== 'command');
-  return Promise.all(engines.map(async (engine) => examine(engine, options)));
+  const launchers = Object.values(listLaunchers(options.agents)).filter(({ engine }) => engine !== 'command');
+  return Promise.all(launchers.map(async (launcher) => examine(launcher, options)));
 }
 
-async function examine(engine: RunEngine, options: ExamineOptions): Promise<EngineReport> {
-  const launcher = LAUNCHERS[engine];
+async function examine(launcher: Launcher, options: ExamineOptions): Promise<EngineReport> {
+  const { engine } = launcher;
   const { env, cwd, programs = {}, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-  const [program = launcher.program, ...words] = [programs[engine] ?? launcher.program].flat();
+  const [program = launcher.program, ...words] = [programs[engine as RunEngine] ?? launcher.program].flat();
   const found = { engine, program };
   const path = await findProgram(program, { path: env['PATH'] ?? '', cwd });
   if (path === undefined) return { ...found, status: 'missing', next: launcher.installHint };
 
+  // An agent that is talked with says its version when it is.
+  if (launcher.versionCommand.length === 0) return { ...found, path, status: 'ready' };
   const answer = await askProgram([path, ...words, ...launcher.versionCommand], { env, cwd, timeoutMs });
   const version = launcher.readVersion(answer.text);
   if (answer.problem !== undefined || version === undefined) {

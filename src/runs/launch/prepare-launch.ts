@@ -1,5 +1,6 @@
 import type { RunContext } from '../attempts/run-context.js';
-import type { LaunchRequest, LaunchFile } from '../launchers/launcher.js';
+import type { RunEngine } from '../../records/index.js';
+import type { ConversationRequest, LaunchRequest, LaunchFile } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
 import { makeFoldersInside } from '../workspace/make-folders.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
@@ -14,6 +15,7 @@ export interface PreparedLaunch {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string | undefined;
+  readonly converse: ConversationRequest | undefined;
   readonly secrets: AttemptSecrets;
 }
 
@@ -32,7 +34,8 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
     prompt: wish.prompt,
     workdir: wish.workdir,
     runDir,
-    permissions: spec.permissions ?? 'safe',
+    permissions: spec.permissions === 'ask' ? 'safe' : (spec.permissions ?? 'safe'),
+    ...(spec.permissions === 'ask' ? { asks: true } : {}),
     ...(spec.model === undefined ? {} : { model: spec.model }),
     ...(wish.sessionId === null ? {} : { sessionId: wish.sessionId }),
     ...(spec.command === undefined ? {} : { command: spec.command }),
@@ -48,6 +51,7 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
     command: [first, ...words, ...args],
     env,
     stdin: launch.stdin,
+    converse: launch.converse,
     secrets: createAttemptSecrets(env, ports.secretPatterns),
   };
 }
@@ -62,7 +66,7 @@ export function getProgramCommand(
   { spec, ports }: Pick<RunContext, 'spec' | 'ports'>,
   program: string,
 ): readonly [string, ...string[]] {
-  const configured = spec.engine === 'command' ? undefined : ports.programs[spec.engine];
+  const configured = spec.engine === 'command' ? undefined : ports.programs[spec.engine as RunEngine];
   if (configured === undefined) return [program];
   const [first, ...rest] = typeof configured === 'string' ? [configured] : configured;
   return [first ?? program, ...rest];

@@ -1,11 +1,11 @@
 import type { EngineName } from '../../events/index.js';
-import type { RunEngine, RunSpec } from '../../records/index.js';
+import type { RunSpec } from '../../records/index.js';
 
 /**
  * What an agent may do. `safe`: read, nothing else. `workspace`: also edit the working folder and the run folder.
- * `bypass`: everything, without asking; only in a sandbox.
+ * `bypass`: everything, without asking; only in a sandbox. `ask` is none of them: it is `safe` for an agent that asks.
  */
-export type Permissions = NonNullable<RunSpec['permissions']>;
+export type Permissions = Exclude<NonNullable<RunSpec['permissions']>, 'ask'>;
 
 /** What is to be launched. Folders are absolute and without links: agents compare them with resolved paths. */
 export interface LaunchRequest {
@@ -14,6 +14,8 @@ export interface LaunchRequest {
   readonly workdir: string;
   readonly runDir: string;
   readonly permissions: Permissions;
+  /** What `permissions` does not allow is asked for. */
+  readonly asks?: boolean;
   readonly model?: string;
   /** The session to resume, as the engine named it. */
   readonly sessionId?: string;
@@ -28,10 +30,19 @@ export interface Launch {
   /** The program and its arguments; never a line for a shell. */
   readonly command: readonly [string, ...string[]];
   readonly stdin?: string;
+  /** The program is talked with over its streams instead of being given its input. */
+  readonly converse?: ConversationRequest;
   /** Fixed additions to the environment; they win over what the agent would inherit. */
   readonly env: Readonly<Record<string, string>>;
   /** Settings to be written before the start; all of them in the run folder. */
   readonly files?: readonly LaunchFile[];
+}
+
+/** How a program is talked with over the Agent Client Protocol. */
+export interface ConversationRequest {
+  readonly prompt: string;
+  /** How it is authenticated, if it offers that. */
+  readonly authenticate?: string;
 }
 
 /** A file an engine reads its settings from. */
@@ -42,7 +53,7 @@ export interface LaunchFile {
 
 /** How one engine is launched; reading its output is the business of `events`. */
 export interface Launcher {
-  readonly engine: RunEngine;
+  readonly engine: string;
   /** The name of its program on the path; empty for `command`, which names its own. */
   readonly program: string;
   /** The reader of `events` that understands it. */
@@ -52,6 +63,8 @@ export interface Launcher {
   /** Names of environment variables it may need, beside the base every process gets; `OPENAI_*` is a pattern. */
   readonly environment: readonly string[];
   readonly canResume: boolean;
+  /** Whether it is talked with, so that it can ask for permissions. */
+  readonly canAsk?: true;
   /** Whether its output has the cost of a run: without it `limits.cost` cannot end one. */
   readonly reportsCost: boolean;
   /** The arguments that make it print its version. */

@@ -1,4 +1,6 @@
 import { SluiceError } from '../../base/index.js';
+import { createAcpLauncher, READY_LAUNCHERS } from './acp.js';
+import type { AgentSettings } from './acp.js';
 import { claudeLauncher } from './claude.js';
 import { codexLauncher } from './codex.js';
 import { commandLauncher } from './command.js';
@@ -8,7 +10,6 @@ import { iflowLauncher } from './iflow.js';
 import type { Launcher } from './launcher.js';
 import { opencodeLauncher } from './opencode.js';
 import { qwenLauncher } from './qwen.js';
-import { RUN_ENGINES } from '../../records/index.js';
 import type { RunEngine } from '../../records/index.js';
 
 /** Every launcher by the name of its engine. Adding one: a file, a name in `run-engine.ts`, a line here. */
@@ -23,17 +24,26 @@ export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {
   command: commandLauncher,
 };
 
+/** Every launcher there is, by the name of its engine; those of the configuration win. */
+export function listLaunchers(
+  agents: Readonly<Record<string, AgentSettings>> = {},
+): Readonly<Record<string, Launcher>> {
+  const configured = Object.entries(agents).map(([engine, settings]) => [engine, createAcpLauncher(engine, settings)]);
+  return { ...LAUNCHERS, ...READY_LAUNCHERS, ...(Object.fromEntries(configured) as Record<string, Launcher>) };
+}
+
 /**
  * Returns the launcher of an engine; throws `UNKNOWN_ENGINE` for an unknown name.
  *
  * @example
  * getLauncher('codex').launch({ prompt, workdir, runDir, permissions: 'safe' }).command
  */
-export function getLauncher(engine: string): Launcher {
-  const known = RUN_ENGINES.find((name) => name === engine);
-  if (known !== undefined) return LAUNCHERS[known];
+export function getLauncher(engine: string, agents: Readonly<Record<string, AgentSettings>> = {}): Launcher {
+  const launchers = listLaunchers(agents);
+  const known = Object.hasOwn(launchers, engine) ? launchers[engine] : undefined;
+  if (known !== undefined) return known;
   throw new SluiceError(
     'UNKNOWN_ENGINE',
-    `Unknown engine ${JSON.stringify(engine)}. Use one of: ${RUN_ENGINES.join(', ')}.`,
+    `Unknown engine ${JSON.stringify(engine)}. Use one of: ${Object.keys(launchers).join(', ')}.`,
   );
 }

@@ -23,6 +23,9 @@ const READING = {
 /** Each by name: a rule of the user for one tool would win over the `*` before it. */
 const CLOSED = { '*': 'deny', bash: 'deny', task: 'deny', webfetch: 'deny', websearch: 'deny', skill: 'deny' };
 
+/** The same tools, and editing, where somebody can be asked. */
+const ASKING = Object.fromEntries([...Object.keys(CLOSED), 'edit', 'external_directory'].map((tool) => [tool, 'ask']));
+
 /** OpenCode, `opencode run --format json`. It allows everything unless it is configured otherwise. */
 export const opencodeLauncher: Launcher = {
   engine: 'opencode',
@@ -57,20 +60,26 @@ export const opencodeLauncher: Launcher = {
       ...modelArguments(request.model),
       ...(session === undefined ? [] : [`--session=${session}`]),
     ];
-    const env = {
-      OPENCODE_DISABLE_AUTOUPDATE: '1',
-      OPENCODE_DISABLE_SHARE: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      ...permissionEnvironment(request),
-    };
+    const env = opencodePermissions(request);
     return request.terminal === true
       ? { command: ['opencode', ...options, '--', promptForArgument(request.prompt)], env }
       : { command: ['opencode', ...options], stdin: promptForInput(request.prompt), env };
   },
 };
 
+/** What OpenCode may do, and what it must not do by itself. */
+export function opencodePermissions(request: LaunchRequest): Readonly<Record<string, string>> {
+  return {
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_SHARE: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    ...permissionEnvironment(request),
+  };
+}
+
 /** The folder's own settings are left out unless everything is allowed anyway. */
-function permissionEnvironment({ permissions, runDir }: LaunchRequest): Record<string, string> {
+function permissionEnvironment({ permissions, runDir, asks }: LaunchRequest): Record<string, string> {
+  if (asks === true) return guarded({ ...ASKING, ...READING });
   switch (permissions) {
     case 'safe':
       return guarded({ ...CLOSED, ...READING, edit: 'deny', external_directory: 'deny' });

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { createFileResultCache } from '../cache/file-result-cache.js';
-import type { RunEngine, RunWarning } from '../../records/index.js';
+import type { ApprovalRule, RunEngine, RunWarning } from '../../records/index.js';
 import { createUlids, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
+import type { AgentSettings } from '../launchers/acp.js';
 import type { EventLog } from './event-log.js';
 import { createFileEventLog } from './file-event-log.js';
 import type { ResultCache } from '../cache/result-cache.js';
@@ -25,14 +26,20 @@ export interface RunPorts {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The path of an engine's program, or the words that start it; by default it is looked up on PATH. */
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
+  /** Agents beside the built-in engines, by the name under which a spec asks for them. */
+  readonly agents?: Readonly<Record<string, AgentSettings>>;
+  /** Rules for `permissions: ask`, before those of the spec. */
+  readonly approvals?: readonly ApprovalRule[];
   /** Patterns of secrets to mask, beside the values of sensitive environment variables. */
   readonly secrets?: { readonly patterns?: readonly string[] };
   /** The lock on the working folder, where the caller already holds it; the run releases it. By default the run waits for it. */
   readonly folderLock?: FolderLock;
   /** Called with each warning that is known before the end, when it is: a limit that has no effect, an unproven version. */
   readonly onWarning?: (warning: RunWarning) => void;
-  /** Called before `user.input.required` is published, so that whoever sees the question can answer at once. */
+  /** Called before a question is published (`user.input.required`, `permission.required`): whoever sees it can answer at once. */
   readonly onQuestion?: () => Promise<void>;
+  /** Called when nobody has answered a permission request in time: the run goes on with a denial. */
+  readonly onUnanswered?: () => Promise<void>;
   /** Aborted when this process must end: an event log that is away is not waited for any more. */
   readonly ending?: AbortSignal;
 }
@@ -61,10 +68,13 @@ export function decidePorts(ports: RunPorts): DecidedPorts {
     logger: ports.logger ?? silentLogger,
     environment: ports.environment ?? process.env,
     programs: ports.programs ?? {},
+    agents: ports.agents ?? {},
+    approvals: ports.approvals ?? [],
     secretPatterns: ports.secrets?.patterns ?? [],
     folderLock: ports.folderLock,
     onWarning: ports.onWarning ?? (() => undefined),
     onQuestion: ports.onQuestion ?? (async () => undefined),
+    onUnanswered: ports.onUnanswered ?? (async () => undefined),
     ending: ports.ending ?? new AbortController().signal,
   };
 }

@@ -2,13 +2,15 @@ import { createOutputQueue } from './output-queue.js';
 import type { OutputChunk, OutputQueue } from './output-queue.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { spawnProcess } from './spawn-process.js';
-import type { ProcessCommand, ProcessEnd, SpawnedProcess } from './spawn-process.js';
+import type { ProcessCommand, ProcessEnd, ProcessInput, SpawnedProcess } from './spawn-process.js';
 import { endGroup, isGroupAlive } from './process-group.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** A launched process, the leader of its own process group. */
 export interface RunningProcess {
   readonly identity: ProcessIdentity;
+  /** Of use with `keepInput` alone. */
+  readonly input: ProcessInput;
   /** For one reader; the process waits while it does not read. Ends soon after the process, whoever else holds its output. */
   readonly output: AsyncIterable<OutputChunk>;
   /** Known as soon as the process itself has ended. */
@@ -79,6 +81,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   finish().catch(() => undefined);
   return {
     identity,
+    input: launched.input,
     output: queue.output,
     ended: exited,
     async stop() {

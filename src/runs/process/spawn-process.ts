@@ -24,6 +24,8 @@ export interface ProcessCommand {
   readonly env: Readonly<Record<string, string>>;
   /** Given whole, then closed. Without it the program reads an empty input, or its terminal. */
   readonly stdin?: string;
+  /** Leaves its input open, to be written to while it runs; `stdin` is not given then. */
+  readonly keepInput?: boolean;
   /** Runs the program in a terminal: its output is one stream, `pty`. `stdin` still comes through a pipe. */
   readonly terminal?: boolean;
 }
@@ -35,10 +37,19 @@ export interface OutputSink {
   end(): void;
 }
 
+/** The input of a process that was launched with `keepInput`. Writing to one that has ended does nothing. */
+export interface ProcessInput {
+  write(bytes: Uint8Array): void;
+  /** Bytes that the process has not taken yet. */
+  readonly waiting: number;
+  close(): void;
+}
+
 /** A process just spawned, with pipes or in a terminal. */
 export interface SpawnedProcess {
   readonly identity: ProcessIdentity;
   readonly exited: Promise<ProcessEnd>;
+  readonly input: ProcessInput;
   /** Stops and resumes reading; the process waits when its pipe is full. */
   flow(isFlowing: boolean): void;
   /** Closes the output, even if another process holds the other end; the sink's `end` follows. */
@@ -90,10 +101,19 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
   }
   failure.catch(() => undefined);
   if (pid === undefined) throw await explainNotStarted(command, undefined);
-  stdin?.end(command.stdin);
+  if (command.keepInput !== true) stdin?.end(command.stdin);
   return {
     identity: (await identified) ?? { pid, started: null },
     exited,
+    input: {
+      write: (bytes) => {
+        if (stdin?.writable === true) stdin.write(bytes);
+      },
+      get waiting() {
+        return stdin?.writableLength ?? 0;
+      },
+      close: () => stdin?.end(),
+    },
     flow(isFlowing) {
       for (const { readable } of streams) {
         if (isFlowing) readable.resume();
@@ -124,7 +144,11 @@ function start(command: ProcessCommand, terminal: Terminal | undefined): Launch 
     detached: process.platform !== 'win32',
     windowsHide: true,
     shell: false,
-    stdio: [command.stdin === undefined ? (terminal?.fd ?? 'ignore') : 'pipe', output, output],
+    stdio: [
+      command.stdin === undefined && command.keepInput !== true ? (terminal?.fd ?? 'ignore') : 'pipe',
+      output,
+      output,
+    ],
   });
   if (terminal !== undefined) return { child, streams: [{ name: 'pty', readable: terminal.output }] };
   const named = [

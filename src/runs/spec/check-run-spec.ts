@@ -2,6 +2,8 @@ import { isArtifactPath } from '../../run-folder/index.js';
 import { fromJsonSchema, interpretJsonSchema, isJsonObject } from '../../json-schema/index.js';
 import { SluiceError, isSluiceError } from '../../base/index.js';
 import type { SchemaIssue, StandardSchema } from '../../json/index.js';
+import type { AgentSettings } from '../launchers/acp.js';
+import { listLaunchers } from '../launchers/launchers.js';
 import { isStandardSchema, toJsonSchema } from './contract-schema.js';
 import { runSpecSchema } from '../../records/index.js';
 import type { RunContract, RunSpec } from '../../records/index.js';
@@ -30,12 +32,12 @@ export interface CheckedSpec {
 }
 
 /** Checks a run spec; throws {@link RunSpecError} if it is invalid. */
-export function checkRunSpec(given: unknown): CheckedSpec {
+export function checkRunSpec(given: unknown, agents: Readonly<Record<string, AgentSettings>> = {}): CheckedSpec {
   const { data, schema } = separateSchema(given);
   const issues = [...listShapeIssues(data)];
   if (issues.length > 0) throw new RunSpecError(issues);
   const spec = given as RunSpec;
-  issues.push(...listMeaningIssues(spec));
+  issues.push(...listEngineIssues(spec, agents), ...listMeaningIssues(spec));
   const compiled = compileContract(schema, spec.contract, issues);
   if (issues.length > 0) throw new RunSpecError(issues);
   return { spec, schema: compiled };
@@ -66,6 +68,26 @@ function listShapeIssues(data: unknown): readonly SchemaIssue[] {
     message,
     path: path.map((step) => (typeof step === 'number' ? step : String(typeof step === 'object' ? step.key : step))),
   }));
+}
+
+/** Engines are an open list: which there are depends on the configuration. */
+function listEngineIssues(
+  { engine, permissions }: RunSpec,
+  agents: Readonly<Record<string, AgentSettings>>,
+): SchemaIssue[] {
+  const launchers = listLaunchers(agents);
+  const launcher = Object.hasOwn(launchers, engine) ? launchers[engine] : undefined;
+  if (launcher === undefined)
+    return [
+      { path: ['engine'], message: `unknown engine "${engine}"; use one of: ${Object.keys(launchers).join(', ')}` },
+    ];
+  if (permissions !== 'ask' || launcher.canAsk === true) return [];
+  return [
+    {
+      path: ['permissions'],
+      message: `${engine} cannot ask; use an engine that is talked with, such as ${engine}-acp`,
+    },
+  ];
 }
 
 function listMeaningIssues(spec: RunSpec): SchemaIssue[] {

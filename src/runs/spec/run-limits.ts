@@ -4,13 +4,14 @@ import type { RunLimits } from '../../records/index.js';
 export type DecidedLimits = Readonly<Record<keyof RunLimits, number>>;
 
 /**
- * What a run may cost unless its spec says otherwise: an hour of work, ten minutes without a byte, a week for a person
- * to answer, 256 MiB of output, 16 MiB in one line, and as many tokens and dollars as the engine's own settings allow.
+ * What a run may cost unless its spec says otherwise: an hour of work, ten minutes without a byte, a day for a person
+ * to answer, a minute in which a process is kept that waits for a permission, 256 MiB of output, 16 MiB in one line, and as many tokens and dollars as the engine's own settings allow.
  */
 export const DEFAULT_LIMITS: DecidedLimits = {
   time_s: 3600,
   idle_s: 600,
-  wait_s: 7 * 24 * 3600,
+  wait_s: 24 * 3600,
+  hold_s: 60,
   output_bytes: 256 * 1024 * 1024,
   line_bytes: 16 * 1024 * 1024,
   tokens: Number.POSITIVE_INFINITY,

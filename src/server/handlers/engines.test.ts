@@ -4,11 +4,22 @@ import { readJson, openServer } from '../fixtures/open-server.js';
 it('GET /v1/engines lists what a request may contain', async () => {
   const { get, work } = await openServer({ settings: { commands: ['node'], env: ['OPENAI_*'] } });
   const offer = await readJson(get('/v1/engines'));
-  expect(offer).toMatchObject({ commands: ['node'], env: ['OPENAI_*'], permissions: ['safe', 'workspace'] });
+  expect(offer).toMatchObject({ commands: ['node'], env: ['OPENAI_*'], permissions: ['safe', 'workspace', 'ask'] });
   expect(offer['roots']).toEqual([work]);
-  expect(offer['engines']).toContainEqual({ name: 'codex', takes: 'prompt', can_ask: true });
-  expect(offer['engines']).toContainEqual({ name: 'command', takes: 'command', can_ask: false });
-  expect(offer['workers']).toContainEqual({ name: 'scripted', type: 'script' });
+  expect(offer['engines']).toContainEqual({ name: 'codex', takes: 'prompt', can_ask: true, asks_permission: false });
+  expect(offer['engines']).toContainEqual({
+    name: 'command',
+    takes: 'command',
+    can_ask: false,
+    asks_permission: false,
+  });
+  expect(offer['engines']).toContainEqual({
+    name: 'gemini-acp',
+    takes: 'prompt',
+    can_ask: true,
+    asks_permission: true,
+  });
+  expect(offer['workers']).toContainEqual({ name: 'told', type: 'script' });
   expect(offer['workers']).toContainEqual({ name: 'codex-cli', type: 'codex-cli' });
 });
 
@@ -16,7 +27,7 @@ it('all permissions, and a wrapper with the name of an agent, are listed once th
   const wrappers = { 'codex-cli': { type: 'codex-cli', permissions: 'safe' } } as const;
   const { get } = await openServer({ wrappers, settings: { allowBypass: true } });
   const offer = await readJson(get('/v1/engines'));
-  expect(offer['permissions']).toEqual(['safe', 'workspace', 'bypass']);
+  expect(offer['permissions']).toEqual(['safe', 'workspace', 'bypass', 'ask']);
   const names = (offer['workers'] as { name: string }[]).map(({ name }) => name);
   expect(names.filter((name) => name === 'codex-cli')).toHaveLength(1);
 });

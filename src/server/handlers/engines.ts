@@ -1,18 +1,19 @@
 import { WORKER_TYPES, findAgentEngine } from '../../orders/index.js';
 import type { Wrappers } from '../../orders/index.js';
-import { LAUNCHERS } from '../../runs/index.js';
+import { listLaunchers } from '../../runs/index.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 
 /** What a form needs to know before it is filled in. */
 export function createEngineHandlers({ settings, wrappers }: ServerContext): Pick<Handlers, 'listEngines'> {
-  const { commands, roots, env, allowBypass } = settings;
-  const engines = Object.values(LAUNCHERS).map(({ engine, canResume }) => ({
+  const { commands, roots, env, allowBypass, agents } = settings;
+  const engines = Object.values(listLaunchers(agents)).map(({ engine, canResume, canAsk }) => ({
     name: engine,
     takes: engine === 'command' ? ('command' as const) : ('prompt' as const),
     can_ask: canResume,
+    asks_permission: canAsk === true,
   }));
-  const permissions = ['safe', 'workspace', ...(allowBypass ? (['bypass'] as const) : [])] as const;
+  const permissions = ['safe', 'workspace', ...(allowBypass ? (['bypass'] as const) : []), 'ask'] as const;
   const workers = listWorkers(wrappers);
   return {
     listEngines: async () => ({ engines, commands, roots, permissions, env, workers }),

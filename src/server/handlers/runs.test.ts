@@ -52,7 +52,7 @@ describe('POST /v1/runs', () => {
   });
 
   it.each([
-    ['an engine there is not', { engine: 'hal' }, 400, 'INVALID_BODY'],
+    ['an engine there is not', { engine: 'hal' }, 400, 'INVALID_RUN_SPEC'],
     ['nothing to do', { engine: 'codex' }, 400, 'INVALID_RUN_SPEC'],
     ['an invalid schema', { engine: 'codex', prompt: 'x', contract: { schema: { type: 1 } } }, 400, 'INVALID_RUN_SPEC'],
     ['a file outside of the folder', { engine: 'codex', prompt: 'x', input_files: ['../x'] }, 400, 'INVALID_RUN_SPEC'],

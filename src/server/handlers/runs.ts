@@ -68,8 +68,8 @@ async function checkRunRequest(
   body: unknown,
   { settings, data }: Pick<ServerContext, 'settings' | 'data'>,
 ): Promise<RunSpec> {
-  const { spec } = checkRunSpec(body);
-  const { commands, roots, allowBypass } = settings;
+  const { commands, roots, allowBypass, agents } = settings;
+  const { spec } = checkRunSpec(body, agents);
   const program = spec.engine === 'command' ? spec.command?.[0] : undefined;
   if (program !== undefined && !commands.includes(program)) {
     throw new RequestError(
@@ -81,6 +81,12 @@ async function checkRunRequest(
     throw new RequestError(
       'PERMISSIONS_NOT_ALLOWED',
       'The permissions "bypass" are not allowed. Set "server.allow_bypass" in the configuration.',
+    );
+  }
+  if (spec.approvals?.some(({ decide }) => decide === 'allow') === true && !allowBypass) {
+    throw new RequestError(
+      'PERMISSIONS_NOT_ALLOWED',
+      'A request may not bring rules that allow. Put them into "approvals" of the configuration, or set "server.allow_bypass".',
     );
   }
   const variable = (spec.env ?? []).find((name) => !settings.env.includes(name));

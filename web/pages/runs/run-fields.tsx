@@ -138,6 +138,15 @@ export function RightsFields({
               : 'May do anything. Not allowed by this server’s configuration.',
             isOff: !mayBypass,
           },
+          ...(allowed.includes('ask')
+            ? [
+                {
+                  value: 'ask',
+                  label: 'ask',
+                  help: 'Asks before it changes something; rules of the configuration decide first.',
+                },
+              ]
+            : []),
         ]}
       />
       {canAsk ? (

@@ -74,7 +74,13 @@ function RunFields({
     <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
       <OfferFailure offer={offer} />
       <TaskFields {...part} engines={engines.map(({ name }) => name)} commands={commands} roots={roots} />
-      {part.isCommand ? null : <RightsFields {...part} allowed={permissions} canAsk={engine?.can_ask !== false} />}
+      {part.isCommand ? null : (
+        <RightsFields
+          {...part}
+          allowed={engine?.asks_permission === true ? permissions : permissions.filter((one) => one !== 'ask')}
+          canAsk={engine?.can_ask !== false}
+        />
+      )}
       <ContractFields {...part} />
       <LimitFields {...part} allowedEnv={env} />
       <FormEnd

@@ -231,7 +231,6 @@ const AUTH_REQUIRED = -32_000;
 /** What an agent may refuse without an end to the conversation. */
 const OPTIONAL_METHODS: ReadonlySet<string> = new Set([
   'session/set_mode',
-  'session/set_model',
   'session/set_config_option',
   'session/resume',
   'session/load',

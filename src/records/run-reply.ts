@@ -1,0 +1,32 @@
+import { name, object, text } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+
+/** The answer to a permission request: one of its options. */
+export const permissionReplySchema = object(
+  { interaction_id: name, option_id: name },
+  { why: { ...text, maxLength: 2000 }, who: { ...text, maxLength: 200 } },
+);
+
+/** See {@link permissionReplySchema}. */
+export type PermissionReply = FromSchema<typeof permissionReplySchema>;
+
+/** What a person answers: a text to `user.input.required`, a choice to `permission.required`. */
+export type RunReply = string | PermissionReply;
+
+/** No text that a person writes begins with it. */
+const MARK = '\u0001';
+
+/**
+ * A reply as the text that a store keeps until the worker of the run takes it.
+ *
+ * @example
+ * decodeReply(encodeReply('yes')) // 'yes'
+ */
+export function encodeReply(reply: RunReply): string {
+  return typeof reply === 'string' ? reply.replace(/^\u0001+/u, '') : `${MARK}${JSON.stringify(reply)}`;
+}
+
+/** The reply that a store has kept. */
+export function decodeReply(kept: string): RunReply {
+  return kept.startsWith(MARK) ? (JSON.parse(kept.slice(1)) as PermissionReply) : kept;
+}

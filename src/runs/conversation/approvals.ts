@@ -1,0 +1,130 @@
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { FcmpData, PermissionOption } from '../../events/index.js';
+import { isRecord, nameField, field } from '../../events/index.js';
+import type { ApprovalRule, RunSpec } from '../../records/index.js';
+import { matchGlob } from './match-glob.js';
+
+/** What an agent asks. */
+export type PermissionQuestion = FcmpData<'permission.required'>;
+
+/** What decides before a person is asked. */
+export interface ApprovalPolicy {
+  readonly permissions: NonNullable<RunSpec['permissions']>;
+  /** First match wins. */
+  readonly rules: readonly ApprovalRule[];
+  readonly workdir: string;
+  readonly runDir: string;
+}
+
+/** What was decided, and why. */
+export interface Approval {
+  readonly decide: ApprovalRule['decide'];
+  readonly why?: string;
+}
+
+/**
+ * Decides a permission request by rules alone; `ask` where a person has to. The rules are for `permissions: ask`; the other
+ * permissions say themselves what an agent may do.
+ */
+export function decideByRules(question: PermissionQuestion, kind: string | null, policy: ApprovalPolicy): Approval {
+  const { permissions, rules, workdir } = policy;
+  switch (permissions) {
+    case 'bypass':
+      return { decide: 'allow', why: 'permissions: bypass' };
+    case 'safe':
+    case 'workspace':
+      return decideByPermissions(question, kind, policy, permissions);
+    case 'ask': {
+      const rule = rules.find((one) => matches(one, question, workdir));
+      if (rule === undefined) return { decide: 'ask' };
+      return rule.why === undefined ? { decide: rule.decide } : { decide: rule.decide, why: rule.why };
+    }
+  }
+}
+
+/** Kinds of tools that change nothing. */
+const READING: ReadonlySet<string> = new Set(['read', 'search', 'think']);
+
+/** Kinds of tools that change files and nothing else. */
+const EDITING: ReadonlySet<string> = new Set(['edit', 'delete', 'move']);
+
+function decideByPermissions(
+  question: PermissionQuestion,
+  kind: string | null,
+  { workdir, runDir }: ApprovalPolicy,
+  permissions: 'safe' | 'workspace',
+): Approval {
+  const why = `permissions: ${permissions}`;
+  const paths = listPaths(question).map((path) => resolve(workdir, path));
+  const isInside = paths.length > 0 && paths.every((path) => isIn(workdir, path) || isIn(runDir, path));
+  if (kind !== null && READING.has(kind) && (paths.length === 0 || isInside)) return { decide: 'allow', why };
+  const mayEdit = permissions === 'workspace' && kind !== null && EDITING.has(kind) && isInside;
+  return { decide: mayEdit ? 'allow' : 'deny', why };
+}
+
+function isIn(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(`${folder}${sep}`);
+}
+
+function matches(
+  { decide, tool, command, path }: ApprovalRule,
+  question: PermissionQuestion,
+  workdir: string,
+): boolean {
+  if (tool !== undefined && !matchGlob(tool, question.tool)) return false;
+  if (command !== undefined) {
+    const line = readCommand(question);
+    if (line === null || !matchGlob(command, line)) return false;
+    // `npm test*` must not allow `npm test; rm -rf .`: what joins commands is allowed by name only.
+    if (decide === 'allow' && OPERATORS.some((operator) => line.includes(operator) && !command.includes(operator)))
+      return false;
+  }
+  if (path === undefined) return true;
+  const paths = listPaths(question);
+  if (paths.length === 0) return false;
+  const isMatch = (one: string): boolean => matchPath(path, one, workdir);
+  // What allows must cover every file, what denies is about any of them.
+  return decide === 'allow' ? paths.every(isMatch) : paths.some(isMatch);
+}
+
+/** What joins or redirects commands in a shell. */
+const OPERATORS = [';', '&', '|', '`', '$', '<', '>', '\n', '\r'] as const;
+
+function matchPath(pattern: string, path: string, workdir: string): boolean {
+  const absolute = resolve(workdir, path);
+  if (isAbsolute(pattern)) return matchGlob(pattern, absolute, { segments: true });
+  const inside = relative(workdir, absolute);
+  if (inside === '' || inside.startsWith('..') || isAbsolute(inside)) return false;
+  return matchGlob(pattern, inside.split(sep).join('/'), { segments: true });
+}
+
+/** The command line a tool would run; null if it runs none that is shown. */
+function readCommand({ input }: PermissionQuestion): string | null {
+  if (!isRecord(input)) return null;
+  const command = field(input, 'command') ?? field(input, 'cmd');
+  if (typeof command === 'string') return command;
+  return Array.isArray(command) && command.every((word) => typeof word === 'string') ? command.join(' ') : null;
+}
+
+/** Names under which tools take a file. */
+const PATH_FIELDS = ['file_path', 'filePath', 'filepath', 'path', 'absolute_path', 'notebook_path'] as const;
+
+/** The files a tool names, each once. */
+export function listPaths({ diff = [], locations = [], input }: PermissionQuestion): readonly string[] {
+  const named = isRecord(input) ? PATH_FIELDS.flatMap((key) => nameField(input, key) ?? []) : [];
+  return [...new Set([...diff.map(({ path }) => path), ...locations.map(({ path }) => path), ...named])];
+}
+
+/**
+ * The option that says it, for this time alone if there is one; null where the agent offers none. Then a denial is told by
+ * choosing nothing, and an approval cannot be.
+ */
+export function chooseOption(options: readonly PermissionOption[], decide: 'allow' | 'deny'): PermissionOption | null {
+  const kinds =
+    decide === 'allow' ? (['allow_once', 'allow_always'] as const) : (['reject_once', 'reject_always'] as const);
+  for (const kind of kinds) {
+    const option = options.find((one) => one.kind === kind);
+    if (option !== undefined) return option;
+  }
+  return null;
+}

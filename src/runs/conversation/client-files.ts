@@ -1,0 +1,66 @@
+import { constants } from 'node:fs';
+import { lstat, open, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { SluiceError, getErrorMessage } from '../../base/index.js';
+
+/** The longest file an agent may read or write through its client; longer ones it reads itself. */
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The place of a file an agent names, without links; refused with `FILE_OUTSIDE_FOLDER` unless it lies in the folder. The
+ * file itself may be missing, its folder may not.
+ */
+export async function placeInFolder(folder: string, path: string): Promise<string> {
+  const refuse = (why: string): never => {
+    throw new SluiceError('FILE_OUTSIDE_FOLDER', `${path} is refused: ${why}.`);
+  };
+  if (path === '' || path.includes('\0')) return refuse('it is no path');
+  const root = await realpath(folder);
+  const wanted = isAbsolute(path) ? resolve(path) : resolve(root, path);
+  const parent = await realpath(dirname(wanted)).catch(() => refuse('its folder does not exist'));
+  const place = join(parent, basename(wanted));
+  if (parent !== root && !parent.startsWith(`${root}${sep}`)) return refuse('it is outside of the working folder');
+  const found = await lstat(place).catch(() => undefined);
+  if (found?.isSymbolicLink() === true) return refuse('it is a link');
+  if (found !== undefined && !found.isFile()) return refuse('it is no file');
+  return place;
+}
+
+/** Reads a text file for an agent, whole or some of its lines. */
+export async function readForAgent(
+  folder: string,
+  path: string,
+  lines: { readonly line: number | null; readonly limit: number | null },
+): Promise<string> {
+  const place = await placeInFolder(folder, path);
+  const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const { size } = await file.stat();
+    if (size > MAX_FILE_BYTES)
+      throw new SluiceError('FILE_TOO_LARGE', `${path} has ${size} bytes, at most ${MAX_FILE_BYTES}.`);
+    const text = await file.readFile('utf8');
+    if (lines.line === null && lines.limit === null) return text;
+    const start = Math.max(0, (lines.line ?? 1) - 1);
+    const rows = text.split('\n');
+    return rows.slice(start, lines.limit === null ? undefined : start + lines.limit).join('\n');
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes a text file for an agent. */
+export async function writeForAgent(folder: string, path: string, text: string): Promise<void> {
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+    throw new SluiceError('FILE_TOO_LARGE', `${path} would have more than ${MAX_FILE_BYTES} bytes.`);
+  const place = await placeInFolder(folder, path);
+  const flags =
+    constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(place, flags, 0o644).catch((error: unknown) => {
+    throw new SluiceError('FILE_OUTSIDE_FOLDER', `${path} is refused: ${getErrorMessage(error)}.`);
+  });
+  try {
+    await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+}
