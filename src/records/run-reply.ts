@@ -23,7 +23,8 @@ const MARK = '\u0001';
  * decodeReply(encodeReply('yes')) // 'yes'
  */
 export function encodeReply(reply: RunReply): string {
-  return typeof reply === 'string' ? reply.replace(/^\u0001+/u, '') : `${MARK}${JSON.stringify(reply)}`;
+  if (typeof reply !== 'string') return `${MARK}${JSON.stringify(reply)}`;
+  return reply.startsWith(MARK) ? encodeReply(reply.slice(1)) : reply;
 }
 
 /** The reply that a store has kept. */

@@ -35,7 +35,6 @@ export type PermissionAnswered = PermissionReply | 'silent' | 'stopped';
 
 interface OpenPermission {
   readonly options: readonly PermissionOption[];
-  readonly answered: Promise<PermissionAnswered>;
   readonly settle: (answer: PermissionAnswered) => void;
   isOpen: boolean;
 }
@@ -52,6 +51,7 @@ export class RunControl {
   #reply: string | null = null;
   #resolveReply: (() => void) | null = null;
   readonly #permissions = new Map<string, OpenPermission>();
+  readonly #answers = new Map<string, Promise<PermissionAnswered>>();
 
   /** Why the run is to end; null while it is not. */
   get stop(): Stop | null {
@@ -80,17 +80,17 @@ export class RunControl {
 
   /** From here on a permission may be granted or denied, for so long. */
   askPermission(id: string, options: readonly PermissionOption[], waitMs: number): void {
-    let settle: (answer: PermissionAnswered) => void = () => undefined;
     const answered = new Promise<PermissionAnswered>((resolve) => {
-      const timer = setTimeout(() => settle('silent'), waitMs);
-      settle = (answer) => {
+      const settle = (answer: PermissionAnswered): void => {
         clearTimeout(timer);
         question.isOpen = false;
         resolve(answer);
       };
+      const timer = setTimeout(() => settle('silent'), waitMs);
+      const question: OpenPermission = { options, settle, isOpen: true };
+      this.#permissions.set(id, question);
     });
-    const question: OpenPermission = { options, answered, settle, isOpen: true };
-    this.#permissions.set(id, question);
+    this.#answers.set(id, answered);
     if (this.#stop !== null) this.closePermissions();
   }
 
@@ -112,7 +112,7 @@ export class RunControl {
 
   /** Waits for the answer to a permission request; any number of times. */
   async permissionAnswered(id: string): Promise<PermissionAnswered> {
-    return (await this.#permissions.get(id)?.answered) ?? 'stopped';
+    return (await this.#answers.get(id)) ?? 'stopped';
   }
 
   /** Nobody can answer any more. */

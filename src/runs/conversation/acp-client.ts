@@ -132,7 +132,7 @@ export class AcpClient {
   cancel(about: object): void {
     if (this.#isOver || this.#sessionId === null) return;
     this.#ports.send({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: this.#sessionId } });
-    for (const number of [...this.#questions.keys()]) this.answer(number, null, about);
+    for (const number of this.#questions.keys()) this.answer(number, null, about);
   }
 
   /** Nothing is expected any more. */

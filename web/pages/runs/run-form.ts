@@ -118,7 +118,7 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
 
   const request = {
     // The server knows which engines there are; what it does not know it refuses at this field.
-    engine: form.engine as RunRequest['engine'],
+    engine: form.engine,
     workdir: form.workdir.trim(),
     ...given({
       prompt: form.prompt.trim() === '' ? undefined : form.prompt,
