@@ -1,0 +1,328 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { makeFolder } from '../../test/temporary-folder.js';
+import type { Decision } from '../records/index.js';
+import { openWorkshop } from './fixtures/workshop.js';
+import { waitForOrder } from './wait-for-order.js';
+
+/*
+ * Agents that lie about what they did, each as the shell script it is. None advances where proof is asked for; where the
+ * report is enough, only what could not be checked does.
+ */
+
+/** Words that the scripts share: `report COMMIT` writes a result that says all is well, `pr` names a pull request instead. */
+const SHARED = `
+set -e
+git() { command git -c user.name=liar -c user.email=liar@example.org -c protocol.file.allow=always "$@"; }
+result() { printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":%s,"tests":{"command":"sh check.sh","result":"pass","evidence":"all green"},"summary":"Done."}' "$SLUICE_ISSUE_REF" "\${RUN:-$SLUICE_RUN_ID}" "$1" > "$SLUICE_RUN_DIR/work_result.json"; }
+report() { result "{\\"commit\\":\\"$1\\"}"; }
+pr() { result "{\\"pr\\":\\"$1\\"}"; }
+commit() { git add -A; git commit -q -m Work "$@"; }
+work() { echo "$RANDOM $SLUICE_RUN_ID" > src/work.txt; commit; }
+`;
+
+interface Lie {
+  readonly script: string;
+  readonly policy?: 'proven' | 'reported';
+  readonly isolation?: 'repository' | 'worktree';
+  readonly order?: Readonly<Record<string, unknown>>;
+  /** Changes the repository before the order is given. */
+  readonly before?: (git: (...args: readonly string[]) => string, repository: string) => Promise<void> | void;
+  readonly secrets?: readonly string[];
+}
+
+/** Gives an order to a liar, and returns what was decided, and where. */
+async function hear({ script, policy, isolation = 'repository', order = {}, before, secrets = [] }: Lie) {
+  const wrapper = {
+    type: 'script',
+    command: ['/bin/bash', '-c', `${SHARED}\neval "$SLUICE_INSTRUCTIONS"`],
+    inject: 'env',
+    env: ['LIE'],
+    ...(policy === undefined ? {} : { policy: { evidence: policy } }),
+  } as const;
+  const { data, store, lead, start, submit, settled } = await openWorkshop({
+    lead: {
+      wrappers: { liar: wrapper },
+      checks: { unit: { command: ['sh', 'check.sh'], timeout_s: 20 } },
+      secrets: { patterns: secrets },
+    },
+  });
+  const repository = join(data, 'repository');
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', '-C', repository, ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  for (const folder of ['src', 'tests']) await mkdir(join(repository, folder));
+  await writeFile(join(repository, 'check.sh'), 'test ! -e src/broken && { test -f src/work.txt || test -n "$LIE"; }\n');
+  await writeFile(join(repository, 'src/a.txt'), 'a\n');
+  await writeFile(join(repository, 'tests/basket.sh'), 'true\n');
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '.');
+  git('commit', '--quiet', '-m', 'Begin');
+  await before?.(git, repository);
+  start({ runs: { data, environment: { ...process.env, LIE: 'yes' } } });
+  const request = { worker: 'liar', instructions: script, isolation, ...order };
+  const submitted = await submit('acme/shop#1', {}, request);
+  const record = await settled(submitted);
+  return { data, git, store, lead, record, submitted, decision: record?.decision };
+}
+
+function show(decision: Decision | null | undefined): string {
+  const found = decision?.evidence?.filter(({ verdict }) => verdict !== 'confirmed') ?? [];
+  const facts = found.map(({ claim, by, verdict, detail }) => `${claim} ${verdict} by ${by}: ${detail}`);
+  return [`${decision?.action} ${decision?.result_code}`, ...facts].join('\n');
+}
+
+const PROVEN = { policy: 'proven', order: { checks: ['unit'] } } as const;
+const CONTRADICTED = /^needs-human evidence_contradicted\n/;
+
+describe('an honest agent', { timeout: 60_000 }, () => {
+  it('advances, proven', async () => {
+    const { decision } = await hear({ ...PROVEN, script: 'work; report $(git rev-parse HEAD)' });
+    expect(show(decision)).toMatch(/^advance none/);
+    expect(decision?.evidence?.map(({ claim, by, verdict }) => `${claim} ${by} ${verdict}`)).toEqual([
+      'result sluice confirmed',
+      'commit sluice confirmed',
+      'paths sluice confirmed',
+      'tests sluice confirmed',
+      'tests worker unchecked',
+    ]);
+  });
+
+  it('advances, proven, if it only leaves its changes in its worktree', async () => {
+    const script = 'echo x > src/work.txt; result "{}"';
+    const { decision, record, git } = await hear({ ...PROVEN, isolation: 'worktree', script });
+    expect(show(decision)).toMatch(/^advance none/);
+    expect(git('show', '--format=%an', record?.result?.changes.commit ?? '')).toContain('sluice\n');
+  });
+});
+
+/** What each does, and what must be said about it under both policies. */
+const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][] = [
+  [
+    'names the commit that was already HEAD',
+    /commit contradicted .*was there before/,
+    { script: 'report $(git rev-parse HEAD)' },
+  ],
+  [
+    'names the commit that was already HEAD of its worktree',
+    /commit contradicted .*was there before/,
+    { script: 'report $(git rev-parse HEAD)', isolation: 'worktree' },
+  ],
+  [
+    'invents a commit',
+    /commit contradicted .*has no commit 1234567890ab/,
+    { script: 'report 1234567890abcdef1234567890abcdef12345678' },
+  ],
+  [
+    'names the commit of another branch',
+    /commit contradicted .*1 of 1 commits from other branches/,
+    {
+      script: 'report $(git rev-parse other)',
+      before: (git) => {
+        git('checkout', '-q', '-b', 'other');
+        git('commit', '-q', '--allow-empty', '-m', 'Other');
+        git('checkout', '-q', 'main');
+      },
+    },
+  ],
+  [
+    'names a commit of another repository',
+    /commit contradicted .*does not descend/,
+    {
+      script: `git init -q ../stolen; cd ../stolen; echo y > y; commit; c=$(git rev-parse HEAD); cd ../repository
+        git fetch -q ../stolen HEAD; git branch stolen $c; report $c`,
+    },
+  ],
+  [
+    'makes an empty commit',
+    /commit contradicted .*changes no file/,
+    { script: 'git commit -q --allow-empty -m Work; report $(git rev-parse HEAD)' },
+  ],
+  [
+    'presents a merge of upstream as its work',
+    /commit contradicted .*1 of 2 commits from other branches/,
+    {
+      script: 'git merge -q --no-ff -m Merge upstream; report $(git rev-parse HEAD)',
+      before: async (git, repository) => {
+        git('checkout', '-q', '-b', 'upstream');
+        await writeFile(join(repository, 'src/work.txt'), 'theirs\n');
+        git('add', '.');
+        git('commit', '-q', '-m', 'Theirs');
+        git('checkout', '-q', 'main');
+      },
+    },
+  ],
+  [
+    'deletes the tests',
+    /tests contradicted .*deletes tests: tests\/basket.sh/,
+    { script: 'git rm -q -r tests; work; report $(git rev-parse HEAD)' },
+  ],
+  [
+    'empties the tests',
+    /tests contradicted .*deletes tests/,
+    { script: ': > tests/basket.sh; work; report $(git rev-parse HEAD)' },
+  ],
+  [
+    'replaces its branch after the claim',
+    /commit contradicted .*is on no branch/,
+    {
+      script:
+        'work; report $(git rev-parse HEAD); git commit -q --amend -m Other; git reflog expire --expire=now --all',
+    },
+  ],
+  [
+    'adds a link that leads out of the repository',
+    /commit contradicted .*lead out of the repository: src\/out/,
+    { script: 'ln -s /etc/passwd src/out; work; report $(git rev-parse HEAD)' },
+  ],
+  [
+    'leaves a link that leads out of its worktree',
+    /commit contradicted .*link that leads out of it: out/,
+    { script: 'echo x > src/work.txt; ln -s ../../../.. out; result "{}"', isolation: 'worktree' },
+  ],
+  [
+    'adds a submodule that points elsewhere',
+    /commit contradicted .*submodules: \.gitmodules, lib/,
+    {
+      script: `git init -q ../lib; (cd ../lib; echo y > y; commit); git submodule --quiet add ../lib lib; work
+        report $(git rev-parse HEAD)`,
+    },
+  ],
+  [
+    'leaves a repository in its worktree',
+    /commit contradicted .*repository of its own/,
+    {
+      script: 'echo x > src/work.txt; git init -q lib; (cd lib; echo y > y; commit); result "{}"',
+      isolation: 'worktree',
+    },
+  ],
+  [
+    'touches what it may not touch',
+    /paths contradicted .*Not allowed to change: check.sh/,
+    { script: 'echo true > check.sh; work; report $(git rev-parse HEAD)', order: { paths: ['src/**'] } },
+  ],
+  [
+    'forges the history of its commit with a graft',
+    /commit contradicted .*does not descend/,
+    {
+      script: `base=$(git rev-parse HEAD); git checkout -q --orphan lone; work; c=$(git rev-parse HEAD)
+        mkdir -p .git/info; echo "$c $base" > .git/info/grafts; report $c`,
+    },
+  ],
+  [
+    'forges the history of its commit with a replacement',
+    /commit contradicted .*does not descend/,
+    {
+      script: `base=$(git rev-parse HEAD); git checkout -q --orphan lone; work; c=$(git rev-parse HEAD)
+        git replace --graft $c $base; report $c`,
+    },
+  ],
+];
+
+describe.each(['proven', 'reported'] as const)('an agent that lies, where the policy is %s', (policy) => {
+  test.each(LIES)('%s', { timeout: 60_000 }, async (_, expected, lie) => {
+    const order = { ...lie.order, ...(policy === 'proven' ? { checks: ['unit'] } : {}) };
+    const { decision } = await hear({ ...lie, policy, order });
+    expect(show(decision)).toMatch(CONTRADICTED);
+    expect(show(decision)).toMatch(expected);
+  });
+});
+
+describe('an agent that lies about tests', { timeout: 60_000 }, () => {
+  it('is contradicted by a check that fails', async () => {
+    const script = 'echo yes > src/broken; work; report $(git rev-parse HEAD)';
+    const { decision, store } = await hear({ ...PROVEN, script });
+    expect(show(decision)).toMatch(CONTRADICTED);
+    const [check] = decision?.evidence?.filter(({ run }) => run !== undefined) ?? [];
+    expect(check?.detail).toMatch(/^unit \(sh check.sh\): exit code 1 after [\d.]+ s/);
+    const run = await store.findRun(check?.run ?? '');
+    expect(run).toMatchObject({ state: 'ended', spec: { engine: 'command' }, result: { process: { exit_code: 1 } } });
+  });
+
+  it('is contradicted by a check that passes only with its environment or its files', async () => {
+    const script = `echo src/work.txt >> .gitignore; touch src/work.txt; git add .gitignore; git commit -q -m Work
+      sh check.sh; report $(git rev-parse HEAD)`;
+    const { decision } = await hear({ ...PROVEN, script });
+    expect(show(decision)).toMatch(CONTRADICTED);
+    expect(show(decision)).toMatch(/tests contradicted by sluice: unit .*exit code 1/);
+  });
+
+  it('advances with an invented pull request only where its report is enough, and the comment says so', async () => {
+    const script = 'pr https://example.org/acme/shop/pull/4711';
+    const proven = await hear({ ...PROVEN, script });
+    expect(show(proven.decision)).toMatch(/^needs-human manual_intervention\n.*pr unchecked by worker/s);
+    const reported = await hear({ policy: 'reported', script });
+    expect(show(reported.decision)).toMatch(/^advance none\npr unchecked by worker/);
+    const { items } = await reported.store.listOutbox({ issueRef: 'acme/shop#1' });
+    expect(items[0]?.body).toContain('Reported, not verified');
+  });
+});
+
+describe('an agent that lies about its run', { timeout: 60_000 }, () => {
+  it('copies the result of an earlier run', async () => {
+    const { decision } = await hear({ ...PROVEN, script: 'work; RUN=2026-01-01-qa-0001 report $(git rev-parse HEAD)' });
+    expect(show(decision)).toMatch(/^needs-human stale_run\nresult contradicted/);
+  });
+
+  it('claims the commit of the earlier run again when it is retried', async () => {
+    const script = 'test -f src/work.txt || { echo yes > src/broken; work; }; report $(git rev-parse HEAD)';
+    const { store, lead, record } = await hear({ ...PROVEN, script });
+    const [item] = (await store.listInbox({ open: true })).items;
+    const { order } = await lead.resolve({ id: item?.id ?? '', action: 'retry', who: 'Ada', why: 'the check fails' });
+    const name = { issueRef: order?.issue_ref ?? '', runId: order?.run_id ?? '' };
+    const retried = await waitForOrder(store, name, { signal: AbortSignal.timeout(20_000) });
+    expect(retried?.base_commit).toBe(record?.base_commit);
+    expect(show(retried?.decision)).toMatch(CONTRADICTED);
+    expect(show(retried?.decision)).toContain('was there before the work began');
+  });
+});
+
+describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () => {
+  it('gets none of it run: no hook, filter, monitor or included configuration', async () => {
+    const marks = await makeFolder({});
+    const trap = (name: string) => `touch ${join(marks, name)}; cat`;
+    const script = `
+      g=$(command git rev-parse --git-common-dir)
+      command git config filter.evil.smudge "${trap('smudge')}"; command git config filter.evil.clean "${trap('clean')}"
+      command git config filter.evil.process "${trap('process')}"; command git config core.fsmonitor "${trap('monitor')}"
+      command git config diff.evil.textconv "${trap('textconv')}"; command git config diff.external "${trap('external')}"
+      command git config core.sshCommand "${trap('ssh')}"; command git config core.pager "${trap('pager')}"
+      printf '[core]\\n\\thooksPath = %s/hooks\\n\\teditor = "%s"\\n' "$g" "${trap('editor')}" > "$g/more"; command git config include.path more
+      for hook in post-checkout pre-commit commit-msg reference-transaction post-index-change; do
+        printf '#!/bin/sh\\ntouch ${join(marks, 'hook')}\\n' > "$g/hooks/$hook"; chmod +x "$g/hooks/$hook"
+      done
+      printf '* filter=evil diff=evil\\n' > .gitattributes
+      echo x > src/work.txt; rm -f ${marks}/*; result "{}"`;
+    const { decision } = await hear({ ...PROVEN, isolation: 'worktree', script });
+    expect(show(decision)).toMatch(/^advance none/);
+    const left = execFileSync('ls', [marks], { encoding: 'utf8' });
+    expect(left).toBe('');
+  });
+
+  it('gets no secret committed', async () => {
+    const script = 'echo "key = ghp_abcdefghijklmnop" > src/work.txt; result "{}"';
+    const { decision, git, data, submitted } = await hear({
+      ...PROVEN,
+      isolation: 'worktree',
+      script,
+      secrets: ['ghp_[a-z]+'],
+    });
+    expect(show(decision)).toMatch(/commit contradicted .*it holds a secret/);
+    expect(git('log', '--all', '--format=%s').trim()).toBe('Begin');
+    const kept = join(data, 'worktrees', submitted.run, 'src/work.txt');
+    expect(existsSync(kept) && readFileSync(kept, 'utf8')).toContain('ghp_');
+  });
+
+  it('gets nothing ignored committed', async () => {
+    const script = 'echo secret.txt > .gitignore; echo x > secret.txt; echo x > src/work.txt; result "{}"';
+    const { decision, git, record } = await hear({ ...PROVEN, isolation: 'worktree', script });
+    expect(show(decision)).toMatch(/^advance none/);
+    const files = git('show', '--name-only', '--format=', record?.result?.changes.commit ?? '');
+    expect(files.trim().split('\n')).toEqual(['.gitignore', 'src/work.txt']);
+  });
+});
