@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 /**
  * Plays a recording of a real agent at its own pace, in the place of the agent: `node replay.mjs FOLDER ARGS…`. The folder
- * has its streams, which bytes came when, and how it ended.
+ * has its streams, which bytes came when, and how it ended. An agent that worked on an order wrote `files`, and names in its
+ * result the order that it is played for: `{issue_ref}` and `{run_id}`.
  */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [folder = '.', ...args] = process.argv.slice(2);
@@ -16,13 +18,24 @@ async function play() {
   const bytes = { stdout: readFileSync(`${folder}/stdout.1.log`), stderr: readFileSync(`${folder}/stderr.1.log`) };
   const played = { stdout: 0, stderr: 0 };
   const rows = readFileSync(`${folder}/timing.1.jsonl`, 'utf8').split('\n').filter(Boolean);
+  for (const [path, text] of Object.entries(recording.files ?? {})) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
   const began = Date.now();
   for (const row of rows) {
     const { ms, stream, bytes: count } = JSON.parse(row);
     await sleep(Math.max(0, ms - (Date.now() - began)));
-    process[stream].write(bytes[stream].subarray(played[stream], played[stream] + count));
+    print(stream, bytes[stream].subarray(played[stream], played[stream] + count));
     played[stream] += count;
   }
-  for (const stream of ['stdout', 'stderr']) process[stream].write(bytes[stream].subarray(played[stream]));
+  for (const stream of ['stdout', 'stderr']) print(stream, bytes[stream].subarray(played[stream]));
   process.exitCode = recording.exit_code;
+}
+
+function print(stream, bytes) {
+  if (recording.files === undefined) return process[stream].write(bytes);
+  const { SLUICE_ISSUE_REF = '', SLUICE_RUN_ID = '' } = process.env;
+  const text = bytes.toString('utf8');
+  return process[stream].write(text.replaceAll('{issue_ref}', SLUICE_ISSUE_REF).replaceAll('{run_id}', SLUICE_RUN_ID));
 }

@@ -79,7 +79,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
       does: 'copy a run folder; check it with sluice replay fixtures/unknown-event',
     },
   ],
-  demo: [{ line: 'sluice demo --json', does: 'run three orders and print the outcome' }],
+  demo: [{ line: 'sluice demo --json', does: 'run four orders and print the outcome' }],
   completion: [
     { line: 'source <(sluice completion bash)', does: 'enable completion in this shell; add it to ~/.bashrc for all' },
     { line: 'sluice completion zsh > _sluice', does: 'save it in a folder of $fpath' },

@@ -57,7 +57,10 @@ async function hear({ script, policy, isolation = 'repository', order = {}, befo
       stdio: ['ignore', 'pipe', 'ignore'],
     });
   for (const folder of ['src', 'tests']) await mkdir(join(repository, folder));
-  await writeFile(join(repository, 'check.sh'), 'test ! -e src/broken && { test -f src/work.txt || test -n "$LIE"; }\n');
+  await writeFile(
+    join(repository, 'check.sh'),
+    'test ! -e src/broken && { test -f src/work.txt || test -n "$LIE"; }\n',
+  );
   await writeFile(join(repository, 'src/a.txt'), 'a\n');
   await writeFile(join(repository, 'tests/basket.sh'), 'true\n');
   git('init', '--quiet', '--initial-branch=main');

@@ -15,7 +15,7 @@ interface DemoFlags extends ContextFlags {
 /** Adds `sluice demo` to the program. */
 export function addDemoCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('demo'))
-    .description('run three demo orders: a JSON worker, a text worker, and one that only prints')
+    .description('run four demo orders: a JSON worker, a text worker, one that only prints, and a recorded agent')
     .option('--json', 'print JSON, also at a terminal')
     .action(async (flags: DemoFlags) => {
       end(await runDemoCommand(flags, io));
@@ -25,7 +25,7 @@ export function addDemoCommand(program: Command, io: CommandIo, end: (code: Exit
 async function runDemoCommand(flags: DemoFlags, io: CommandIo): Promise<ExitCode> {
   const { runDemo } = await import('../../dispatch/index.js');
   const { data, database } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
-  await io.stderr.write('Running three demo orders.\n');
+  await io.stderr.write('Running four demo orders.\n');
   const report = await runDemo({ data, database });
   if (wantsJson(flags, io)) await printJson(report, io);
   else await io.stdout.write(renderReport(report));
@@ -33,11 +33,12 @@ async function runDemoCommand(flags: DemoFlags, io: CommandIo): Promise<ExitCode
 }
 
 function renderReport({ orders, inbox }: DemoReport): string {
-  const lines = orders.map(({ issue_ref, run_id, worker, source, action, reason, delivered_to }) =>
+  const lines = orders.map(({ issue_ref, run_id, worker, source, action, reason, evidence, delivered_to }) =>
     [
       `${worker}: ${issue_ref}, run ${run_id}`,
       `  read from  ${source}`,
       `  decision   ${action}: ${reason}`,
+      ...evidence.map(({ claim, verdict, detail }) => `  ${verdict.padEnd(12)} ${claim}: ${detail}`),
       `  comment    ${delivered_to ?? 'none'}`,
     ].join('\n'),
   );

@@ -85,6 +85,7 @@ async function summarize({ order, state, decision, run }: OrderRecord, { store }
     reason: decision?.reason ?? null,
     result_code: decision?.result_code ?? null,
     next: decision?.next ?? null,
+    evidence: decision?.evidence ?? [],
     source: execution?.result_encoding ?? 'none',
     comments: mine.map(({ sink, state: delivery, delivered_to }) => ({ sink, state: delivery, delivered_to })),
   };

@@ -36,3 +36,8 @@ async function isFolder(path: string): Promise<boolean> {
     () => false,
   );
 }
+
+/** Whether there is something to work on: git, and a first commit. */
+export async function hasCommit(folder: string): Promise<boolean> {
+  return (await runGit(folder, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'])).code === 0;
+}

@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { WorkRequest } from '../../records/index.js';
-import type { Wrappers } from '../../orders/index.js';
+import type { Checks, Wrappers } from '../../orders/index.js';
 import { hasDemoRepository } from './demo-repository.js';
 
 /** The workers of the demo, in the order they get their orders. */
@@ -31,4 +32,25 @@ export function createDemoRequest(worker: string, issueRef: string, repoDir: str
 /** The programs lie in `examples/` of the package, at the same place seen from the source and from the build. */
 function getCommand(worker: string): readonly [string, string] {
   return [process.execPath, fileURLToPath(new URL(`../../../examples/workers/${worker}.mjs`, import.meta.url))];
+}
+
+/** A recorded agent with an order of its own: it leaves a file in its worktree, and a check proves that it is right. */
+const DEMO_AGENT = 'codex-cli';
+
+/** What starts the recorded agent in place of the real one. */
+export function demoPrograms(): { readonly codex: readonly [string, string, string] } {
+  const folder = fileURLToPath(new URL('../../../examples/recorded-agents', import.meta.url));
+  return { codex: [process.execPath, join(folder, 'replay.mjs'), join(folder, 'codex-order')] };
+}
+
+/** What Sluice checks the agent's change with. */
+export function demoChecks(): Checks {
+  const program = "process.exitCode = fs.readFileSync('artifacts/text.md', 'utf8').includes('Alpha') ? 0 : 1";
+  return { text: { command: [process.execPath, '-e', program], timeout_s: 60 } };
+}
+
+/** The order of the recorded agent. */
+export function createAgentRequest(issueRef: string, repoDir: string): WorkRequest {
+  const instructions = 'Create artifacts/text.md with a shell command.';
+  return { ...createDemoRequest(DEMO_AGENT, issueRef, repoDir), instructions, checks: ['text'] };
 }

@@ -6,18 +6,28 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { runDemo } from './run-demo.js';
 
 describe('the closed loop', { timeout: 60_000 }, () => {
-  it('two workers end in a delivered comment, the one that only prints in the inbox', async () => {
+  it('two workers and a recorded agent end in a delivered comment, the worker that only prints in the inbox', async () => {
     const data = await makeFolder({});
     const { orders, inbox } = await runDemo({ data });
     expect(orders.map(({ worker, source, action }) => [worker, source, action])).toEqual([
       ['json-worker', 'json', 'advance'],
       ['text-worker', 'text', 'advance'],
       ['print-only-worker', 'streams', 'needs-human'],
+      ['codex-cli', 'json', 'advance'],
     ]);
     for (const { comment, delivered_to, run_id } of orders) {
       expect(comment).toContain(`RunId: ${run_id}\n`);
       expect(await readFile(delivered_to ?? '', 'utf8')).toContain(comment?.trimEnd());
     }
+    const proof = orders[3]?.evidence.map(({ claim, by, verdict }) => `${claim} ${by} ${verdict}`);
+    expect(proof).toEqual([
+      'result sluice confirmed',
+      'commit sluice confirmed',
+      'paths sluice confirmed',
+      'tests sluice confirmed',
+      'tests worker unchecked',
+    ]);
+    expect(orders[3]?.comment).toContain('committed by Sluice');
     expect(inbox.map(({ issue_ref }) => issue_ref)).toEqual([orders[2]?.issue_ref]);
   });
 

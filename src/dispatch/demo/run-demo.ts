@@ -1,14 +1,21 @@
 import { join, resolve } from 'node:path';
 import { SluiceError, createUlids } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import type { Decision, InboxItem, ReadingSource, WorkOrder } from '../../records/index.js';
+import type { Decision, Evidence, InboxItem, ReadingSource, WorkOrder } from '../../records/index.js';
 import { createLead } from '../../orders/index.js';
 import { openStore } from '../../store/index.js';
 import type { Store } from '../../store/index.js';
 import { startWorker } from '../start-worker.js';
 import { waitForOrder } from '../wait-for-order.js';
-import { makeDemoRepository } from './demo-repository.js';
-import { DEMO_WORKERS, createDemoRequest, demoWrappers } from './demo-workers.js';
+import { hasCommit, makeDemoRepository } from './demo-repository.js';
+import {
+  DEMO_WORKERS,
+  createAgentRequest,
+  createDemoRequest,
+  demoChecks,
+  demoPrograms,
+  demoWrappers,
+} from './demo-workers.js';
 
 /** Where the demo takes place. */
 export interface DemoOptions {
@@ -34,18 +41,20 @@ export interface DemoOrder {
   readonly source: ReadingSource;
   readonly action: Decision['action'];
   readonly reason: string;
+  /** What the decision is based on. */
+  readonly evidence: readonly Evidence[];
   /** The comment on the issue; null if none has been delivered. */
   readonly comment: string | null;
   /** The file it was delivered to. */
   readonly delivered_to: string | null;
 }
 
-/** Longer than any of the three can need; a demo must end. */
+/** Longer than any of them can need; a demo must end. */
 const TIME_LIMIT_MS = 120_000;
 
 /**
- * The closed loop, run for real: a worker that reports in JSON, one that reports in text, one that only prints. The first
- * two end in a delivered comment, the third in the inbox.
+ * The closed loop, run for real: a worker that reports in JSON, one that reports in text, one that only prints, and a recorded
+ * agent whose change is proven. The third ends in the inbox, the others in a delivered comment.
  *
  * @example
  * const { orders, inbox } = await runDemo({ data: '.sluice' })
@@ -55,15 +64,26 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const repoDir = await makeDemoRepository(data);
   const store = await openStore(options.database ?? `sqlite:${join(data, 'sluice.db')}`);
   try {
-    const lead = createLead({ store, wrappers: demoWrappers(), data });
+    const lead = createLead({ store, wrappers: demoWrappers(), checks: demoChecks(), data });
     const logger = options.logger === undefined ? {} : { logger: options.logger };
-    const worker = startWorker({ store, lead, runs: { data, ...logger }, ...logger, takes: ['orders'] });
+    const worker = startWorker({
+      store,
+      lead,
+      runs: { data, programs: demoPrograms(), ...logger },
+      ...logger,
+      takes: ['orders'],
+    });
     const submitted: WorkOrder[] = [];
     try {
       // Every demo has new issues: those of the last one may still wait for a person.
       const round = createUlids()().slice(-8).toLowerCase();
       for (const name of DEMO_WORKERS) {
         const { order } = await lead.submit(createDemoRequest(name, `local#demo-${round}-${name}`, repoDir));
+        submitted.push(order);
+      }
+      // Without git there is no worktree, and nothing that could be proven.
+      if (await hasCommit(repoDir)) {
+        const { order } = await lead.submit(createAgentRequest(`local#demo-${round}-agent`, repoDir));
         submitted.push(order);
       }
       await waitForAll(store, submitted);
@@ -110,6 +130,7 @@ async function summarize(store: Store, order: WorkOrder): Promise<DemoOrder> {
     source: execution?.result_encoding ?? 'none',
     action: execution?.decision ?? 'needs-human',
     reason: execution?.reason ?? 'The order was not settled.',
+    evidence: execution?.evidence ?? [],
     comment: items[0]?.body ?? null,
     delivered_to: items[0]?.delivered_to ?? null,
   };

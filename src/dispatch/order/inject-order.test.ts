@@ -139,6 +139,14 @@ Write it to ${runDir}/work_result.json as your last step. Your last message ends
     );
   });
 
+  test('is asked to leave its changes in a worktree, and to keep to the paths it may touch', () => {
+    const prompt = (changes: object, folder?: string) =>
+      injectOrder({ type: 'codex-cli' }, { ...order, ...changes }, runDir, folder).spec.prompt;
+    expect(prompt({}, '/data/worktrees/1')).toContain('Leave your changes in this folder: they are committed for you');
+    expect(prompt({ expects: 'report' }, '/data/worktrees/1')).toContain('Nothing needs to be committed');
+    expect(prompt({ paths: ['src/**', 'docs'] })).toContain('\n- Change nothing but: src/**, docs.\n');
+  });
+
   test('gets no instructions where the order has none', () => {
     const { spec } = injectOrder({ type: 'codex-cli' }, { ...order, instructions: '' }, runDir);
     expect(spec.prompt).toContain('Run: 2026-11-15-backend-0001\n\n## Files of the order');

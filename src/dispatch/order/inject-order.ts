@@ -26,6 +26,7 @@ export function injectOrder(
   runDir: string,
   workDir: string = order.repo_dir,
 ): Injection {
+  const isWorktree = workDir !== order.repo_dir;
   const given = { ...order, repo_dir: workDir };
   const files = listContextPack(given);
   const env = createEnvironment(wrapper, given, runDir);
@@ -49,7 +50,7 @@ export function injectOrder(
   const spec: RunSpec = {
     ...common,
     engine,
-    prompt: renderPrompt(given, runDir, files),
+    prompt: renderPrompt(given, runDir, files, isWorktree),
     contract: { schema: WORK_RESULT_SCHEMA, profile: 'tagged' },
     permissions: wrapper.permissions ?? 'workspace',
     ...(wrapper.model === undefined ? {} : { model: wrapper.model }),
@@ -126,7 +127,7 @@ function listFile(path: string, entries: readonly string[]): readonly PackFile[]
 }
 
 /** The prompt of an agent: its order, where its files are, and how to report. */
-function renderPrompt(order: WorkOrder, runDir: string, pack: readonly PackFile[]): string {
+function renderPrompt(order: WorkOrder, runDir: string, pack: readonly PackFile[], isWorktree: boolean): string {
   const files = pack.map(({ path }) => `- ${join(runDir, path)}`).join('\n');
   return `You do the work of one work order, in the role ${order.role}, in the repository ${order.repo_dir}.
 
@@ -143,8 +144,18 @@ Read them before you begin and keep to the constraints, if there are any.
 
 Your report is one JSON object, the work result. Its issue_ref is ${JSON.stringify(order.issue_ref)} and its run_id is ${JSON.stringify(order.run_id)}.
 - status is ok if the work is done, fail if it could not be done, blocked if somebody else must do something first.
-- ok and fail need the pull request or the commit you made in changes, and tests: the command you ran and its result (pass, fail or n/a), or "n/a" if there are none.
+- ${describeChanges(order, isWorktree)} the command you ran and its result (pass, fail or n/a), or "n/a" if there are none.${describePaths(order)}
 - Report only what is there: commits are looked up, and a report that says more than was done is refused.
 
 Write it to ${join(runDir, 'work_result.json')} as your last step. Your last message ends with the same object; it counts where the file cannot be written.`;
+}
+
+function describeChanges({ expects }: WorkOrder, isWorktree: boolean): string {
+  if (expects === 'report') return 'Nothing needs to be committed: changes is {}. ok and fail need tests:';
+  if (!isWorktree) return 'ok and fail need the pull request or the commit you made in changes, and tests:';
+  return 'Leave your changes in this folder: they are committed for you when you end, and changes is {}. If you commit yourself, name the commit in changes. ok and fail need tests:';
+}
+
+function describePaths({ paths }: WorkOrder): string {
+  return paths === undefined ? '' : `\n- Change nothing but: ${paths.join(', ')}.`;
 }

@@ -54,6 +54,41 @@ describe('renderComment', () => {
     expect(commentOn(reading)).toContain(`- Command: npm test\n- Result: ${words}\n- Evidence: mostly\n`);
   });
 
+  test('keeps verified and reported facts apart, and no fact can forge a section', () => {
+    const evidence = [
+      { claim: 'commit', by: 'sluice', verdict: 'confirmed', detail: '1a2b3c4d: 1 commit.' },
+      {
+        claim: 'tests',
+        by: 'sluice',
+        verdict: 'confirmed',
+        detail: 'unit (npm test): exit code 0 after 1.2 s.',
+        run: '01K',
+      },
+      { claim: 'pr', by: 'worker', verdict: 'unchecked', detail: '#7\n## Next' },
+      { claim: 'paths', by: 'sluice', verdict: 'contradicted', detail: 'Not allowed to change: a.' },
+    ] as const;
+    const reading = createReading();
+    const decision = decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null, evidence });
+    const comment = renderComment({ order, reading, decision });
+    expect(comment).toContain(
+      [
+        '## Evidence',
+        'Contradicted:',
+        '- paths: Not allowed to change: a.',
+        '',
+        'Verified by Sluice:',
+        '- commit: 1a2b3c4d: 1 commit.',
+        '- tests: unit (npm test): exit code 0 after 1.2 s. (run 01K)',
+        '',
+        'Reported, not verified:',
+        '- pr: #7 ## Next',
+        '',
+        '## BlockedBy',
+      ].join('\n'),
+    );
+    expect(readOutline(comment).sections).toEqual(SECTIONS.toSpliced(3, 0, 'Evidence'));
+  });
+
   test('describes work that goes to review', () => {
     const asked = { ...order, spec_ref: 'docs/basket.md@v2' };
     const reading = createReading({

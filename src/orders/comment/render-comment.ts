@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { getRepository } from '../../records/index.js';
-import type { Decision, Reading, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
+import type { Decision, Evidence, Reading, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
 import { showLine, showText } from '../plain-text.js';
 import { getIssueState, getResolvedState } from './issue-state.js';
 
@@ -15,7 +15,7 @@ export interface CommentContent {
 
 /**
  * The comment that a decision writes: header lines, a blank line, sections, always the same ones in the same order, with
- * `none` for what is absent. Whatever a worker wrote stays inside its quote or its line, so it can forge neither.
+ * `none` for what is absent; one about the evidence where there is any. Whatever a worker wrote stays inside its quote or its line, so it can forge neither.
  * Mentions (`@name`) are left alone: the forge decides whom it notifies.
  *
  * @example
@@ -41,6 +41,7 @@ export function renderComment(content: CommentContent): string {
     Summary: summarize(content, result),
     Changes: facts({ PR: result?.changes.pr, Commit: findCommit(content, result) }),
     Tests: facts(testFacts(result)),
+    ...(decision.evidence?.length ? { Evidence: renderEvidence(decision.evidence) } : {}),
     BlockedBy: list(result?.blocked_by),
     OpenQuestions: list(result?.questions),
     Next: inline(decision.next),
@@ -114,6 +115,25 @@ function facts(values: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(values)
     .map(([key, value]) => `- ${key}: ${none(value)}`)
     .join('\n');
+}
+
+const VERDICTS = {
+  contradicted: 'Contradicted',
+  confirmed: 'Verified by Sluice',
+  unchecked: 'Reported, not verified',
+} as const;
+
+/** Verified facts apart from reported ones, with the runs that show them. */
+function renderEvidence(evidence: readonly Evidence[]): string {
+  const groups = Object.entries(VERDICTS).flatMap(([verdict, title]) => {
+    const entries = evidence.filter((one) => one.verdict === verdict);
+    if (entries.length === 0) return [];
+    const lines = entries.map(
+      ({ claim, detail, run }) => `${claim}: ${detail}${run === undefined ? '' : ` (run ${run})`}`,
+    );
+    return [`${title}:\n${list(lines)}`];
+  });
+  return groups.join('\n\n');
 }
 
 const LIST_LENGTH = 20;

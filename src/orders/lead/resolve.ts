@@ -107,7 +107,7 @@ async function planResolution(
   const comment = renderComment({
     order: record.order,
     reading: item.reading,
-    decision,
+    decision: item.evidence === undefined ? decision : { ...decision, evidence: item.evidence },
     resolved: { id, resolution },
   });
   return { item, record, decision, resolution, comment };

@@ -9,6 +9,7 @@ import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration, Moment } from '../../ui/time.js';
+import { Verdicts } from '../../ui/verdicts.js';
 
 /** One row of the audit. */
 type ExecutionView = Awaited<ReturnType<Client['listExecutions']>>['items'][number];
@@ -78,6 +79,10 @@ function Details({ execution }: { readonly execution: ExecutionView }) {
         Issue: <a href={toPath({ page: 'issues', ref: execution.issue_ref })}>{execution.issue_ref}</a>,
         Run: <a href={toPath({ page: 'run', id: execution.run })}>{execution.run_id}</a>,
         Reason: <SafeText text={execution.reason} />,
+        Evidence:
+          execution.evidence === undefined || execution.evidence.length === 0 ? undefined : (
+            <Verdicts evidence={execution.evidence} />
+          ),
         'Result code': <SafeText text={execution.result_code} />,
         'Decided by': execution.who === null ? 'the rules' : <SafeText text={execution.who} />,
         Worker: `${execution.worker} (${execution.worker_type})`,

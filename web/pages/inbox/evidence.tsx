@@ -4,6 +4,7 @@ import { Facts } from '../../ui/facts.js';
 import { Notes } from '../../ui/notes.js';
 import type { NoteView } from '../../ui/notes.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { Verdicts } from '../../ui/verdicts.js';
 import { checkCommit, describeSource } from './reading-view.js';
 import type { CommitCheck } from './reading-view.js';
 import { client } from '../../server/client.js';
@@ -27,6 +28,7 @@ export function Evidence({ item }: { readonly item: InboxItem }) {
           'Hints in the output': hints.length === 0 ? undefined : <SafeText text={hints.join('\n')} />,
         }}
       />
+      {item.evidence === undefined || item.evidence.length === 0 ? null : <Verdicts evidence={item.evidence} />}
       <Noted title="Problems" notes={reading.problems} />
       <Noted title="Notices" notes={notices} />
       {result === undefined ? null : <Claims title="Result" value={result} />}
