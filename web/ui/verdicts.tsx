@@ -1,4 +1,4 @@
-import type { InboxItemView } from '../../src/api/index.js';
+import type { InboxItem } from '../../src/api/index.js';
 import { toPath } from '../app/route.js';
 import { Badge } from './badge.js';
 import { SafeText } from './safe-text.js';
@@ -10,7 +10,7 @@ const SHOWN = {
 } as const;
 
 /** What a decision is based on: each claim beside what Sluice found. */
-export function Verdicts({ evidence }: { readonly evidence: NonNullable<InboxItemView['evidence']> }) {
+export function Verdicts({ evidence }: { readonly evidence: NonNullable<InboxItem['evidence']> }) {
   return (
     <ul class="notes" aria-label="Verdicts">
       {evidence.map(({ claim, verdict, detail, run }, index) => (
