@@ -26,7 +26,7 @@ export function makeAgentLog(engine: LogEngine, script: LogScript, lineBytes: nu
   return join(lines, total);
 }
 
-/** The log as a pipe would hand it out. */
+/** The log in chunks, as a pipe delivers it. */
 export function cutLog(log: Uint8Array, size = 65_536): Uint8Array[] {
   return Array.from({ length: Math.ceil(log.length / size) }, (_, index) =>
     log.subarray(index * size, (index + 1) * size),

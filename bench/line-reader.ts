@@ -1,4 +1,4 @@
-/** The least that any reader of NDJSON does: decode, split, parse. Tells how many values a chunk has completed. */
+/** The least that any reader of NDJSON does: decode, split, parse. Returns how many values a chunk has completed. */
 export function createLineReader(): (chunk: Uint8Array) => number {
   const decoder = new TextDecoder();
   let rest = '';

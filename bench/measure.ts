@@ -61,7 +61,7 @@ export async function compare(
   }));
 }
 
-/** Lets the engine compile what is hot, and tells how many runs make one sample. */
+/** Lets the engine compile what is hot, and returns how many runs make one sample. */
 async function warmUp(subject: Subject, effort: Effort): Promise<number> {
   const until = Math.min(LONGEST_WARM_UP, effort.budget / 10);
   let spent = 0;

@@ -16,9 +16,9 @@ import { milliseconds, type PartResult } from './part-result.js';
 const EVENTS = Number(process.env['CONSOLE_EVENTS'] ?? 50_000);
 const RATE = 200;
 const SECONDS = Number(process.env['CONSOLE_SECONDS'] ?? 10);
-/** How often a person presses a key while the run goes on. */
+/** How often a person presses a key during the run. */
 const KEY_EVERY_MS = 60;
-/** The longest task that nobody notices. */
+/** The longest task that is not noticeable. */
 const LONGEST_TASK_MS = 50;
 /** How often the long run is opened, scrolled and jumped through. */
 const ROUNDS = 5;
@@ -169,17 +169,17 @@ async function measureLiveRun(browser: Browser, site: Site) {
   await settle(page);
   const total = RATE * SECONDS;
   const tasks = await traceTasks(browser, page, async () => {
-    const telling = tellSteadily(run.tell, total);
+    const printing = printSteadily(run.print, total);
     const until = performance.now() + SECONDS * 1000;
     while (performance.now() < until) {
       await page.keyboard.press('Shift');
       await wait(KEY_EVERY_MS);
     }
-    await telling;
+    await printing;
     await untilRows(page, total);
   });
   const delays = await page.evaluate(() => (globalThis as unknown as { keyDelays: number[] }).keyDelays);
-  await run.tell([codex.completed(), 'end']);
+  await run.print([codex.completed(), 'end']);
   await site.runIs(run.id, 'ended');
   await page.close();
   const sorted = delays.toSorted((one, other) => one - other);
@@ -188,16 +188,16 @@ async function measureLiveRun(browser: Browser, site: Site) {
 }
 
 /** Says so many records, `RATE` a second. */
-async function tellSteadily(
-  tell: (lines: readonly (object | string)[]) => Promise<void>,
+async function printSteadily(
+  print: (lines: readonly (object | string)[]) => Promise<void>,
   total: number,
 ): Promise<void> {
   const began = performance.now();
-  for (let told = 0; told < total;) {
+  for (let printed = 0; printed < total;) {
     await wait(25);
     const due = Math.min(total, Math.floor(((performance.now() - began) / 1000) * RATE));
-    await tell(Array.from({ length: due - told }, (_, index) => longSessionRecord(told + index)));
-    told = due;
+    await print(Array.from({ length: due - printed }, (_, index) => longSessionRecord(printed + index)));
+    printed = due;
   }
 }
 

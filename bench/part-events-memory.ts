@@ -6,7 +6,7 @@ const MEGABYTE = 1_000_000;
 /** Growth from the first 64 MiB to the last byte that counts as flat: what the collector leaves lying about. */
 const LIMIT = 64 * MEGABYTE;
 
-/** Memory while 1 GiB of log goes through, in a process of its own so that nothing else is in it. */
+/** Memory while 1 GiB of log goes through, in a separate process so that nothing else is in it. */
 export async function runEventsMemory(): Promise<PartResult> {
   const program = fileURLToPath(new URL('./events-memory.js', import.meta.url));
   const rows = ['200', '20000'].map((lineBytes) => {

@@ -12,7 +12,7 @@ const COMMAND = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
 const schema = fromJsonSchema({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] });
 
-/** The ways a hostile text may come in; each tells its outcome in a word. */
+/** The ways a hostile text may come in; each returns its outcome as a word. */
 const WAYS: readonly { readonly name: string; readonly run: (text: string) => string }[] = [
   { name: 'parse', run: (text) => describeOutcome(parse(text)) },
   { name: 'allowPartial', run: (text) => describeOutcome(parse(text, undefined, { allowPartial: true })) },

@@ -89,13 +89,13 @@ async function measure(kind: SseOrder['kind'], habit: (index: number) => SseHabi
   const readers: SseReader[] = [];
   try {
     let [rss, peak] = [0, 0];
-    server.on('message', (told: SseReport) => {
-      if (!('rss' in told)) return;
-      rss = told.rss;
+    server.on('message', (report: SseReport) => {
+      if (!('rss' in report)) return;
+      rss = report.rss;
       peak = Math.max(peak, rss);
     });
     server.send({ kind, folder, rate: RATE } satisfies SseOrder);
-    const { url } = await hear(server, (told) => ('url' in told ? told : undefined));
+    const { url } = await hear(server, (report) => ('url' in report ? report : undefined));
     for (let index = 0; index < READERS; index++) {
       const own = habit(index);
       const isTimed = own === 'steady' && index % TIMED === 5;
@@ -108,7 +108,7 @@ async function measure(kind: SseOrder['kind'], habit: (index: number) => SseHabi
     const early = rss;
     peak = 0;
     await wait((SECONDS * 2000) / 3);
-    const stopped = hear(server, (told) => ('emitted' in told ? told : undefined));
+    const stopped = hear(server, (report) => ('emitted' in report ? report : undefined));
     server.send('stop');
     const { emitted } = await stopped;
     await untilAllEnded(readers);
@@ -131,11 +131,11 @@ function isOpen({ habit, hasEnded }: SseReader): boolean {
   return habit !== 'stuck' && !hasEnded;
 }
 
-async function hear<T>(server: ChildProcess, find: (told: SseReport) => T | undefined): Promise<T> {
+async function hear<T>(server: ChildProcess, find: (report: SseReport) => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     server.once('exit', () => reject(new Error('the server of the bench has ended')));
-    server.on('message', (told: SseReport) => {
-      const found = find(told);
+    server.on('message', (report: SseReport) => {
+      const found = find(report);
       if (found !== undefined) resolve(found);
     });
   });

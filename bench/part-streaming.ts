@@ -174,7 +174,7 @@ interface Memory {
   readonly ended: number;
 }
 
-/** In a process of its own, so that nothing else is on the heap. */
+/** In a separate process, so that nothing else is on the heap. */
 function measureMemory(shape: StreamShape): Memory {
   const program = fileURLToPath(new URL('./stream-memory.js', import.meta.url));
   const printed = execFileSync(process.execPath, ['--expose-gc', '--import', 'tsx', program, shape], {

@@ -1,5 +1,5 @@
 /**
- * One peer, one dangerous text, in a process of its own: `peer-trial.ts PEER TEXT`, run by `run-trial.ts`. Prints how it
+ * One peer, one dangerous text, in a separate process: `peer-trial.ts PEER TEXT`, run by `run-trial.ts`. Prints how it
  * ended; a crash or a hang is for the parent to see.
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { makeBamlReader } from './baml.js';
 
-/** Another library, brought into one shape: a value, a promise of one, or an exception. */
+/** Another library, behind one interface: a value, a promise of one, or an exception. */
 export interface Peer {
   readonly name: string;
   readonly read: (text: string) => unknown;

@@ -15,7 +15,7 @@ export const { startRun } = await load<typeof Runs>('runs');
 export const { openStore } = await load<typeof Store>('store');
 export const { createLead } = await load<typeof Orders>('orders');
 export const { runServer } = await load<typeof RunServer>('server', 'run-server');
-/** Beneath the entry, because only here a store may be told not to wait for the disk. */
+/** Beneath the entry, because only here a store can be set not to wait for the disk. */
 export const { openSqliteStore } = await load<typeof SqliteStore>('store/sqlite', 'open');
 
 async function load<T>(folder: string, file = 'index'): Promise<T> {

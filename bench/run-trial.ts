@@ -9,7 +9,7 @@ const TIME_OUT = 5000;
 const MEMORY_LIMIT = 1_500_000_000;
 const PROGRAM = fileURLToPath(new URL('peer-trial.ts', import.meta.url));
 
-/** Lets a peer read a dangerous text in a process of its own, with limits of time (from when it starts to read) and memory. */
+/** Lets a peer read a dangerous text in a separate process, with limits of time (from when it starts to read) and memory. */
 export async function runTrial(peer: string, text: string): Promise<TrialOutcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--max-old-space-size=1024', '--import', 'tsx', PROGRAM, peer, text], {
@@ -40,7 +40,7 @@ export async function runTrial(peer: string, text: string): Promise<TrialOutcome
   });
 }
 
-/** Memory of a process in use, where the system tells; 0 elsewhere, and the limit of the engine's heap alone holds. */
+/** Memory of a process in use, where the system reports it; 0 elsewhere, and the limit of the engine's heap alone holds. */
 function residentBytes(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid ?? ''}/status`, 'utf8');

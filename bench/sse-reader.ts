@@ -12,7 +12,7 @@ export interface SseReader {
   readonly mistakes: number;
   readonly hasEnded: boolean;
   readonly connections: number;
-  /** How often it was told that it fell behind. */
+  /** How often it got a lag event. */
   readonly lags: number;
   /** Milliseconds from when an event was made until it was here. */
   readonly delays: readonly number[];

@@ -1,4 +1,4 @@
-/** A server of its own process for `part-sse.ts`: Sluice, or the bare fan-out it is measured beside. */
+/** A server in a separate process for `part-sse.ts`: Sluice, or the bare fan-out it is measured beside. */
 import { createServer as createHttpServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,14 +8,14 @@ import type * as CreateServer from '../src/server/create-server.js';
 import type * as RunServer from '../src/server/run-server.js';
 import type * as Store from '../src/store/index.js';
 
-/** What the server is told to do. */
+/** Commands for the server. */
 export interface SseOrder {
   readonly kind: 'sluice' | 'bare';
   readonly folder: string;
   readonly rate: number;
 }
 
-/** What the server tells. */
+/** Messages of the server. */
 export type SseReport = { readonly url: string } | { readonly emitted: number } | { readonly rss: number };
 
 const RUN = 'bench';

@@ -6,7 +6,7 @@ export interface StreamPeer {
   readonly follow: (chunks: readonly string[], deadline: number) => Promise<unknown>;
 }
 
-/** Thrown when the time is over; tells how much of the text was read. */
+/** Thrown when the time is over; has how much of the text was read. */
 export class OutOfTime extends Error {
   readonly share: number;
 
@@ -16,7 +16,7 @@ export class OutOfTime extends Error {
   }
 }
 
-/** Libraries that read the whole text so far anew with each piece. */
+/** Libraries that read the whole text so far again with each piece. */
 const REREADING = ['AI SDK', 'partial-json', 'best-effort'];
 
 /** The peers that can show a value before the text is complete. */
@@ -51,7 +51,7 @@ async function loadJsonriver(): Promise<StreamPeer> {
   };
 }
 
-/** What `@streamparser/json` tells of a value; the root is the second of the stack, the parent or the value itself. */
+/** What `@streamparser/json` reports of a value; the root is the second of the stack, the parent or the value itself. */
 interface Found {
   readonly value: unknown;
   readonly parent: unknown;

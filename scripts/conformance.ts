@@ -23,7 +23,7 @@ if (folder === undefined) {
 async function runFolder(path: string, asJson: boolean): Promise<void> {
   const files = (await readdir(path)).filter((name) => name.endsWith('.json')).toSorted();
   if (files.length === 0) {
-    console.error(`${path} holds no *.json`);
+    console.error(`"${path}" contains no *.json files. Give a folder with conformance sets.`);
     process.exitCode = 2;
   }
   for (const file of files) {

@@ -1,6 +1,6 @@
 /**
  * The picture of the house: `npm run picture [-- --write]`. Fails when the one in `docs/architecture.md` is not what the
- * imports say; `--write` draws it anew.
+ * imports say; `--write` draws it again.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Pictures of the console for the README: `npm run screenshots`. Every page of a server of its own, looked at with the
+ * Pictures of the console for the README: `npm run screenshots`. Every page of a new server, opened with the
  * browser of the tests, is written to `docs/screenshots`.
  */
 import { mkdir, stat } from 'node:fs/promises';

@@ -12,7 +12,7 @@ export interface ReportedModule {
 }
 
 /**
- * Counts every test, and as failed also what is no test: a file that could not be loaded and an error outside all tests.
+ * Counts every test, and as failed also what is not a test: a file that could not be loaded and an error outside all tests.
  */
 export function countTests(modules: Iterable<ReportedModule>, strayErrors: number): Totals {
   let passed = 0;

@@ -29,7 +29,7 @@ async function runTests(): Promise<Totals> {
   const vitest = await startVitest('test', filters, { update: 'none', allowOnly: false, ...options, watch: false });
   const totals = countTests(vitest.state.getTestModules(), vitest.state.getUnhandledErrors().length);
   await vitest.close();
-  // A set-up that failed or a filter that found nothing is no test, but it is a failure.
+  // A set-up that failed or a filter that found nothing is not a test, but it is a failure.
   const isSilentFailure = totals.failed === 0 && process.exitCode !== undefined && process.exitCode !== 0;
   return isSilentFailure ? { ...totals, failed: 1 } : totals;
 }

@@ -16,7 +16,7 @@ describe('the texts of the bench', () => {
   });
 
   it.each(DEFECTS.flatMap((defect) => [[defect, 'indented'] as const, [defect, 'lines'] as const]))(
-    'are no JSON with the defect %s (%s), and still mean the same',
+    'are invalid JSON with the defect %s (%s), and still mean the same',
     (defect, layout) => {
       const text = writeBroken(findings, { defects: [defect], probability: 0.5, layout }, new Random(1));
       expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);

@@ -47,7 +47,7 @@ const WITH_DATABASE = [
 ];
 
 describe('a database that cannot be used', () => {
-  it.each(WITH_DATABASE)('is told at once: %s', async (...args) => {
+  it.each(WITH_DATABASE)('is reported at once: %s', async (...args) => {
     expectRefusal(await sluice(...args, '--database', 'sqlite:folder'), 'STORE_UNAVAILABLE');
     expectRefusal(await sluice(...args, '--database', 'sqlite:letter.db'), 'STORE_DAMAGED');
   });
@@ -58,7 +58,7 @@ describe('a database that cannot be used', () => {
     ['postgres://someone:secret@127.0.0.1:1/x', 'STORE_UNAVAILABLE'],
     ['postgres://someone:secret@[bad', 'INVALID_STORE_URL'],
     ['mysql://someone:secret@host/x', 'INVALID_STORE_URL'],
-  ])('is told wherever it is: %s', async (database, code) => {
+  ])('is reported wherever it is: %s', async (database, code) => {
     const ended = await sluice('outbox', '--deliver', '--database', database);
     expectRefusal(ended, code);
     expect(ended.stderr).not.toContain('secret');
@@ -72,11 +72,11 @@ describe('a folder that cannot be made', () => {
     [['demo', '--data', 'CLOSED'], 'SYSTEM_REFUSED'],
     [['demo', '--data', 'file'], 'SYSTEM_REFUSED'],
     [['backup', 'CLOSED/copy.db'], 'STORE_UNAVAILABLE'],
-  ])('is told at once: %j', async (args, code) => {
+  ])('is reported at once: %j', async (args, code) => {
     expectRefusal(await sluice(...args), code);
   });
 
-  it('is told by an export, which leaves nothing behind', async () => {
+  it('is reported by an export, which leaves nothing behind', async () => {
     const { stdout } = await sluice('run', '--engine', 'command', '--', process.execPath, '-v');
     const { run_id } = JSON.parse(stdout) as { run_id: string };
     expectRefusal(await sluice('export', run_id, 'CLOSED/x'), 'SYSTEM_REFUSED');
@@ -93,7 +93,7 @@ describe('a folder that cannot be made', () => {
 });
 
 describe('a run whose folder its worker takes away', () => {
-  it('is told, and the command ends', async () => {
+  it('is reported, and the command ends', async () => {
     const trick = `
       const { renameSync, symlinkSync } = require('node:fs');
       renameSync(process.env.SLUICE_RUN_DIR + '/.audit', process.env.SLUICE_RUN_DIR + '/mine');
@@ -124,7 +124,7 @@ describe('output that has no room', () => {
     [['executions', '--csv']],
     [['run', '--engine', 'command', '--', process.execPath, '-v']],
     [['serve', '--port', '0', '--no-demo']],
-  ])('is told on stderr: %j', async (args) => {
+  ])('is reported on stderr: %j', async (args) => {
     const { exitCode, said } = await withoutRoom(args, 'stdout');
     expect(said).toMatch(/sluice: SYSTEM_REFUSED: .+\n$/);
     expect(said).not.toMatch(/^ {4}at /m);

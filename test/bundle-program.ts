@@ -51,7 +51,7 @@ export async function bundleProgram(program: URL): Promise<BundledProgram> {
         stdio: ['pipe', 'pipe', 'inherit'],
       });
       onTestFinished(() => void child.kill('SIGKILL'));
-      // One that is killed before it has read everything is no failure of the test.
+      // One that is killed before it has read everything is not a failure of the test.
       child.stdin.on('error', () => undefined).end(text);
       return child;
     },

@@ -51,7 +51,7 @@ describe('the built command', () => {
     expect(JSON.parse(stdout)).toMatchObject({ value });
   });
 
-  it('ends quietly when nobody reads its output', async () => {
+  it('ends quietly when its output is closed', async () => {
     const { child, printed, exitCode } = startCommand(['repair'], PROJECT);
     child.stdout.destroy();
     child.stdin.end(`["${'x'.repeat(2_000_000)}"]`);

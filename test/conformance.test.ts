@@ -61,7 +61,7 @@ describe('npm run conformance', () => {
     });
   });
 
-  it('refuses a folder without sets, a file that is none, and a missing folder name', async () => {
+  it('refuses a folder without sets, an invalid file, and a missing folder name', async () => {
     expect(await conform({})).toMatchObject({ exitCode: 2 });
     expect(await conform({ 'a.json': '[{"id": "x"}]' })).toMatchObject({ exitCode: 2, stdout: '' });
     expect(await runScript('scripts/conformance.ts')).toMatchObject({ exitCode: 2, stdout: '' });

@@ -35,7 +35,7 @@ describe('Ctrl-C', () => {
     return { exitCode: await exitCode, ...printed };
   }
 
-  it('cancels a run, whose result is still told', async () => {
+  it('cancels a run, whose result is still printed', async () => {
     const { exitCode, stdout } = await interrupt(['run', '--engine', 'command', '--', ...waiting()], hasBegun);
     expect(exitCode).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'canceled', error: { code: 'RUN_CANCELED' } });
@@ -79,7 +79,7 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'canceled' });
   });
 
-  it('is not needed once the answer was given: an empty line is none, and the open input keeps nobody waiting', async () => {
+  it('is not needed once the answer was given: an empty line is not an answer, and the open input does not keep the command running', async () => {
     const { child, printed, exitCode } = startCommand(await writeAskingAgent(), folder);
     await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('? Which color?');
     child.stdin.write('\n');

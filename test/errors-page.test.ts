@@ -33,7 +33,7 @@ function readSections(page: string): Map<string, string[]> {
   return sections;
 }
 
-/** Codes of errors that are thrown for misuse, as they stand in the source. */
+/** Codes of errors that are thrown for misuse, as written in the source. */
 function findThrownCodes(): string[] {
   const files = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' });
   const codes = files

@@ -41,7 +41,7 @@ describe('the entries of the package', () => {
     expect(Object.keys(loaded).toSorted()).toEqual(listNames(listed).filter((text) => !text.startsWith('type ')));
   });
 
-  it('tells a list of names from anything else', () => {
+  it('distinguishes a list of names from anything else', () => {
     const source = `export { a, b as c } from './x.js'; export type { D } from './y.js'; export * from './z.js'; export const e = 1;`;
     expect(listNames(source)).toEqual(['* from ./z.js', 'a', 'c', 'not a plain list: ExportDeclaration', 'type D']);
   });

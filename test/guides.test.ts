@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { PROJECT } from '../scripts/run-tool.js';
 import { setStage } from './command-stage.js';
 import { compilePrograms, type CompiledPrograms } from './compile-programs.js';
-import { isAsTold, readGuide, type GuideStep } from './guides/read-guide.js';
+import { matchesOutput, readGuide, type GuideStep } from './guides/read-guide.js';
 
 const GUIDES = join(PROJECT, 'docs/guides');
 const guides = readdirSync(GUIDES)
@@ -43,7 +43,7 @@ describe('the guides', () => {
       const { exitCode, stdout, stderr } = stage.type(line);
       expect({ place, exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ place, exitCode: 0, stderr: '' });
       const { prints = stdout } = step;
-      expect(isAsTold(stdout, prints), `${place} printed\n${stdout}\nand not\n${prints}`).toBe(true);
+      expect(matchesOutput(stdout, prints), `${place} printed\n${stdout}\nand not\n${prints}`).toBe(true);
     }
   });
 });
@@ -59,13 +59,13 @@ describe('a guide', () => {
     ]);
   });
 
-  it.each(['```\nx\n```', '```python\nx\n```', '```text\nx\n```'])('may not hold what nobody tries: %j', (page) => {
+  it.each(['```\nx\n```', '```python\nx\n```', '```text\nx\n```'])('may not contain an untested block: %j', (page) => {
     expect(() => readGuide(`${page}\n`)).toThrow('nothing can be done');
   });
 
   it('is not right about another text', () => {
-    expect(isAsTold('id 01ABC, done\n', 'id …, done')).toBe(true);
-    expect(isAsTold('id 01ABC, failed\n', 'id …, done')).toBe(false);
-    expect(isAsTold('ab', 'a.')).toBe(false);
+    expect(matchesOutput('id 01ABC, done\n', 'id …, done')).toBe(true);
+    expect(matchesOutput('id 01ABC, failed\n', 'id …, done')).toBe(false);
+    expect(matchesOutput('ab', 'a.')).toBe(false);
   });
 });

@@ -24,7 +24,7 @@ function fillIn(line: string): string {
   return line.replaceAll('ITEM', item?.id ?? '');
 }
 
-/** Starts what goes on until Ctrl-C, presses that when it has said something, and waits. */
+/** Starts a command that runs until Ctrl-C, sends that after its first output, and waits. */
 async function interrupt(line: string): Promise<{ readonly exitCode: number | null; readonly stderr: string }> {
   // Any free port: the one of the example may be taken here.
   const [, ...args] = line.replace(/--port \d+/, '--port 0').split(' ');

@@ -107,7 +107,7 @@ describe('npm run layering', () => {
     ]);
   });
 
-  it('follows imports that tell the bundler something', async () => {
+  it('follows imports with an instruction for the bundler', async () => {
     const files = {
       ...lower,
       'src/server/index.ts': 'export const a = 1;',
@@ -127,7 +127,7 @@ describe('npm run layering', () => {
     ]);
   });
 
-  it('refuses a folder that is no floor, an import that leads nowhere, and an empty graph', async () => {
+  it('refuses a folder that is not a floor, an import that leads nowhere, and an empty graph', async () => {
     const lost = { ...lower, 'src/helpers/index.ts': '', 'src/json/lost.ts': `import './gone.js';` };
     expect(await findViolations(lost)).toEqual([
       'src/helpers/index.ts: no such floor in the house',

@@ -25,7 +25,7 @@ describe('licences', () => {
     expect(shipped(['view'])).toEqual(['given', 'inner', 'view', 'signal']);
   });
 
-  it('that are not on the list are told, for users more strictly', () => {
+  it('that are not on the list are reported, more strictly for distributed packages', () => {
     expect(checkLicences(readLock(LOCK, ['tool']))).toEqual([
       'tool@1.0.0 is under MPL-2.0, which is not on the list for users',
       'signal@1.0.0 is under GPL-3.0, which is not on the list for development',

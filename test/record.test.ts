@@ -12,7 +12,7 @@ describe('scrub', () => {
     expect(bytes.toString()).toBe('é in /workspace and /data/home (/tmp.x)');
   });
 
-  it('tells where each place is now, also for a piece that ended inside of a text', () => {
+  it('maps every place, also for a piece that ended inside of a text', () => {
     const { place } = scrub(Buffer.from('ab/long/cd'), [['/long', '/s']]);
     expect([0, 2, 3, 5, 7, 8, 10].map((offset) => place(offset))).toEqual([0, 2, 4, 4, 4, 5, 7]);
   });

@@ -16,12 +16,12 @@ describe('npm run reference', () => {
   it('finds names without a comment, and functions without an example', () => {
     const names = entry(
       { name: 'bare', kind: FUNCTION, signatures: [{}] },
-      { name: 'told', kind: FUNCTION, signatures: [{ comment: said }] },
+      { name: 'described', kind: FUNCTION, signatures: [{ comment: said }] },
       { name: 'Empty', kind: INTERFACE, comment: { summary: [] } },
     );
     expect(findUndocumented(names)).toEqual([
       'json: bare has no doc comment',
-      'json: told has no example',
+      'json: described has no example',
       'json: Empty has no doc comment',
     ]);
   });

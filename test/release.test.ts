@@ -19,11 +19,11 @@ describe('a release', () => {
   it.each([
     ['a file is not committed', { changes: [' M a.ts'] }, 'not committed'],
     ['another branch is checked out', { branch: 'topic' }, 'from main'],
-    ['the version is none', { version: 'next' }, 'is no version'],
+    ['the version is invalid', { version: 'next' }, 'is not a version'],
     ['the version was released', { tags: ['v1.2.0'] }, 'was released before'],
     ['the change log is silent', { changelog: '# Changes\n' }, 'has no section'],
     ['the change log has only a title', { changelog: '## 1.2.0\n\n## 1.1.0\n' }, 'is empty'],
-    ['nobody knows where the sources are', { repository: undefined }, 'names no repository'],
+    ['the repository is missing', { repository: undefined }, 'names no repository'],
   ])('may not when %s', (_, change, problem) => {
     expect(checkRelease({ ...ready, ...change }).join('\n')).toContain(problem);
   });

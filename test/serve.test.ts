@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Starts the built server in a folder of its own. */
+/** Starts the built server in a new folder. */
 async function startServe(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const folder = await makeFolder({ 'work/x': '' });
   const { child, printed, exitCode } = startCommand(['serve', '--no-demo', ...args], folder, env);
@@ -35,7 +35,7 @@ describe('sluice serve', () => {
     for (const line of printed.stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
   });
 
-  it('keeps what it was told when it is started again', async () => {
+  it('keeps its data when it is restarted', async () => {
     const data = await makeFolder({ 'work/x': '' });
     const repo_dir = join(data, 'work');
     const config = await makeFolder({ 'sluice.config.json': JSON.stringify({ data, roots: [repo_dir] }) });
@@ -61,7 +61,7 @@ describe('sluice serve', () => {
   });
 
   it('opens to others with tokens, which are never logged', async () => {
-    const value = 'a-token-nobody-may-see';
+    const value = 'a-token-that-must-not-be-printed';
     const tokens = JSON.stringify([{ name: 'ada', scopes: ['read'], value }]);
     const { address, end, printed } = await startServe(['--host', '0.0.0.0', '--port', '0'], { SLUICE_TOKENS: tokens });
     const url = (await address()).replace('0.0.0.0', '127.0.0.1');
@@ -74,8 +74,8 @@ describe('sluice serve', () => {
   });
 
   it.each([
-    ['a port that is none', ['--port', '70000'], {}, 'Use a port'],
-    ['tokens that are no JSON', ['--port', '0'], { SLUICE_TOKENS: 'x' }, 'INVALID_CONFIG'],
+    ['an invalid port', ['--port', '70000'], {}, 'Use a port'],
+    ['tokens that are not JSON', ['--port', '0'], { SLUICE_TOKENS: 'x' }, 'INVALID_CONFIG'],
     [
       'an address that is not ours',
       ['--port', '0', '--host', '203.0.113.1'],

@@ -1,6 +1,6 @@
 /**
  * Nine agents in three contexts share one parser. An agent is a schema and, where its model needs it, a normalizer; a
- * context has an error of its own, so that no caller has to know which parser is underneath.
+ * context has its own error, so that no caller has to know which parser is underneath.
  */
 import { readBearCase } from './debate/bear-advocate.js';
 import { readBullCase } from './debate/bull-advocate.js';

@@ -1,5 +1,5 @@
 /**
- * Runs an agent in a folder of its own, follows it live, and takes its answer only if the schema does. The first answer is
+ * Runs an agent in a separate folder, follows it live, and accepts its answer only if the schema does. The first answer is
  * refused and sent back with what was wrong; the second passes after a repair.
  */
 import { mkdtemp, rm } from 'node:fs/promises';

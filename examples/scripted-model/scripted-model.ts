@@ -35,7 +35,7 @@ export interface CallReport {
 /** A running model. */
 export interface ScriptedModel {
   readonly url: string;
-  /** Waits for the calls under way and tells about all of them, in their order. */
+  /** Waits for the open calls and returns all of them, in their order. */
   close(): Promise<readonly CallReport[]>;
 }
 
@@ -49,7 +49,7 @@ export async function startScriptedModel(scripts: Readonly<Record<string, Script
     response.setHeader('connection', 'close');
     const report = answer(request, response, scripts);
     reports.push(report);
-    // A report that failed is told by `close`.
+    // A report that failed is thrown by `close`.
     report.catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');
@@ -143,7 +143,7 @@ async function* toBytes(events: AsyncIterable<ServerSentEvent>): AsyncGenerator<
     const line = typeof data === 'string' ? data : JSON.stringify(data);
     for (const slice of cutBytes(encoder.encode(`${name}data: ${line}\n\n`))) {
       yield slice;
-      // A slice of its own turn is a packet of its own.
+      // A slice written in a separate turn is a separate packet.
       await setImmediate();
     }
   }

@@ -42,7 +42,7 @@ function git(...args) {
   return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 }
 
-/** Under another name first: nobody ever reads half a result. */
+/** Under another name first, so that no reader ever sees half a result. */
 function writeResult(result) {
   const file = join(process.env.SLUICE_RUN_DIR, 'work_result.json');
   writeFileSync(`${file}.new`, `${JSON.stringify(result, null, 2)}\n`);

@@ -14,7 +14,7 @@ export type CaseKind = (typeof CASE_KINDS)[number];
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Reads a file of cases; throws with the place of the first entry that is none. */
+/** Reads a file of cases; throws with the place of the first invalid entry. */
 export function readCases(text: string): readonly ConformanceCase[] {
   const list: unknown = JSON.parse(text);
   if (!Array.isArray(list)) throw new TypeError('a set of cases is a JSON array');

@@ -45,7 +45,7 @@ async function listSources(root: string): Promise<string[]> {
   return found.toSorted();
 }
 
-/** Where an import leads. Ours name the file that will be built, `./foo.js`; behind `?` the bundler is told what to make of it. */
+/** Where an import leads. Ours name the file that will be built, `./foo.js`; what follows `?` is an instruction for the bundler. */
 function resolve(root: string, from: string, specifier: string): Pick<ImportEdge, 'to' | 'kind'> {
   if (isBuiltin(specifier)) return { to: specifier, kind: 'node' };
   if (!specifier.startsWith('.')) return { to: specifier, kind: 'package' };

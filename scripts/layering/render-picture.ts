@@ -11,7 +11,7 @@ const END = '<!-- end of the picture -->';
 
 /**
  * Draws which floor imports which, as Mermaid: a line for code, dots for types alone. An arrow that only repeats what
- * other arrows say (a imports b, b imports c, so a may import c) is left out; with all of them nobody would see the house.
+ * other arrows say (a imports b, b imports c, so a may import c) is left out; with all of them the picture would be unreadable.
  *
  * @example
  * renderPicture(graph) // 'flowchart TD\n  events --> json\n…'

@@ -4,7 +4,7 @@ import { AUDIT_FOLDER, attemptFileName } from '../../src/run-folder/index.js';
 import { parseTimingLine } from '../../src/run-folder/attempt/attempt-chunks.js';
 import { scrub, type Scrubbed } from './scrub.js';
 
-/** What a recording says about itself beside what the run folder tells. */
+/** What a recording says about itself in addition to its run folder. */
 export interface RecordingLabel {
   readonly scenario: string;
   readonly format: string;
@@ -26,8 +26,8 @@ export function writeRecording(
     write('fsDiff', attempt, readFileSync(getFile('fsDiff', attempt)));
     const meta = JSON.parse(readScrubbed('meta', attempt).bytes.toString()) as Record<string, unknown>;
     const { engine, version, command, exit_code, signal, started_at, finished_at } = meta;
-    const told = { engine, version, command, ...label, turn: attempt, exit_code, signal, started_at, finished_at };
-    write('meta', attempt, `${JSON.stringify(told, null, 2)}\n`);
+    const recorded = { engine, version, command, ...label, turn: attempt, exit_code, signal, started_at, finished_at };
+    write('meta', attempt, `${JSON.stringify(recorded, null, 2)}\n`);
   }
 
   function getFile(file: RecordedFile, attempt: number): string {

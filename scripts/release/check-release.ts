@@ -12,14 +12,14 @@ export interface ReleaseState {
 
 const VERSION = /^\d+\.\d+\.\d+(?:-[\da-z.-]+)?$/;
 
-/** Everything that speaks against a release, as sentences. Empty when it may go on. */
+/** Everything that prevents a release, as sentences. Empty if nothing does. */
 export function checkRelease(state: ReleaseState): string[] {
   const { version, repository, branch, changes, tags, changelog } = state;
   const notes = findNotes(changelog, version);
   return [
     ...(changes.length === 0 ? [] : [`${changes.length} files are not committed: commit them or put them away`]),
     ...(branch === 'main' ? [] : [`releases are made from main, not from ${branch}`]),
-    ...(VERSION.test(version) ? [] : [`${version} is no version: set one with npm version --no-git-tag-version`]),
+    ...(VERSION.test(version) ? [] : [`"${version}" is not a version: set one with npm version --no-git-tag-version`]),
     ...(tags.includes(`v${version}`) ? [`v${version} was released before: raise the version in package.json`] : []),
     ...(notes === undefined ? [`CHANGELOG.md has no section "## ${version}"`] : []),
     ...(notes === '' ? [`the section "## ${version}" of CHANGELOG.md is empty`] : []),

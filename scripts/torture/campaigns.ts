@@ -7,7 +7,7 @@ export interface Campaign {
   readonly project: 'source' | 'postgres';
   /** How the paths of its test files begin. */
   readonly files: readonly string[];
-  /** How often they are run; every round of a property has a seed of its own. */
+  /** How often they are run; every round of a property has its own seed. */
   readonly rounds: number;
   /** What makes the form long: variables of the environment that its tests read. */
   readonly settings: Readonly<Record<string, number>>;
@@ -124,7 +124,7 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
       settings: { REQUESTS },
     },
     {
-      name: `a Sluice with runs going on, killed ${RUN_KILLS} times`,
+      name: `a Sluice with active runs, killed ${RUN_KILLS} times`,
       project: 'source',
       files: ['src/runs/scenarios/kill.test'],
       rounds: 1,

@@ -157,7 +157,7 @@ describe('the issues', () => {
 describe('the form of an order', () => {
   const mayFail = /v1\/orders/;
   const countOrders = async (ref: string) => (await house.site.client.getIssue({ ref })).orders.length;
-  /** The order reaches the server, and its answer reaches nobody. Returns the button that was pressed. */
+  /** The order reaches the server, and its answer is lost. Returns the button that was pressed. */
   const giveUnanswered = async (page: Page) => {
     await loseAnswer(page, '/v1/orders');
     const give = page.getByRole('button', { name: 'Submit order' });

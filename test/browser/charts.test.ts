@@ -46,9 +46,9 @@ describe('the charts', () => {
     const column = header.indexOf('success');
     expect(column).toBeGreaterThan(0);
     const rows = await table.getByRole('row').allInnerTexts();
-    const told = rows.slice(1).reduce((sum, row) => sum + Number(row.split('\t')[column]), 0);
+    const counted = rows.slice(1).reduce((sum, row) => sum + Number(row.split('\t')[column]), 0);
     const legend = await chart.getByLabel('Lines').innerText();
-    expect(legend).toMatch(new RegExp(`success \\(${told}\\)`));
+    expect(legend).toMatch(new RegExp(`success \\(${counted}\\)`));
   });
 
   it('keep range and engine in the address', async () => {

@@ -28,7 +28,7 @@ const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[
   ['a page that is not there', () => '/runs/no/where'],
 ];
 
-/** The page of something that is not there asks for it and is told so. */
+/** The page of something that does not exist requests it and gets 404. */
 const LOOK = { mayFail: /404/ };
 const PHONE = { width: 375, height: 740 };
 
@@ -49,7 +49,7 @@ describe.each(PAGES)('%s', (_, getPath) => {
   it('does not jump while it loads, can be used with the keyboard alone, and shows where one is', async () => {
     const { page, record } = await house.open(getPath(house.seeds), LOOK);
     await settle(page);
-    // Browsers tell the shift of a page in thousandths; what is less is none.
+    // Browsers report the shift of a page in thousandths; less than that is none.
     const total = record.shifts.reduce((sum, { value }) => sum + value, 0);
     expect(total < 0.0005 ? [] : record.shifts).toEqual([]);
     const { missed, unseen, mouseOnly, stops } = await walkByKeyboard(page);

@@ -16,7 +16,7 @@ const SLIPPED = `{ 'issue_ref': 'ISSUE', 'run_id': 'RUN_ID', 'status': 'ok', 'ch
 
 let issues = 0;
 
-/** An order that ended in the inbox, for a test of its own. */
+/** An order that ended in the inbox, for one test. */
 async function waiting(site: Site, instructions: Instructions): Promise<InboxItem> {
   issues += 1;
   const ref = `acme/shop#${100 + issues}`;

@@ -85,7 +85,7 @@ async function jump(box: Element): Promise<readonly number[]> {
 
 /** In the page: scrolls on as a wheel does, and says of each frame whether rows stood from edge to edge, none left out. */
 async function turnWheel(box: Element): Promise<readonly string[]> {
-  const told: string[] = [];
+  const states: string[] = [];
   for (let turn = 0; turn < 12; turn += 1) {
     const scrolled = new Promise((resolve) => {
       box.addEventListener('scroll', () => requestAnimationFrame(resolve), { once: true });
@@ -105,7 +105,7 @@ async function turnWheel(box: Element): Promise<readonly string[]> {
       (first?.rect.top ?? bottom) <= top + 1 &&
       (seen.at(-1)?.rect.bottom ?? top) >= bottom - 1 &&
       seen.every(({ index }, at) => index === (first?.index ?? 0) + at);
-    told.push(isCovered ? 'covered' : seen.map(({ index }) => index).join(' '));
+    states.push(isCovered ? 'covered' : seen.map(({ index }) => index).join(' '));
   }
-  return told;
+  return states;
 }

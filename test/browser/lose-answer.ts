@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** The next request to `path` reaches the server, and its answer reaches nobody. */
+/** The next request to `path` reaches the server, and its answer is lost. */
 export async function loseAnswer(page: Page, path: string): Promise<void> {
   await page.route(
     `**${path}`,

@@ -76,7 +76,7 @@ describe('an operator', () => {
     const parameters = page.getByLabel('Arguments');
     await parameters.waitFor();
     expect(await parameters.inputValue()).toContain('disk quota exceeded');
-    // A program that is no agent has no permissions to choose.
+    // A program that is not an agent has no permissions to choose.
     expect(await page.getByRole('group', { name: 'Permissions' }).count()).toBe(0);
     await parameters.fill('-e\nconsole.log("fixed")');
     await page.getByRole('button', { name: 'Start the run' }).click();

@@ -157,7 +157,7 @@ describe('a run that has ended', () => {
     record.surprises.splice(0, 1);
   });
 
-  it('shows tool calls with what they were asked and gave back, reasoning folded', async () => {
+  it('shows tool calls with input and output, reasoning folded', async () => {
     const page = await openRun(house.seeds.reviewed);
     const conversation = lens(page, 'Conversation');
     const call = conversation.locator('.item').filter({ hasText: 'cat src/missing.ts' });
@@ -213,13 +213,13 @@ describe('a run that has ended', () => {
 
   it('can be gone through again with a slider, by keys', async () => {
     // Each word once the one before was seen, so that there are moments between them.
-    const { id, tell } = await house.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
+    const { id, print } = await house.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
     const { page } = await house.open(`/runs/${id}`);
     const conversation = lens(page, 'Conversation');
     await conversation.getByText('Session started').waitFor();
-    await tell([codex.message('First word.', 'item_0')]);
+    await print([codex.message('First word.', 'item_0')]);
     await conversation.getByText('First word.').waitFor();
-    await tell([codex.message('Last word.', 'item_1'), codex.completed(), 'end']);
+    await print([codex.message('Last word.', 'item_1'), codex.completed(), 'end']);
     await page.getByText('Complete', { exact: true }).waitFor();
     await conversation.getByText('Last word.').waitFor();
     const row = conversation.locator('[data-index]').filter({ hasText: 'First word.' });
@@ -270,11 +270,11 @@ describe('a live run', () => {
     const run = await live();
     const { page } = await house.open(`/runs/${run.id}`);
     await page.getByText('Live', { exact: true }).waitFor();
-    await run.tell(say(0, 1));
+    await run.print(say(0, 1));
     await lens(page, 'Conversation').getByText('Line 0.').waitFor();
-    await run.tell(say(1, 2));
+    await run.print(say(1, 2));
     await lens(page, 'Conversation').getByText('Line 1.').waitFor();
-    await run.tell([codex.completed(), 'end']);
+    await run.print([codex.completed(), 'end']);
     await page.getByText('Complete', { exact: true }).waitFor();
     await lens(page, 'Conversation').getByText('Completed').waitFor();
     expect((await house.site.runIs(run.id, 'ended')).result?.status).toBe('success');
@@ -286,20 +286,20 @@ describe('a live run', () => {
     const run = await live();
     const { page } = await house.open(`/runs/${run.id}`, { url: tap.url, mayFail: /ERR_|Failed to load resource/ });
     await page.getByText('Live', { exact: true }).waitFor();
-    await run.tell(say(0, 5));
+    await run.print(say(0, 5));
     await lens(page, 'Conversation').getByText('Line 4.', { exact: true }).waitFor();
     tap.shut();
     await page.getByText('Reconnecting …').waitFor();
-    await run.tell(say(5, 15));
+    await run.print(say(5, 15));
     tap.open();
     await page.getByText('Live', { exact: true }).waitFor();
-    await run.tell(say(15, 20));
+    await run.print(say(15, 20));
     await lens(page, 'Conversation').getByText('Line 19.', { exact: true }).waitFor();
     const rows = await readAll(lens(page, 'Conversation'));
     expect(rows.flatMap((row) => row.match(/Line \d+\./g) ?? [])).toEqual(
       Array.from({ length: 20 }, (_, index) => `Line ${index}.`),
     );
-    await run.tell([codex.completed(), 'end']);
+    await run.print([codex.completed(), 'end']);
     await page.getByText('Complete', { exact: true }).waitFor();
   });
 
@@ -307,10 +307,10 @@ describe('a live run', () => {
     const run = await live();
     const { page } = await house.open(`/runs/${run.id}`);
     await page.getByText('Live', { exact: true }).waitFor();
-    let told = 0;
+    let printed = 0;
     const timer = setInterval(() => {
-      void run.tell(Array.from({ length: 20 }, (_, index) => longSessionRecord(told + index)));
-      told += 20;
+      void run.print(Array.from({ length: 20 }, (_, index) => longSessionRecord(printed + index)));
+      printed += 20;
     }, 100);
     onTestFinished(() => clearInterval(timer));
     await lens(page, 'Conversation')
@@ -323,7 +323,7 @@ describe('a live run', () => {
     await page.goBack();
     await page.getByText('Live', { exact: true }).waitFor();
     clearInterval(timer);
-    await run.tell([codex.completed(), 'end']);
+    await run.print([codex.completed(), 'end']);
     await page.getByText('Complete', { exact: true }).waitFor();
     await lens(page, 'Conversation').focus();
     await page.keyboard.press('End');

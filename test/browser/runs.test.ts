@@ -121,7 +121,7 @@ describe('the form that starts a run', () => {
     });
   });
 
-  /** The run is started, and its answer reaches nobody. Returns the button that was pressed. */
+  /** The run is started, and its answer is lost. Returns the button that was pressed. */
   const startUnanswered = async (page: Page, words: string) => {
     await field(page, 'Engine').selectOption('command');
     await field(page, 'Program').selectOption(PROGRAM);

@@ -20,7 +20,7 @@ describe('the console', () => {
     expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(FIRST_LOAD);
   });
 
-  it('is handed out compressed, so that the bytes are what they seem', async () => {
+  it('is sent compressed, so that the measured bytes are real', async () => {
     const { record, page } = await house.open('/');
     await settle(page);
     for (const { path, bytes } of record.loaded.filter((file) => file.path.endsWith('.js'))) {

@@ -18,7 +18,7 @@ const house = useConsole(
   },
 );
 
-/** Signing in without a token is answered with 401, which the browser tells too. */
+/** Signing in without a token is answered with 401, which the browser logs too. */
 const REFUSED = { mayFail: /401/ };
 
 describe('a server with tokens', () => {

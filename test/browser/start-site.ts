@@ -18,7 +18,7 @@ export interface Story {
   readonly says: readonly (object | string)[];
   /** What it says once it has been answered. */
   readonly answers?: readonly (object | string)[];
-  /** It goes on with what {@link Site.tell} hands it. */
+  /** It continues with what {@link Site.print} appends. */
   readonly isLive?: boolean;
   /** Files it writes before it speaks, by path. */
   readonly makes?: Readonly<Record<string, string>>;
@@ -38,12 +38,12 @@ export interface Instructions {
   readonly exit?: number;
 }
 
-/** A server of its own, with agents that say what they are told. */
+/** A server with scripted agents. */
 export type Site = Awaited<ReturnType<typeof startSite>>;
 
 const PATIENCE_MS = 60_000;
 
-/** Starts the built `sluice serve` on a free port over a folder of its own. */
+/** Starts the built `sluice serve` on a free port over a new folder. */
 export async function startSite(changes: Partial<ConfigFile> = {}) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-console-')));
   const data = join(folder, 'data');
@@ -57,7 +57,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
     data,
     roots: [work],
     programs: { codex: agent },
-    wrappers: { told: { type: 'script', command: [process.execPath, worker] } },
+    wrappers: { scripted: { type: 'script', command: [process.execPath, worker] } },
     ...changes,
   };
   const configFile = join(folder, 'sluice.config.json');
@@ -96,7 +96,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
   const token = changes.tokens?.[0]?.value;
   const client = createClient({ url, ...(token === undefined ? {} : { token }) });
 
-  /** Starts a run whose agent tells the story; its folder is where {@link tell} finds it. */
+  /** Starts a run whose agent prints the script; its folder is where {@link appendLines} writes. */
   async function startRun({ says, answers, makes = {}, isLive = false, paceMs = 0, ...spec }: Story) {
     runs += 1;
     const workdir = join(work, `run-${runs}`);
@@ -107,7 +107,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
     if (isLive) await writeFile(join(workdir, 'live.jsonl'), '');
     if (paceMs > 0) await writeFile(join(workdir, 'pace'), String(paceMs));
     const { id } = await client.startRun({ body: { engine: 'codex', prompt: 'Look at the code.', workdir, ...spec } });
-    return { id, workdir, tell: async (lines: readonly (object | string)[]) => tell(workdir, lines) };
+    return { id, workdir, print: async (lines: readonly (object | string)[]) => appendLines(workdir, lines) };
   }
 
   /** Waits until a run has come so far. */
@@ -130,12 +130,12 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
     kill,
     startRun,
     runIs,
-    /** A run that has told its whole story. */
+    /** A run that has ended. */
     async endedRun(story: Story): Promise<RunView> {
       const { id } = await startRun(story);
       return runIs(id, 'ended');
     },
-    /** An order whose worker did as told, settled. */
+    /** A settled order of the scripted agent. */
     async settledOrder(issueRef: string, instructions: Instructions): Promise<OrderView> {
       await mkdir(join(work, 'repository'), { recursive: true });
       const { run_id: runId } = await client.submitOrder({
@@ -143,7 +143,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
           issue_ref: issueRef,
           role: 'dev',
           repo_dir: join(work, 'repository'),
-          worker: 'told',
+          worker: 'scripted',
           instructions: JSON.stringify(instructions),
         },
       });
@@ -160,7 +160,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
 }
 
 /** What an agent that is live says next; the line `end` is its last. */
-async function tell(workdir: string, lines: readonly (object | string)[]): Promise<void> {
+async function appendLines(workdir: string, lines: readonly (object | string)[]): Promise<void> {
   await appendFile(join(workdir, 'live.jsonl'), toBytes(lines));
 }
 

@@ -20,7 +20,7 @@ export interface Fonts {
 const CACHE = join(PROJECT, 'node_modules/.cache/sluice');
 
 /**
- * The browser of the npm package, unpacked once a version into a folder of its own: the package would put it where
+ * The browser of the npm package, unpacked once per version into a separate folder: the package would put it where
  * every other program looks too.
  */
 export async function unpackChromium({ withSystemFonts = false }: Fonts): Promise<Chromium> {

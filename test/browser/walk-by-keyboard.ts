@@ -12,7 +12,7 @@ export interface Walk {
   readonly stops: number;
 }
 
-/** More stops than this, and the walk goes in circles or nobody would take it. */
+/** More stops than this, and the walk goes in circles or no one would take it. */
 const LONGEST_WALK = 400;
 
 /** Goes once through a page with the Tab key. */
@@ -39,7 +39,7 @@ function prepareWalk(): void {
 /** In the page: where the walk is, and whether one can see it. */
 function lookAtStop(): { readonly isOver: boolean; readonly isVisible: boolean; readonly what: string } {
   const element = document.activeElement;
-  // A field for a date has stops of its own: one is in it for several steps.
+  // A date field has several stops.
   const isStill = element?.getAttribute('data-walked') === 'now';
   if (element === null || element === document.body || (element.hasAttribute('data-walked') && !isStill))
     return { isOver: true, isVisible: true, what: '' };

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 
 /** What a page did that no page of the console may do. */
 export interface PageRecord {
-  /** Exceptions nobody caught, and errors in the console. */
+  /** Uncaught exceptions, and errors in the console. */
   readonly errors: string[];
   /** Requests to anywhere but the server of the page. */
   readonly strangers: string[];
@@ -12,7 +12,7 @@ export interface PageRecord {
   readonly shifts: { readonly value: number; readonly what: string }[];
   /** Dialogs and windows: ours has none. */
   readonly surprises: string[];
-  /** What was loaded: path and bytes as they came over the wire. */
+  /** What was loaded: path and bytes on the wire. */
   readonly loaded: { readonly path: string; readonly bytes: number }[];
 }
 
@@ -61,7 +61,7 @@ interface LayoutShift extends PerformanceEntry {
   readonly sources: readonly { readonly node: Node | null }[];
 }
 
-/** In the page: what only the page itself is told. */
+/** In the page: what only the page itself can observe. */
 function watchFromWithin(): void {
   const { noteViolation, noteShift } = globalThis as Notes;
   addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) => {

@@ -66,7 +66,7 @@ describe('the workbench', () => {
     await expect.poll(async () => (await chosen.allInnerTexts()).join('')).toContain('11');
   });
 
-  it('says where a schema is no JSON, and goes there', async () => {
+  it('shows where a schema is invalid JSON, and goes there', async () => {
     const { page } = await bench('{}', '{\n  "type": object\n}');
     const field = page.getByLabel('JSON Schema');
     await expect.poll(async () => field.getAttribute('aria-invalid')).toBe('true');
@@ -100,7 +100,7 @@ describe('the workbench', () => {
 
   it('lets a text stream in, step by step and by itself, to the value that was read at once', async () => {
     const { page } = await bench('{"words": ["one", "two", "three"]}');
-    // A text that is still being read begins its stream anew when it has been.
+    // A text that is still being read restarts its stream when it has been.
     await expect.poll(async () => value(page)).toContain('three');
     const stream = page.getByRole('region', { name: 'While it streams' });
     await stream.getByRole('button', { name: 'Step' }).click();

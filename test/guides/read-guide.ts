@@ -17,7 +17,7 @@ const SHOWN = new Set(['mermaid', 'console']);
 /**
  * The steps of a guide, in order. A `ts` block is a program, an `sh` block is typed in, a block with a file name behind
  * its language is that file, and a `text` block is what the block before it prints. A block of another kind is an error:
- * nobody would notice that it is wrong.
+ * no one would notice that it is wrong.
  *
  * @example
  * readGuide('```ts\nconsole.log(1);\n```\n\n```text\n1\n```\n') // one program that prints 1
@@ -47,8 +47,8 @@ function listBlocks(page: string): Block[] {
 }
 
 /** Whether a text is what a guide says; `…` stands for whatever differs from time to time. */
-export function isAsTold(text: string, told: string): boolean {
-  const parts = told.trimEnd().split('…');
+export function matchesOutput(text: string, expected: string): boolean {
+  const parts = expected.trimEnd().split('…');
   const pattern = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('[^]*?');
   return new RegExp(`^${pattern}$`).test(text.trimEnd());
 }

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/index.js';
 
-/** The URL of an empty database of its own for the running test; it is gone afterwards. */
+/** The URL of a new empty database for the running test; it is deleted afterwards. */
 export async function createDatabase(): Promise<string> {
   const name = await createNamed();
   onTestFinished(async () => runOn(inject('postgresUrl'), `DROP DATABASE ${name} WITH (FORCE)`));

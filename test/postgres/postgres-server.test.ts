@@ -7,8 +7,8 @@ import { createDatabase } from './fresh-database.js';
 import { createPostgresServer } from './postgres-server.js';
 import { FOLDER_PREFIX, sweepLeftovers } from './sweep-leftovers.js';
 
-/** A pid that no process has: Linux hands out none above 4,194,304. */
-const NOBODY = 4_999_999;
+/** A pid that no process has: Linux assigns none above 4,194,304. */
+const UNUSED_PID = 4_999_999;
 
 async function makeParent(): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), 'sluice-test-'));
@@ -28,7 +28,7 @@ async function ask(url: string, statement: string): Promise<unknown> {
 }
 
 describe('the PostgreSQL of the tests', () => {
-  it('gives every test a database of its own', async () => {
+  it('gives every test a separate database', async () => {
     const [first, second] = [await createDatabase(), await createDatabase()];
     await ask(first, 'CREATE TABLE mine ()');
     expect(await ask(second, "SELECT to_regclass('mine') AS found")).toEqual({ found: null });
@@ -36,7 +36,7 @@ describe('the PostgreSQL of the tests', () => {
 
   it('is found and ended when its maker was killed, and nothing of it stays', async () => {
     const parent = await makeParent();
-    const folder = join(parent, `${FOLDER_PREFIX}${NOBODY}-left`);
+    const folder = join(parent, `${FOLDER_PREFIX}${UNUSED_PID}-left`);
     await mkdir(folder);
     const server = await createPostgresServer(folder);
     await server.start();
@@ -49,7 +49,7 @@ describe('the PostgreSQL of the tests', () => {
   it('leaves servers alone whose maker is at work, and processes that only have the same pid', async () => {
     const parent = await makeParent();
     await mkdir(join(parent, `${FOLDER_PREFIX}${process.pid}-mine`));
-    const data = join(parent, `${FOLDER_PREFIX}${NOBODY}-other`, 'data');
+    const data = join(parent, `${FOLDER_PREFIX}${UNUSED_PID}-other`, 'data');
     await mkdir(data, { recursive: true });
     // This very process: it would not live to see the next line.
     await writeFile(join(data, 'postmaster.pid'), `${process.pid}\n`);

@@ -8,7 +8,7 @@ import { arch, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-/** A PostgreSQL of our own, on a free port of this machine, with its data in one folder. */
+/** A PostgreSQL server on a free port of this machine, with its data in one folder. */
 export interface PostgresServer {
   /** Of the database `postgres`; {@link createDatabase} makes others. */
   readonly url: string;
@@ -52,7 +52,7 @@ export async function createPostgresServer(folder: string, settings: readonly st
     const ending = server;
     if (ending?.pid === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
     const exited = once(ending, 'exit');
-    // A crash takes all of them: one that went on would finish its transaction and keep the data locked.
+    // A crash takes all of them: one that continued would finish its transaction and keep the data locked.
     const pids = signal === 'SIGKILL' ? [ending.pid, ...(await listChildren(ending.pid))] : [ending.pid];
     for (const pid of pids) endProcess(pid, signal);
     await exited;
@@ -83,7 +83,7 @@ async function listChildren(pid: number): Promise<number[]> {
   return text.split(' ').filter(Boolean).map(Number);
 }
 
-/** A process that has ended and that nobody has asked about yet holds nothing any more. */
+/** A zombie process holds nothing any more. */
 async function isAtWork(pid: number): Promise<boolean> {
   try {
     return !/^State:\s+Z/m.test(await readFile(`/proc/${pid}/status`, 'utf8'));

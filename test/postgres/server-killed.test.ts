@@ -33,12 +33,12 @@ async function startServer(): Promise<PostgresServer> {
 
 interface Journal {
   readonly acknowledged: { readonly issueRef: string; readonly runId: string }[];
-  /** Commands that went out again because nobody knew whether they had been done. */
+  /** Commands that were repeated because their outcome was unknown. */
   repeated: number;
   readonly codes: Set<string>;
 }
 
-/** Submits, settles and appends until told to stop; what fails is done again, as a lead does it after a crash. */
+/** Submits, settles and appends until stopped; what fails is repeated, as a lead does it after a crash. */
 async function write(store: Store, name: string, journal: Journal, signal: AbortSignal): Promise<void> {
   async function insist<T>(command: () => Promise<T>): Promise<T> {
     for (;;) {
@@ -73,7 +73,7 @@ async function findLoss(store: Store, { issueRef, runId }: Journal['acknowledged
 
 describe('PostgreSQL killed while it is written to', () => {
   it(
-    'has lost nothing that was acknowledged, doubled nothing, and everyone goes on without being told',
+    'has lost nothing that was acknowledged, doubled nothing, and every client continues by itself',
     { timeout: 60_000 + KILLS * 15_000 },
     async () => {
       const server = await startServer();

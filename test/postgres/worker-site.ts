@@ -7,7 +7,7 @@ import { bundleProgram } from '../bundle-program.js';
 import { makeFolder } from '../temporary-folder.js';
 import { makeSite } from './fresh-database.js';
 
-/** A place where workers in processes of their own share a database and a data folder. */
+/** A place where workers in separate processes share a database and a data folder. */
 export interface WorkerSite {
   readonly url: string;
   readonly data: string;

@@ -116,7 +116,7 @@ describe('workers in several processes, killed now and then', () => {
     expect((await store.listOutbox({ state: 'waiting' })).items).toEqual([]);
     const asked = orders.filter(({ decision }) => decision?.action === 'needs-human').length;
     report(
-      `${WORKERS} workers, ${kills} kills: ${ORDERS} orders done, 0 twice; ${asked} handed to a person because nobody saw their end`,
+      `${WORKERS} workers, ${kills} kills: ${ORDERS} orders executed, 0 twice; ${asked} given to a person because their exit is unknown`,
     );
   });
 });

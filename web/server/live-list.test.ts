@@ -21,7 +21,7 @@ test('the first page is the list', () => {
   expect(mergeHead(null, page(rows(2, 1), null), getKey, now)).toEqual({ items: rows(2, 1), next: null, unseen: 0 });
 });
 
-test('what is new comes first, what was loaded below stays, and so does the way to go on', () => {
+test('new items come first, loaded ones stay, and so does the cursor of the next page', () => {
   const taken = mergeHead(list(rows(5, 4, 3, 2, 1)), page(rows(7, 6, 5, 4)), getKey, now);
   expect(ids(taken)).toEqual([7, 6, 5, 4, 3, 2, 1]);
   expect(taken.next).toBe('oldest');

@@ -14,12 +14,12 @@ function refused(code: string, issues: readonly { readonly path: string; readonl
 
 test('an issue is shown at the nearest field its path lies in', () => {
   const error = refused('INVALID_RUN_SPEC', [
-    { path: 'contract.schema.properties.a', message: 'is no schema' },
-    { path: 'env.0', message: 'is no name' },
+    { path: 'contract.schema.properties.a', message: 'is not a schema' },
+    { path: 'env.0', message: 'is not a name' },
   ]);
   expect(readRefusal(error, form)).toEqual({
     code: 'INVALID_RUN_SPEC',
-    wrong: { schema: 'is no schema', env: 'is no name' },
+    wrong: { schema: 'is not a schema', env: 'is not a name' },
     message: null,
     isCertain: true,
   });

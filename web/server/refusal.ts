@@ -18,7 +18,7 @@ export interface Places<Field extends string> {
 }
 
 /**
- * Brings what the server says to the fields it is about: by the path of each of its issues, or else by its code.
+ * Assigns the problems that the server reports to form fields: by the path of each of its issues, or else by its code.
  *
  * @example
  * readRefusal(error, { places: { 'contract.schema': 'schema' }, codes: { FOLDER_NOT_ALLOWED: 'workdir' } })

@@ -48,7 +48,7 @@ function leave(target: string, done: () => void): void {
 
 /**
  * Where an address really leads, as the browser reads it, so that a host that looks like another one shows its true letters;
- * null for everything that is no page of the web.
+ * null for everything that is not a web page.
  *
  * @example
  * webAddress('https://еxample.com') // 'https://xn--xample-2of.com/'

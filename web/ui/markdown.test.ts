@@ -119,8 +119,8 @@ test('no letter of any text is lost or added, however little it may become', () 
 test('of a long table the row where the budget ends keeps its cells', () => {
   const rows = Array.from({ length: 20 }, (_, row) => `| ${row} one | ${row} two | ${row} three |`);
   for (let nodes = 1; nodes < 70; nodes += 1) {
-    const told = asText(readBlocks(['| a | b | c |', '|---|---|---|', ...rows].join('\n'), { nodes }));
-    for (const row of rows.keys()) expect(told).toContain(`${row} three`);
+    const text = asText(readBlocks(['| a | b | c |', '|---|---|---|', ...rows].join('\n'), { nodes }));
+    for (const row of rows.keys()) expect(text).toContain(`${row} three`);
   }
 });
 

@@ -35,7 +35,7 @@ function given<Name extends string>(name: Name, address: URLSearchParams): { rea
   return (value === '' ? {} : { [name]: value }) as { readonly [Key in Name]?: string };
 }
 
-/** When a day begins, some days later; undefined for what is no day. */
+/** When a day begins, some days later; undefined for an invalid day. */
 function startOfDay(text: string | null, later: number): string | undefined {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text ?? '') ?? [];
   if (year === undefined || month === undefined || day === undefined) return undefined;

@@ -56,7 +56,7 @@ test('whatever a draft holds, it becomes a form', () => {
   );
 });
 
-test('as JSON it is read back, and what is no result is refused in words', () => {
+test('as JSON it is read back, and an invalid result is refused with a message', () => {
   expect(parseResult(printResult(whole))).toEqual({ result: whole });
   expect(parseResult('[]')).toEqual({ wrong: 'A work result is an object.' });
   expect(parseResult('{')).toEqual({ wrong: expect.stringContaining('Invalid JSON') });

@@ -11,7 +11,7 @@ export interface OrderHistory {
 }
 
 /**
- * Brings together what belongs together: under each run the questions about it and the comments written for it. The
+ * Groups by run: its inbox items and the comments written for it. The
  * newest order comes first; what belongs to none of the orders comes last, by its own run.
  */
 export function groupHistory(

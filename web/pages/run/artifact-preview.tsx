@@ -88,7 +88,7 @@ export function ArtifactPreview({
 /** Characters at the beginning of a file that say what it is. */
 const SNIFFED = 4096;
 
-/** Whether a file is no text: it has a null character, or many bytes that are not UTF-8. */
+/** Whether a file is binary: it has a null character, or many bytes that are not UTF-8. */
 export function isBinary(text: string): boolean {
   const start = text.slice(0, SNIFFED);
   const wrong = start.split('\uFFFD').length - 1;

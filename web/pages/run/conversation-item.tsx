@@ -191,7 +191,7 @@ function firstLine(text: string): string {
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 }
 
-/** What a tool was asked and what it gave back. */
+/** The input and the output of a tool. */
 function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
   return (
     <>

@@ -7,7 +7,7 @@ import { describeItem } from './describe-item.js';
 import { fcmpEvent } from './events.fixture.js';
 import { findOpenQuestion } from '../../server/read-question.js';
 
-function tell(...events: FcmpEvent[]): Conversation {
+function readConversation(...events: FcmpEvent[]): Conversation {
   const conversation = createConversation();
   for (const event of events) conversation.append(event);
   return conversation;
@@ -16,7 +16,7 @@ const view = (conversation: Conversation, item: number, eventCount = conversatio
   describeItem(conversation, conversation.items[item] ?? { type: 'raw.stdout', events: [] }, eventCount);
 
 test('the pieces of a message are one item, whole once the last has come', () => {
-  const conversation = tell(
+  const conversation = readConversation(
     fcmpEvent('assistant.message.delta', { message_id: 'm', text: 'Hel' }),
     fcmpEvent('assistant.message.delta', { message_id: 'm', text: 'lo' }),
     fcmpEvent('assistant.message.final', { message_id: 'm', text: 'Hello.', structured_payload: { a: 1 } }),
@@ -28,7 +28,7 @@ test('the pieces of a message are one item, whole once the last has come', () =>
 });
 
 test('a tool call is one item with input, output and how long it took', () => {
-  const conversation = tell(
+  const conversation = readConversation(
     fcmpEvent('assistant.tool_call', { tool_call_id: 't', name: 'shell', status: 'started', input: 'ls' }, { ms: 100 }),
     fcmpEvent('diagnostic.warning', { code: 'ENGINE_WARNING', message: 'slow' }, { ms: 150 }),
     fcmpEvent(
@@ -43,7 +43,7 @@ test('a tool call is one item with input, output and how long it took', () => {
 });
 
 test('the same id in another attempt is another item', () => {
-  const conversation = tell(
+  const conversation = readConversation(
     fcmpEvent('assistant.tool_call', { tool_call_id: 't', name: 'shell', status: 'started' }),
     fcmpEvent('assistant.tool_call', { tool_call_id: 't', name: 'shell', status: 'started' }, { attempt: 2 }),
   );
@@ -51,7 +51,7 @@ test('the same id in another attempt is another item', () => {
 });
 
 test('adjacent lines outside the protocol form one item', () => {
-  const conversation = tell(
+  const conversation = readConversation(
     fcmpEvent('raw.stderr', { text: 'a' }),
     fcmpEvent('raw.stderr', { text: 'b' }),
     fcmpEvent('raw.stdout', { text: 'c' }),
@@ -62,7 +62,7 @@ test('adjacent lines outside the protocol form one item', () => {
 });
 
 test('reasoning in pieces is replaced by the whole', () => {
-  const conversation = tell(
+  const conversation = readConversation(
     fcmpEvent('assistant.reasoning', { reasoning_id: 'r', text: 'Loo', partial: true }),
     fcmpEvent('assistant.reasoning', { reasoning_id: 'r', text: 'Looked.' }),
   );
@@ -71,7 +71,7 @@ test('reasoning in pieces is replaced by the whole', () => {
 });
 
 test('an item is not there before its first event', () => {
-  const conversation = tell(
+  const conversation = readConversation(
     fcmpEvent('raw.stdout', { text: 'a' }),
     fcmpEvent('conversation.started', { session_id: null }),
   );
@@ -80,7 +80,7 @@ test('an item is not there before its first event', () => {
 });
 
 test('a clock that is set back does not turn the order', () => {
-  const conversation = tell(
+  const conversation = readConversation(
     fcmpEvent('raw.stdout', { text: 'a' }, { ms: 500 }),
     fcmpEvent('raw.stdout', { text: 'b' }, { ms: 0 }),
   );
@@ -106,7 +106,7 @@ test('every event is in exactly one item, in order', () => {
   );
   fc.assert(
     fc.property(fc.array(event, { maxLength: 150 }), (events) => {
-      const { items, itemIndexes } = tell(...events);
+      const { items, itemIndexes } = readConversation(...events);
       expect(items.flatMap((item) => item.events).sort((a, b) => a - b)).toEqual([...events.keys()]);
       expect(items.every((item, index) => item.events.every((one) => itemIndexes[one] === index))).toBe(true);
     }),

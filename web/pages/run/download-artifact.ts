@@ -1,6 +1,6 @@
 /** What one request asks for: the server sends at most a MiB. */
 const PART_BYTES = 1024 * 1024;
-/** A page holds no larger file; the export of the run has it. */
+/** A page loads no larger file; the export of the run has it. */
 export const LARGEST_DOWNLOAD = 64 * 1024 * 1024;
 
 /** Reads a whole file of a run, part by part, as the bytes it has. */

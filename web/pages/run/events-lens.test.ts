@@ -13,12 +13,12 @@ test.each<[string, object, string]>([
   ['why a run failed', { error: { category: 'process', code: 'X', message: 'exit 1' }, exit_code: 1 }, 'exit 1'],
   ['a file', { path: 'src/a.ts', made_by: null }, 'src/a.ts'],
   [
-    'an error whose message is no text',
+    'an error whose message is not a string',
     { error: { message: { toString: 1 } } },
     '{ "error": { "message": { "toString": 1 } } }',
   ],
-  ['what nobody knows', { novel: [1, 2] }, '{ "novel": [ 1, 2 ] }'],
-])('tells %s', (_what, data, expected) => {
+  ['unknown data', { novel: [1, 2] }, '{ "novel": [ 1, 2 ] }'],
+])('shows %s', (_what, data, expected) => {
   expect(summarizeEvent(raspEvent({ data: data as never }))).toBe(expected);
 });
 

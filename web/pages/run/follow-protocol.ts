@@ -104,7 +104,7 @@ export function createFollower<Protocol extends 'fcmp' | 'rasp'>(input: Follower
         if (isOver()) return;
         const outcome = await followOnce(stop);
         if (outcome !== 'again' || stop.aborted) return;
-        // The client has tried for minutes. A page may stay open for days: it goes on trying, ever as often.
+        // The client has tried for minutes. A page may stay open for days: it keeps trying at the same interval.
         state.value = { state: 'reconnecting' };
         await pause(AGAIN_MS, stop);
       }
@@ -114,7 +114,7 @@ export function createFollower<Protocol extends 'fcmp' | 'rasp'>(input: Follower
 
 /** What an event costs beside its words. */
 const ENVELOPE = 400;
-/** What a value costs that is no text. */
+/** The size that counts for a value that is not a string. */
 const VALUE = 8;
 
 /**
@@ -138,7 +138,7 @@ export function measureWeight({ data }: { readonly data: object }): number {
 const SLICE_MS = 6;
 
 /**
- * Takes events as they come, and lets the page draw and listen in between: fifty thousand that are there at once are taken in
+ * Processes events as they arrive, and lets the page render and react in between: fifty thousand that are there at once are taken in
  * slices. Ends when `take` has had enough.
  */
 export async function takeEvents<Event>(

@@ -17,7 +17,7 @@ const bytes = (byte_from: number, byte_to: number): RawRef => ({
 });
 
 /** A tool call between two messages; its end comes after the second. */
-function tellRun(): RunLenses {
+function readRun(): RunLenses {
   const lenses = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
   const frames: [from: number, to: number, type: 'assistant.message.final' | 'assistant.tool_call', data: object][] = [
     [0, 10, 'assistant.message.final', { message_id: 'm1', text: 'a' }],
@@ -35,7 +35,7 @@ function tellRun(): RunLenses {
 }
 
 test('an item lights up its events and bytes, all of them, and nothing between', () => {
-  const light = lightUp(tellRun(), { lens: 'conversation', seq: 2 });
+  const light = lightUp(readRun(), { lens: 'conversation', seq: 2 });
   expect(light).toMatchObject({ item: 1, event: 1, row: 1 });
   expect(light?.bytes.spans).toEqual([
     expect.objectContaining({ byte_from: 10, byte_to: 20 }),
@@ -45,22 +45,22 @@ test('an item lights up its events and bytes, all of them, and nothing between',
 });
 
 test('an event lights up the item and the bytes', () => {
-  expect(lightUp(tellRun(), { lens: 'events', attempt: 1, seq: 4 })).toMatchObject({ item: 1, event: 3, row: 3 });
+  expect(lightUp(readRun(), { lens: 'events', attempt: 1, seq: 4 })).toMatchObject({ item: 1, event: 3, row: 3 });
 });
 
 test('bytes light up every item and event made of any of them', () => {
-  const light = lightUp(tellRun(), { lens: 'raw', attempt_number: 1, stream: 'stdout', byte_from: 5, byte_to: 25 });
+  const light = lightUp(readRun(), { lens: 'raw', attempt_number: 1, stream: 'stdout', byte_from: 5, byte_to: 25 });
   expect(light).toMatchObject({ item: 0, event: 0, row: 0 });
   expect(light?.items).toEqual(new Set([0, 1, 2]));
 });
 
 test('an event without bytes lights up itself', () => {
-  expect(lightUp(tellRun(), { lens: 'events', attempt: 1, seq: 5 })).toMatchObject({ item: null, event: 4, row: null });
+  expect(lightUp(readRun(), { lens: 'events', attempt: 1, seq: 5 })).toMatchObject({ item: null, event: 4, row: null });
 });
 
 test('what has not come yet lights up nothing', () => {
-  expect(lightUp(tellRun(), { lens: 'events', attempt: 2, seq: 1 })).toBeNull();
-  expect(lightUp(tellRun(), { lens: 'conversation', seq: 99 })).toBeNull();
+  expect(lightUp(readRun(), { lens: 'events', attempt: 2, seq: 1 })).toBeNull();
+  expect(lightUp(readRun(), { lens: 'conversation', seq: 99 })).toBeNull();
 });
 
 const number = fc.integer({ min: 1, max: 1_000_000 });
@@ -97,7 +97,7 @@ test.each([
   'b1.stdout.9-5',
   'c1;DROP',
   `c${'9'.repeat(30)}`,
-])('%j is no place', (word) => {
+])('%j is not a place', (word) => {
   expect(readPlace(word)).toBeNull();
 });
 

@@ -101,7 +101,7 @@ export function writePlace(place: Place): string {
   }
 }
 
-/** Reads what {@link writePlace} wrote; null for what is no place. */
+/** Reads what {@link writePlace} wrote; null if it is not a place. */
 export function readPlace(word: string | null): Place | null {
   const [, seq] = /^c(\d{1,15})$/.exec(word ?? '') ?? [];
   if (seq !== undefined) return { lens: 'conversation', seq: Number(seq) };

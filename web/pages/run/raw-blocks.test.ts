@@ -159,7 +159,7 @@ test('pieces of a text are together the text, wherever it is cut', () => {
   );
 });
 
-test('bytes that are no text are substituted in pieces as they are in whole', () => {
+test('invalid bytes are substituted in pieces as in the whole', () => {
   const broken = fc.array(fc.constantFrom(0x41, 0x80, 0xbf, 0xc3, 0xe2, 0x82, 0xf0, 0x9f, 0xff), {
     minLength: 1,
     maxLength: 30,

@@ -21,7 +21,7 @@ test('frames are rows in the order in which their events came, whatever their st
   ]);
 });
 
-test('several events of one frame, and events without bytes, make no row of their own', () => {
+test('several events of one frame, and events without bytes, get no separate row', () => {
   const rows = createRawRows();
   rows.take(behind(0, 10), 1000);
   rows.take(behind(0, 10), 1001);

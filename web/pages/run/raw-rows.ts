@@ -27,7 +27,7 @@ export interface RawRows {
 
 /** Rows end after so many bytes: a frame of a hundred megabytes is many rows. */
 export const ROW_BYTES = 16 * 1024;
-/** More rows than anybody scrolls through. */
+/** More rows than anyone scrolls through. */
 const MOST_ROWS = 500_000;
 
 interface Stream {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { RawRef } from '../../../src/events/index.js';
 import { createRefIndex } from './ref-index.js';
 
-/** Frames that follow each other, each with some events, told in any order; some bytes belong to none. */
+/** Frames that follow each other, each with some events, in any order; some bytes belong to none. */
 const frames = fc
   .array(
     fc.record({

@@ -18,7 +18,7 @@ interface Layer {
   readonly indexes: number[];
 }
 
-/** Nobody reads more rows than this at once. */
+/** More rows than anyone reads at once. */
 const MOST_FOUND = 5000;
 
 /**

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 /** More rows than are ever in the page at once. */
 const MOST_KEPT = 400;
 
-/** Draws a row, or gives back what was drawn of it if nothing that it depends on has changed. */
+/** Renders a row, or returns the cached one if nothing that it depends on has changed. */
 export type RowCache = (index: number, deps: readonly unknown[], draw: () => ComponentChildren) => ComponentChildren;
 
 /** Keeps what was drawn: rows that stay as they are cost nothing when others come. */

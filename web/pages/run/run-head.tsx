@@ -101,7 +101,7 @@ function CancelRun({ run, onChange }: { readonly run: RunView; readonly onChange
   );
 }
 
-/** The outcome; a success that a person still has to review is no success yet. */
+/** The outcome; a success that a person still has to review does not count yet. */
 function Outcome({
   status,
   review,

@@ -175,6 +175,6 @@ export interface FormPart {
   readonly fields: RunForm;
   readonly wrong: Wrong;
   readonly edit: (changes: Partial<RunForm>) => void;
-  /** It is no agent: engine `command`. */
+  /** Engine `command`, which is not an agent. */
   readonly isCommand: boolean;
 }

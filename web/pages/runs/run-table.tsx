@@ -137,7 +137,7 @@ export function describeRun(
   };
 }
 
-/** What was asked; a worker that is no agent has an order instead of a prompt. */
+/** The prompt; a program that is not an agent has an order instead. */
 function chooseTitle({ prompt = '', program = 'no prompt' }: RunSummary['spec'], order: RunSummary['order']): string {
   const asked = oneLine(prompt);
   if (asked !== '') return asked;

@@ -8,7 +8,7 @@ export interface Example {
   readonly options: WorkbenchOptions;
 }
 
-/** What is chosen before anybody has chosen. */
+/** The example that is shown first. */
 export const DEFAULT_OPTIONS: WorkbenchOptions = {
   profile: 'default',
   allowPartial: false,

@@ -57,7 +57,7 @@ describe('the candidates of a text', () => {
     ]);
   });
 
-  it('are found without a schema as `parse` finds them: words in prose are no values', () => {
+  it('are found without a schema as `parse` finds them: words in prose are not values', () => {
     expect(states(look('Dear {name}, here: {"a": 1}'))).toEqual(['prose taken']);
   });
 

@@ -40,7 +40,7 @@ export function inspect(text: string, schema: AlignableSchema | undefined, chose
   return { ...inspected, inspection: { ...inspected.inspection, candidates } };
 }
 
-/** Tells of a result what the result itself knows: of a success, only the candidate that was taken. */
+/** Shows what a result contains: of a success, only the candidate that was taken. */
 function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
   switch (result.status) {
     case 'success':

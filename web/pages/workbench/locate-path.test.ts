@@ -25,7 +25,7 @@ it.each([
   ['{"a" 1}', ['a']],
   ['{"a": "open', ['a']],
   ['plain', ['a']],
-])('%s at %j cannot be told', (text, path) => {
+])('%s at %j cannot be located', (text, path) => {
   expect(at(text, ...path)).toBeNull();
 });
 

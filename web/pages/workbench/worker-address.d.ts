@@ -1,4 +1,4 @@
-/** The address of a worker's own file, as the build hands it out. */
+/** The address of a worker's own file, as the build names it. */
 declare module '*?worker&url' {
   const address: string;
   export default address;
