@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { expectError, listRepairKinds, expectSuccess, listWarnings } from './fixtures/outcome.js';
 import { alignableCount, withFields } from './fixtures/schemas.js';
 import { parse, type ParseOptions } from './index.js';
@@ -210,5 +211,54 @@ describe('duplicate keys', () => {
   test('the number of warnings is bounded', () => {
     const text = `{${Array.from({ length: 5000 }, () => '"a": 1').join(',')}}`;
     expect(parse(text, undefined, { detectDuplicates: true }).warnings.length).toBeLessThanOrEqual(101);
+  });
+});
+
+describe('allowPartial drops the unfinished last item when only that fails the schema', () => {
+  const Order = z.object({ id: z.number(), items: z.array(z.object({ name: z.string(), price: z.number() })) });
+  const head = '{"id": 1, "items": [{"name": "a", "price": 1}';
+  const partial = { allowPartial: true };
+
+  test('an object that was cut off', () => {
+    const result = expectSuccess(parse(`${head}, {"name": "b"`, Order, partial));
+    expect(result.value).toEqual({ id: 1, items: [{ name: 'a', price: 1 }] });
+    expect(listWarnings(result)).toContain('PARTIAL_VALUE');
+  });
+
+  test('an item that was cut off in a list inside it', () => {
+    const Tagged = z.array(z.object({ tags: z.array(z.string()), n: z.number() }));
+    const text = '[{"tags": ["x"], "n": 1}, {"tags": ["y", "z"';
+    expect(expectSuccess(parse(text, Tagged, partial)).value).toEqual([{ tags: ['x'], n: 1 }]);
+  });
+
+  test('not one that was finished: it is wrong, not unfinished', () => {
+    expect(parse(`${head}, {"name": "b"}`, Order, partial).ok).toBe(false);
+    expect(parse(`${head}, {"name": "b"}, {"name": "c", "price": 3`, Order, partial).ok).toBe(false);
+  });
+
+  test('not where something else fails too', () => {
+    expect(parse(`{"id": "x", "items": [{"name": "b"`, Order, partial).ok).toBe(false);
+  });
+
+  test('not where the list must have the item', () => {
+    const AtLeastOne = z.object({ items: z.array(z.object({ name: z.string(), price: z.number() })).min(1) });
+    expect(parse('{"items": [{"name": "b"', AtLeastOne, partial).ok).toBe(false);
+  });
+});
+
+describe('the error is that of the candidate nearest to the schema', () => {
+  const Person = z.object({ name: z.string(), age: z.number(), city: z.string() });
+
+  test('with the fewest issues, wherever it stands', () => {
+    const error = expectError(
+      parse('{"x": 1}, then {"name": "Ann", "age": "30", "city": "Rome"}, then {"y": 2}', Person),
+    );
+    expect(error.issues?.map(({ path }) => path)).toEqual([['age']]);
+    expect(error.value).toEqual({ name: 'Ann', age: '30', city: 'Rome' });
+  });
+
+  test('an objection to the whole value weighs more than many fields', () => {
+    const error = expectError(parse('Ages: [30, 31].\n\n{"name": 1, "age": "x", "city": 2}', Person));
+    expect(error.value).toEqual({ name: 1, age: 'x', city: 2 });
   });
 });

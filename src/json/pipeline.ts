@@ -1,5 +1,7 @@
+import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
 import { isContainer } from './limits.js';
+import { removeNoise } from './find/noise.js';
 import type { Candidate } from './find/spans.js';
 import type { ParseOptions, TextInput } from './options.js';
 import { resolveSettings, type SearchSettings } from './read-span.js';
@@ -41,10 +43,21 @@ const MOST_RIVALS = 32;
 const LONGEST_WORDS = 160;
 /** Words between two values that make the later one count. */
 const CORRECTION =
-  /\b(?:actually|correct|final|fix|instead|korr|mistake|oops|revised|should be|sorry|thought|wait|wrong)|不对|正确/i;
+  /\b(?:actually|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|final|fix|instead|korr|mistake|oops|revised|should be|sorry|second thought|wait|(?:is|was) wrong)|不对|正确/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
-  /\b(?:e\.g|example|format|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式/i;
+  /\b(?:e\.g|example|format|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式|\b(?:not|(?:previous|earlier)\b[^.:;\n]{0,40})\s*$/i;
+/** The same, of a value behind another one. */
+const AFTERTHOUGHT = /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$/i;
+const NO_ANSWER = labelPattern(
+  'input|original|before|previous|old|initial|draft|sample|step|action|observation|plan|expected|beispiel|ejemplo|例',
+);
+const ANSWER = labelPattern('answer|output|result|response|final|solution|actual|updated|antwort|respuesta|答|结果');
+
+/** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
+function labelPattern(words: string): RegExp {
+  return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>]{0,40}[:：>\\n][\\s*_]{0,9}(?:\`{3}\\w*\\s*)?$`, 'i');
+}
 
 /** One search for the value of a text: what it was given, and what it has seen so far. */
 interface Search {
@@ -83,6 +96,29 @@ export function* runPipeline(
   const settings = resolveSettings(options, hasSchema);
   const raw = takeText(given, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
+  const result = yield* searchText(raw, settings, align, options);
+  // What could be read is not made of noise.
+  if (settings.profile !== 'default' || result.status !== 'failed' || result.error.code === 'SCHEMA_MISMATCH')
+    return result;
+  const clean = removeNoise(raw);
+  const second = clean === raw ? result : yield* searchText(clean, settings, align, options);
+  if (!second.ok) return result;
+  // Offsets in the clean text mean nothing in the one that was given.
+  return {
+    ...second,
+    repairs: [repairAt('noise', 0), ...second.repairs.map(({ kind }) => repairAt(kind, 0))],
+    warnings: second.warnings.map(({ offset: _, ...warning }) => warning),
+    candidate: { ...second.candidate, start: 0, end: raw.length },
+  };
+}
+
+/** The search in one text, round by round. */
+function* searchText(
+  raw: string,
+  settings: SearchSettings,
+  align: Aligner | undefined,
+  options: ParseOptions,
+): Checking<ParseResult<unknown>> {
   const search: Search = { raw, settings, options, align, seen: [], failed: [], rejected: [] };
   for (const round of ROUNDS) {
     if ((completes(round) && options.allowPartial !== true) || (aligns(round) && align === undefined)) continue;
@@ -167,18 +203,27 @@ function* searchRivals(
     if (attempted === undefined || attempted.objection !== undefined || !isRival(attempted.value, winner.value))
       continue;
     rival ??= found.start;
-    if (!isOpen(found) || options.prefer !== undefined || isDemoted(raw, found.start)) continue;
-    const isCorrection = found.start > end && CORRECTION.test(raw.slice(end, found.start).slice(-LONGEST_WORDS));
-    if (isCorrection || isDemoted(raw, start)) [winner, rival] = [attempted, start];
+    const words = wordsBefore(raw, found.start);
+    if (!isOpen(found) || options.prefer !== undefined || isDemoted(words) || AFTERTHOUGHT.test(words)) continue;
+    const before = wordsBefore(raw, start);
+    const isMeant =
+      found.start > end &&
+      (CORRECTION.test(raw.slice(end, found.start).slice(-LONGEST_WORDS)) ||
+        (ANSWER.test(words) && !ANSWER.test(before)));
+    if (isMeant || isDemoted(before)) [winner, rival] = [attempted, start];
   }
   if (rival === undefined || options.ambiguous !== 'fail') return succeed(winner, rival);
   return failWith([{ code: 'AMBIGUOUS', message: `another value passes at offset ${rival}` }], options.label);
 }
 
+/** The words before a value, up to the last bracket. */
+function wordsBefore(raw: string, start: number): string {
+  return raw.slice(Math.max(0, start - LONGEST_WORDS), start).replace(/^[^]*[}\]]/, '');
+}
+
 /** Whether the words before a value call it an example, a format or a thought. */
-function isDemoted(raw: string, start: number): boolean {
-  const words = raw.slice(Math.max(0, start - LONGEST_WORDS), start).split(/[}\]]/);
-  return DEMOTION.test(words.at(-1) ?? '');
+function isDemoted(words: string): boolean {
+  return DEMOTION.test(words) || NO_ANSWER.test(words);
 }
 
 /** Aligns, normalizes and checks the value of a candidate; undefined if it has none that the round takes. */
@@ -191,7 +236,30 @@ function* attempt(search: Search, found: FoundCandidate, round: Round): Checking
   if (attempted.objection !== undefined || !settings.hasSchema) return attempted;
   const answer = yield attempted.value;
   if ('value' in answer) return { ...attempted, value: answer.value };
+  const shorter = reading.ok
+    ? undefined
+    : dropLastItem(attempted.value, answer.issues, search.raw.slice(found.start, reading.end));
+  const second = shorter === undefined ? answer : yield shorter;
+  if ('value' in second) return { ...attempted, value: second.value };
   return { ...attempted, objection: describeMismatch('the value', answer.issues) };
+}
+
+/**
+ * The value without the item of a list that the text ended in, if all issues are about that one. What was closed is not unfinished, and
+ * stays.
+ */
+function dropLastItem(value: unknown, issues: readonly SchemaIssue[], text: string): unknown {
+  const copy = structuredClone(value);
+  const open = new BracketWalker(text).depthAt(text.length);
+  let list: unknown[] | undefined;
+  let part = copy;
+  for (let depth = 0; isContainer(part) && depth < open - 1; depth++) {
+    const key = Object.keys(part).at(-1) ?? '';
+    if (!issues.every(({ path }) => String(path[depth]) === key)) break;
+    if (Array.isArray(part)) list = part;
+    part = part[key];
+  }
+  return list?.pop() === undefined ? undefined : copy;
 }
 
 /** Aligns a value, checks its root, runs the normalizers. */

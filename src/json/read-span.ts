@@ -102,7 +102,7 @@ function isNoAnswer(text: string, start: number, value: unknown): boolean {
   if (isArray && /[\w)\]]$/.test(before)) return true;
   const items: unknown[] = isContainer(value) ? Object.values(value) : [];
   const says = items.length > 0 && !(isArray && items.every((item) => typeof item === 'number'));
-  return !says && !/(?:[:：=]|^|\n)[ \t]*$/.test(before);
+  return !says && !/(?:[:：=]|\w>|^|\n)[ \t]*$/.test(before);
 }
 
 /** Reads a span that should be one value and nothing else. */

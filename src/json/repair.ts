@@ -6,6 +6,7 @@ export type Path = readonly (string | number)[];
  * `docs/errors.md` explains each one.
  */
 export const REPAIR_KINDS = [
+  'noise',
   'extracted',
   'whitespace',
   'comment',

@@ -79,7 +79,7 @@ export interface FailedAttempt {
 /** What the profile `tagged` says of a text without any tag. */
 export const NO_TAG = 'no <json> block found';
 
-/** One error for all attempts: that of the candidate that came furthest, the first one of those. */
+/** One error for all attempts: that of the candidate that came furthest and is nearest to the schema, the first one of those. */
 export function failWith(failed: readonly FailedAttempt[], label?: string): ParseFailure {
   let furthest: FailedAttempt = failed[0] ?? { code: 'NO_JSON', message: 'no JSON found' };
   for (const attempt of failed) if (rankStage(attempt) > rankStage(furthest)) furthest = attempt;
@@ -105,8 +105,9 @@ export function takeText(raw: unknown, { bytes }: Required<Limits>): string | Fa
   return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'the text is empty' } : text;
 }
 
-function rankStage({ code }: FailedAttempt): number {
-  return PARSE_ERROR_CODES.indexOf(code);
+/** The stage reached, less what the schema objects to: one field counts little, the whole value a lot. */
+function rankStage({ code, issues = [] }: FailedAttempt): number {
+  return issues.reduce((rank, { path }) => rank - (path.length > 0 ? 1 : 99), 1e6 * PARSE_ERROR_CODES.indexOf(code));
 }
 
 /** What speaks against a candidate. */

@@ -2,6 +2,7 @@ import type { RepairKind } from '../../src/json/index.js';
 
 /** What was done, for a person; `docs/errors.md` says more. */
 export const REPAIR_WORDS: Readonly<Record<RepairKind, string>> = {
+  noise: 'marks of terminals, editors or pages removed',
   extracted: 'extracted from a longer text',
   whitespace: 'whitespace that JSON does not allow',
   comment: 'a comment skipped',

@@ -23,6 +23,12 @@ export class BracketWalker {
     return this.#inString;
   }
 
+  /** Brackets that are open at `offset`. */
+  depthAt(offset: number): number {
+    this.isInString(offset);
+    return this.#depth;
+  }
+
   /** Offset behind the bracket that closes the first one from here on; -1 if it is never closed. */
   findEnd(limit: number): number {
     for (;;) {

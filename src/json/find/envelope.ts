@@ -1,7 +1,9 @@
 import { isContainer } from '../limits.js';
 
 /** Fields in which programs pass the answer of a model, most specific first. */
-const TEXT_FIELDS = 'structured_output response result output content text message arguments input'.split(' ');
+const TEXT_FIELDS = 'structured_output response result output content text message arguments parameters input'.split(
+  ' ',
+);
 /** Fields that only lead to those above. */
 const WRAPPER_FIELDS = 'item part parts data delta choices candidates tool_calls function messages event'.split(' ');
 const FOREIGN_ROLES: readonly unknown[] = 'user system tool developer tool_result function'.split(' ');
@@ -28,7 +30,8 @@ function collect(value: unknown, depth: number, contents: unknown[], seen: { con
     for (const item of value.toReversed()) collect(item, depth + 1, contents, seen);
     return;
   }
-  if (FOREIGN_ROLES.includes(value['role']) || FOREIGN_ROLES.includes(value['type'])) return;
+  if (FOREIGN_ROLES.includes(value['role']) || (value['type'] !== 'function' && FOREIGN_ROLES.includes(value['type'])))
+    return;
   for (const name of TEXT_FIELDS) {
     const content = Object.hasOwn(value, name) ? value[name] : undefined;
     if (typeof content === 'string') contents.push(content);

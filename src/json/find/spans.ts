@@ -28,7 +28,7 @@ const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
 const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
 /** What kind of value a bracket may begin: checked before a reader is set to work, because prose is full of brackets. */
 const MAY_BEGIN =
-  /\{\s{0,99}(?:["'“‘「`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
+  /\{\s{0,99}(?:["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
 
 /** What a value begins with, or a fence around one; words about tags do not, nor what follows the quotation `"<json>"`. */
 const BEGINS_AS_JSON = /^\s*(?:[[{\d-]|["'“]\w|```|~~~|(?:true|false|null)\b)/;

@@ -5,7 +5,7 @@ import { BracketWalker } from './bracket-walker.js';
  * whose name speaks of thinking counts, those in {@link THINKS} without its partner too.
  */
 export const LANDMARK =
-  /<(\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|reflect|monolog|deliber|planning|critiq)[\w:-]{0,20}|json)(?:\s[^<>]{0,80})?>|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
+  /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|reflect|monolog|deliber|planning|critiq)[\w:-]{0,20}|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
     .source;
 const THINKS = /^(?:think|thinking|thought|reasoning)$/i;
 
@@ -83,7 +83,7 @@ export function surveyText(text: string, hides = true): Survey {
     if (!whereabouts.hidden && text.slice(start, end).trim() !== '') regions.push({ start, end });
   };
   // A plain search is many times faster than the pattern on long texts without any landmark.
-  const hasLandmarks = text.includes('<') || /think]/i.test(text);
+  const hasLandmarks = text.includes('<') || /think[\]▷]/i.test(text);
   /** Where thinking began that is not over. */
   let hiddenFrom = 0;
   /** Every tag so far that speaks of thinking was closed again; looked for only as long as that is so, to stay linear. */

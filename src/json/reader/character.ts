@@ -16,13 +16,14 @@ const SINGLE_QUOTES = "'`´‘’＇";
 const DOUBLE_QUOTES = '"“”„＂';
 const STRAIGHT = quoteStyle('"');
 /** Straight quotes close only themselves, typographic ones any of their kind and the straight one. */
-const QUOTES = `${SINGLE_QUOTES}${DOUBLE_QUOTES}「」`;
+const QUOTES = `${SINGLE_QUOTES}${DOUBLE_QUOTES}「」«»`;
 const QUOTE_STYLES = [
   STRAIGHT,
   quoteStyle("'"),
   quoteStyle(SINGLE_QUOTES),
   quoteStyle(DOUBLE_QUOTES),
   quoteStyle('「」'),
+  quoteStyle('«»'),
 ];
 const PUNCTUATION = '，,、,：:｛{｝}［[］]【[】]';
 

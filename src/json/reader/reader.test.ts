@@ -123,9 +123,9 @@ describe('each repair has a kind and a place (¦)', () => {
     expectRepairs(row, policies.generous);
   });
 
-  test('no kind is without a case; only cutting out is not the reader’s work', () => {
+  test('no kind is without a case; only cutting out and removing noise are not the reader’s work', () => {
     const kinds = new Set([...tolerantRepairs, ...generousRepairs].flatMap((row) => row.kinds));
-    expect([...REPAIR_KINDS].filter((kind) => !kinds.has(kind))).toEqual(['extracted']);
+    expect([...REPAIR_KINDS].filter((kind) => !kinds.has(kind))).toEqual(['noise', 'extracted']);
   });
 
   test('offsets count from where the text stands in the whole', () => {

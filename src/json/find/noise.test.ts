@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { expectError, expectSuccess, listRepairKinds } from '../fixtures/outcome.js';
+import { withFields } from '../fixtures/schemas.js';
+import { parse } from '../parse.js';
+import { removeNoise } from './noise.js';
+
+describe('what is removed', () => {
+  test.each([
+    ['terminal colours', '\u001b[1;32m{\u001b[0m"a": \u001b[33m1\u001b[0m}', '{"a": 1}'],
+    ['CDATA', '<![CDATA[[1, [2]]]]>', '[1, [2]]'],
+    ['entities, once', '{&quot;a&quot;: &#34;x &amp;amp; &lt;y&gt; it&#39;s&#34;}', `{"a": "x &amp; <y> it's"}`],
+    ['plus signs of a diff', '+{\n+  "a": 1\n+}', '{\n  "a": 1\n}'],
+    ['removed lines of a diff', ' {\n-  "a": 1\n+  "a": 2\n }', ' {\n  "a": 2\n }'],
+    ['line numbers', ' 9 {\n10   "a": 1\n11 }', '{\n  "a": 1\n}'],
+    ['line numbers with bars, in prose', 'See:\n1| {\n2|   "a": 1\n3| }\nDone.', 'See:\n {\n   "a": 1\n }\nDone.'],
+    ['commas between digits', '{"a": 1,234,567.5, "b": -12,345}', '{"a": 1234567.5, "b": -12345}'],
+  ])('%s', (_, text, clean) => {
+    expect(removeNoise(text)).toBe(clean);
+  });
+});
+
+describe('what stays', () => {
+  test.each([
+    ['commas of a list', '{"a": [1,234, 5], "b": [12,345]}'],
+    ['commas before a key that is a number', '{"a": 1,234: 5}'],
+    ['commas that divide no thousands', '{"a": 1,23, "b": 1,2345}'],
+    ['commas inside a string', '{"a": "total: 1,234, done"}'],
+    ['entities inside a string', '{"a": "&quot;x&quot;", b}'],
+    ['numbers of lines that are not in sequence', '1 {\n3   "a": 1\n4 }'],
+    ['a single number', '1 {"a": 1}'],
+    ['numbers of a list over lines', '[\n  1,\n  2\n]'],
+    ['dashes without a diff', '- {"a": 1}\n- {"a": 2}'],
+  ])('%s', (_, text) => {
+    expect(removeNoise(text)).toBe(text);
+  });
+});
+
+describe('in parse', () => {
+  test('it is recorded, and offsets are those of the whole text', () => {
+    const text = '1| {\n2|   "a": 1,\n3| }';
+    const result = expectSuccess(parse(text));
+    expect(result.value).toEqual({ a: 1 });
+    expect(listRepairKinds(result)[0]).toBe('noise');
+    expect(result.repairs.every(({ offset }) => offset === 0)).toBe(true);
+    expect(result.candidate).toMatchObject({ start: 0, end: text.length });
+  });
+
+  test('a text that can be read is left alone', () => {
+    expect(expectSuccess(parse('{"a": "\u001b[1mx",}')).value).toEqual({ a: '\u001b[1mx' });
+    expect(expectSuccess(parse('{"a": "&quot;", "b": "<![CDATA[x]]>"}')).value).toEqual({
+      a: '&quot;',
+      b: '<![CDATA[x]]>',
+    });
+  });
+
+  test('a value that the schema refuses is left alone', () => {
+    const error = expectError(parse('{"b": "x", "c": ", &quot;a&quot;: 1"}', withFields('a')));
+    expect(error.code).toBe('SCHEMA_MISMATCH');
+  });
+
+  test('where it does not help, the error is that of the text', () => {
+    expect(expectError(parse('\u001b[1mNo.\u001b[0m')).code).toBe('NO_JSON');
+  });
+
+  test.each(['generic', 'unified'] as const)('not in profile %s', (profile) => {
+    expect(parse('+{"a": 1,\n+ "b": 2}', undefined, { profile }).ok).toBe(false);
+  });
+
+  test('a hundred thousand marks in a row cost linear time', () => {
+    for (const mark of ['\u001b[1m', '&quot;', '<![CDATA[', ']]>', '+{\n', '1 {\n', '": 1,234', ',234'])
+      expect(parse(`{${mark.repeat(100_000)}`).ok).toBe(false);
+  }, 20_000);
+});

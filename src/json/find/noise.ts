@@ -1,0 +1,28 @@
+/**
+ * Terminal colours; the marks of CDATA; entities; a comma between the digits of a member's value, behind a quoted key: in a list it
+ * divides items, and in a string it is content.
+ */
+const NOISE =
+  /[^\P{Cc}\s]\[[\d;?]{0,32}[A-Za-z]|<!\[CDATA\[|\]\]>|&(quot|apos|amp|lt|gt|#34|#39);|(?<="\s{0,9}:\s{0,9}-?\d{1,3}(?:,\d{3}){0,5}),(?=\d{3}(?:,\d{3}){0,5}(?:\.\d+)?\s{0,99}[,}])/u
+    .source;
+/** A line added in a diff; there, the lines that were removed go. */
+const ADDED_LINE = /^\+[ \t]*["{}[\]]/m;
+const LINE_NUMBER = /^[ \t]{0,9}\d{1,6}(?:[ \t]?[|:│→]|[ \t])/gm;
+/** An entity stands for a quote where one belongs. Elsewhere it may be content. */
+const QUOTE_ENTITY = /[[{,:]\s{0,99}&(?:quot|#34);/;
+const ENTITIES: Readonly<Record<string, string>> = { quot: '"', '#34': '"', amp: '&', lt: '<', gt: '>' };
+
+/**
+ * The text without what terminals, editors and pages put into it. For texts that could not be read: what is removed may be content.
+ */
+export function removeNoise(text: string): string {
+  const numbers = Array.from(text.match(LINE_NUMBER) ?? [], (prefix) => Number.parseInt(prefix, 10));
+  const isNumbered = numbers.length > 1 && numbers.every((number, index) => number === index + (numbers[0] ?? 0));
+  const hasEntities = QUOTE_ENTITY.test(text);
+  const pattern = [NOISE];
+  if (ADDED_LINE.test(text)) pattern.push('^\\+|^-.*\\n?');
+  if (isNumbered) pattern.push(LINE_NUMBER.source);
+  return text.replaceAll(new RegExp(pattern.join('|'), 'gmu'), (noise, entity: string | undefined) =>
+    entity === undefined ? '' : hasEntities ? (ENTITIES[entity] ?? "'") : noise,
+  );
+}
