@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileSecrets, listSecretForms } from './compile-secrets.js';
+import { compileSecrets } from './compile-secrets.js';
+import { listSecretForms } from './secret-forms.js';
 import type { Secrets } from './compile-secrets.js';
 
 /** Masks a text given in pieces. */

@@ -28,7 +28,7 @@ export function createWordMasker(finder: WordFinder): Masker {
 }
 
 /** Twenty bytes of memory each. */
-const MOST_BYTES = 1024 * 1024;
+const MOST_BYTES = 4 * 1024 * 1024;
 
 /**
  * Finds many words at once in bytes that come in chunks: the automaton of Aho and Corasick, as a tree in flat arrays.

@@ -14,6 +14,8 @@ export interface HeldBytes {
   add(bytes: Uint8Array): void;
   /** Puts stars from one position to another; `to` never goes back from call to call. */
   hide(from: number, to: number): void;
+  /** Puts stars in these places and nowhere else, as far as they are still held. */
+  hideExactly(from: number, to: number): void;
   /** Gives out all bytes before this position. */
   release(to: number): Uint8Array;
 }
@@ -54,6 +56,7 @@ export function createHeldBytes(): HeldBytes {
       }
       starsTo = to;
     },
+    hideExactly: (from, to) => fill(Math.max(from, offset), to),
     release(to) {
       const released = held.subarray(0, to - offset);
       // Copied, so that a few held bytes do not keep a whole chunk in memory.

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { compileSecrets } from './compile-secrets.js';
+
+const SECRET = `pk-live/9f3+"$X'<7>&é long enough`;
+const bytes = Buffer.from(SECRET);
+const hex = bytes.toString('hex');
+const percent = (text: string): string => [...Buffer.from(text)].map((byte) => `%${byte.toString(16)}`).join('');
+const fold = (text: string, width: number, end = '\n'): string =>
+  (text.match(new RegExp(`[^]{1,${width}}`, 'g')) ?? []).join(end);
+
+/** What is left of a text when everything that a secret determines is hidden. */
+function mask(text: string): string {
+  const masked = compileSecrets({ values: [SECRET] }).maskText(text);
+  expect(Buffer.byteLength(masked)).toBe(Buffer.byteLength(text));
+  return masked;
+}
+
+describe('a secret that an agent has encoded', () => {
+  it.each([
+    ['in base64', bytes.toString('base64')],
+    ['in base64 behind one byte', Buffer.from(`x${SECRET}`).toString('base64')],
+    ['in base64 behind two bytes', Buffer.from(`xy${SECRET}`).toString('base64')],
+    ['in the credentials of a request', Buffer.from(`user:${SECRET}`).toString('base64')],
+    ['in base64 for URLs', bytes.toString('base64url')],
+    ['in base64 inside a URL', encodeURIComponent(bytes.toString('base64'))],
+    ['in base64 inside JSON of PHP', JSON.stringify(bytes.toString('base64')).replaceAll('/', String.raw`\/`)],
+    ['in hex', hex],
+    ['in hex of upper case', hex.toUpperCase()],
+    ['in hex with spaces', fold(hex, 2, ' ')],
+    ['in hex with colons', fold(hex, 2, ':')],
+    ['in escapes of C', String.raw`\x` + fold(hex, 2, String.raw`\x`)],
+    ['in a URL', encodeURIComponent(SECRET)],
+    ['in an address', encodeURI(SECRET)],
+    ['in a form', new URLSearchParams({ '': SECRET }).toString().slice(1)],
+    ['in a URL, every byte', percent(SECRET)],
+    [
+      'in HTML',
+      SECRET.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
+    ],
+    ['in HTML, every character', [...SECRET].map((character) => `&#${character.codePointAt(0)};`).join('')],
+    ['in JSON', JSON.stringify(SECRET).slice(1, -1)],
+    [
+      'in JSON, every character',
+      [...SECRET].map((c) => String.raw`\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    ],
+    ['in quotes of a shell', SECRET.replaceAll("'", String.raw`'\''`)],
+    ['in double quotes of a shell', SECRET.replaceAll(/["$`\\]/g, String.raw`\$&`)],
+    ['in lines', fold(SECRET, 10)],
+    ['in base64 of short lines', fold(bytes.toString('base64'), 20)],
+    ['in indented lines', fold(SECRET, 12, '\n    ')],
+    ['in lines with carriage returns', fold(SECRET, 12, '\r\n')],
+    ['in lines inside JSON', JSON.stringify(fold(bytes.toString('base64'), 16)).slice(1, -1)],
+    [
+      'in lines inside JSON inside JSON',
+      JSON.stringify(JSON.stringify(fold(bytes.toString('base64'), 16))).slice(1, -1),
+    ],
+  ])('%s is hidden', (_, text) => {
+    const letters = mask(`begin ${text} end`)
+      .replace('begin ', '')
+      .replace(' end', '')
+      .replaceAll(/\\+[nr]|[\s*\\"]/g, '');
+    // The ends of base64 share bits with what stands beside the secret.
+    expect(letters.length).toBeLessThanOrEqual(8);
+  });
+
+  it('keeps the line ends of what is hidden', () => {
+    const masked = mask(`{"a":"${fold(bytes.toString('base64'), 16)}"}\n`);
+    expect(masked.split('\n')).toHaveLength(fold(bytes.toString('base64'), 16).split('\n').length + 1);
+  });
+
+  it('holds back no line whose last letters could begin a secret', () => {
+    const masker = compileSecrets({ values: [SECRET] }).createMasker();
+    expect(Buffer.from(masker.push(Buffer.from('Shall I use pk\n'))).toString()).toBe('Shall I use pk\n');
+  });
+
+  it('is hidden wherever chunks are cut', () => {
+    const text = Buffer.from(`a\n${fold(SECRET, 9)}\nb`);
+    const whole = mask(text.toString());
+    for (let at = 0; at <= text.length; at += 1) {
+      const masker = compileSecrets({ values: [SECRET] }).createMasker();
+      const parts = [masker.push(text.subarray(0, at)), masker.push(text.subarray(at)), masker.end()];
+      const masked = Buffer.concat(parts);
+      expect(masked.length).toBe(text.length);
+      // Of a word that was cut within its first bytes those may have been sent already.
+      const differing = [...masked].filter((byte, index) => byte !== Buffer.from(whole)[index]).length;
+      expect(differing).toBeLessThan(8);
+    }
+  });
+
+  it('costs time in proportion to what is printed', () => {
+    const secrets = compileSecrets({ values: ['ab'.repeat(500)] });
+    const hostile = Buffer.from('ab\n'.repeat(300_000));
+    const began = performance.now();
+    secrets.mask(hostile);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+});

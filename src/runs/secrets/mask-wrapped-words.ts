@@ -1,0 +1,130 @@
+import { createHeldBytes } from './masker.js';
+import type { Masker } from './masker.js';
+import type { WordFinder } from './mask-words.js';
+
+/** A shorter word is not looked for over the end of a line: it would be found by chance. */
+export const LEAST_WRAPPED_BYTES = 16;
+/**
+ * The beginning of a word is held back only from this length on. A line whose last letters begin a secret would otherwise
+ * wait for the next line, which may not come before somebody has read this one.
+ */
+const LEAST_HELD_BYTES = 8;
+
+/** Old ones are forgotten whenever their number has doubled. */
+const LEAST_GAPS = 256;
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const TAB = 0x09;
+const SPACE = 0x20;
+const BACKSLASH = 0x5c;
+const LETTER_N = 0x6e;
+const LETTER_R = 0x72;
+
+/** Bytes that were left out before a byte of the text without line ends. */
+interface Gap {
+  /** The position in the text without line ends. */
+  readonly at: number;
+  /** The position of the same byte in the stream. */
+  readonly position: number;
+}
+
+/**
+ * Hides words that are wrapped over several lines. It looks at the stream without its line ends, the indentation behind them,
+ * and line ends as JSON escapes them (`\n`, `\\n`). Line ends themselves stay, because they separate records.
+ */
+export function createWrappedMasker(finder: WordFinder): Masker {
+  const held = createHeldBytes();
+  let state = 0;
+  let position = 0;
+  /** The length of the text without line ends. */
+  let count = 0;
+  let gaps: Gap[] = [];
+  let mostGaps = LEAST_GAPS;
+  /** What was hidden last, in the text without line ends. */
+  let hiddenFrom = 0;
+  let hiddenTo = 0;
+  /** Backslashes that may begin an escaped line end. */
+  let slashes = 0;
+  let isAfterLineEnd = false;
+
+  /** Where a byte of the text without line ends is in the stream. */
+  function locate(at: number): number {
+    const gap = gaps.findLast((one) => one.at <= at);
+    return gap === undefined ? at : gap.position + (at - gap.at);
+  }
+
+  /** Of overlapping words only the new parts are hidden: covering everything again for each would take quadratic time. */
+  function hide(from: number, to: number): void {
+    if (from > hiddenTo || hiddenTo === hiddenFrom) hiddenFrom = hiddenTo = from;
+    hideParts(from, Math.max(from, hiddenFrom));
+    hideParts(hiddenTo, to);
+    hiddenFrom = Math.min(from, hiddenFrom);
+    hiddenTo = to;
+  }
+
+  function hideParts(from: number, to: number): void {
+    let end = to;
+    for (let index = gaps.length - 1; end > from; index -= 1) {
+      const start = Math.max(from, gaps[index]?.at ?? from);
+      if (start >= end) continue;
+      const place = locate(start);
+      held.hideExactly(place, place + (end - start));
+      end = start;
+    }
+  }
+
+  function take(byte: number, at: number): void {
+    if (state === 0) {
+      // No word has begun: nothing before this byte matters any more.
+      count = at;
+      gaps = [];
+      hiddenFrom = hiddenTo = count;
+    } else if (locate(count) !== at) gaps.push({ at: count, position: at });
+    state = finder.step(state, byte);
+    count += 1;
+    isAfterLineEnd = false;
+    if (gaps.length > mostGaps) forgetGaps();
+    const found = finder.found(state);
+    if (found > 0 && (gaps.at(-1)?.at ?? 0) > count - found) hide(count - found, count);
+  }
+
+  /** Words that are not found yet begin where the longest of them may have begun, or later. */
+  function forgetGaps(): void {
+    const first = gaps.findLastIndex((gap) => gap.at <= count - finder.pending(state));
+    if (first > 0) gaps = gaps.slice(first);
+    mostGaps = 2 * gaps.length + LEAST_GAPS;
+  }
+
+  function takeSlashes(before: number): void {
+    for (let index = slashes; index > 0; index -= 1) take(BACKSLASH, before - index);
+    slashes = 0;
+  }
+
+  function advance(byte: number, at: number): void {
+    if (byte === BACKSLASH) {
+      slashes += 1;
+      return;
+    }
+    if (slashes > 0 && (byte === LETTER_N || byte === LETTER_R)) {
+      slashes = 0;
+      isAfterLineEnd = true;
+      return;
+    }
+    if (slashes > 0) takeSlashes(at);
+    if (byte === LINE_FEED || byte === CARRIAGE_RETURN) isAfterLineEnd = true;
+    else if (!isAfterLineEnd || (byte !== SPACE && byte !== TAB)) take(byte, at);
+  }
+
+  return {
+    push(bytes) {
+      held.add(bytes);
+      for (let at = 0; at < bytes.length; at += 1) advance(bytes[at] ?? 0, position + at);
+      position += bytes.length;
+      const pending = finder.pending(state);
+      const from = pending >= LEAST_HELD_BYTES ? locate(count - pending) : position;
+      return held.release(from);
+    },
+    end: () => held.release(position),
+  };
+}
