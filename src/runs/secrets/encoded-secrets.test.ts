@@ -37,11 +37,11 @@ describe('a secret that an agent has encoded', () => {
       'in HTML',
       SECRET.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
     ],
-    ['in HTML, every character', [...SECRET].map((character) => `&#${character.codePointAt(0)};`).join('')],
+    ['in HTML, every character', SECRET.replaceAll(/[^]/gu, (character) => `&#${character.codePointAt(0)};`)],
     ['in JSON', JSON.stringify(SECRET).slice(1, -1)],
     [
       'in JSON, every character',
-      [...SECRET].map((c) => String.raw`\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+      SECRET.replaceAll(/[^]/g, (c) => String.raw`\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
     ],
     ['in quotes of a shell', SECRET.replaceAll("'", String.raw`'\''`)],
     ['in double quotes of a shell', SECRET.replaceAll(/["$`\\]/g, String.raw`\$&`)],
