@@ -90,6 +90,22 @@ export function describeEngine(real: RealEngine): void {
       for (const words of ['Summarise it.', 'Which language?', '--english, please']) expect(history).toContain(words);
     });
 
+    it('shows its plan, calls of an MCP server, images and sub-agents', async () => {
+      const { played } = await perform(SCENARIOS.rich);
+      expect(played.result).toMatchObject({ status: 'success', text: 'All done.' });
+      const ended = played.fcmp.flatMap(({ type, data }) =>
+        type === 'assistant.tool_call' && data.status !== 'started' ? [data] : [],
+      );
+      const { rich } = real;
+      const types = played.fcmp.map(({ type }) => type);
+      expect(types.includes('assistant.plan')).toBe(rich.plan !== undefined);
+      expect(JSON.stringify(ended).includes('looked up x')).toBe(rich.lookup !== undefined);
+      expect(ended.filter(({ status }) => status === 'failed')).toEqual([]);
+      const hasParent = played.fcmp.some(({ data }) => 'parent_tool_call_id' in data);
+      expect(hasParent).toBe(rich.showsSubAgent === true);
+      expect(played.result.drift).toBeUndefined();
+    });
+
     it('changes and starts nothing when it may only read, and still ends', async () => {
       const { played, stage } = await perform({
         name: 'forbidden',

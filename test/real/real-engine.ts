@@ -1,4 +1,5 @@
 import type { RunEngine } from '../../src/records/run-engine.js';
+import { PROGRAMS_FOLDER } from './install-programs.js';
 import type { ToolCall } from './scripted-model.js';
 
 /** What the suite has to know about a program to drive it against the scripted model. */
@@ -19,8 +20,22 @@ export interface RealEngine {
   runShell(command: string): ToolCall;
   /** Files of a working folder that would start a program, if the engine trusted the folder: path → text. */
   trapFiles(trap: Trap): Readonly<Record<string, string>>;
-  /** Whether the trap goes off where nothing guards against it; Gemini guards by itself. */
+  /** What its model can ask for beyond files and commands; absent where the program has no such tool. */
+  readonly rich: RichCalls;
+  /** Whether the trap goes off where nothing guards against it; Gemini and Copilot guard by themselves. */
   readonly trapSprings: boolean;
+}
+
+/** The calls of the rich scenario, and how a program is given the server `exam` with its tool `lookup`. */
+export interface RichCalls {
+  /** Files in the home folder that start the server: path → text. They replace those of `homeFiles`. */
+  homeFiles(server: readonly [string, ...string[]], modelUrl: string): Readonly<Record<string, string>>;
+  readImage(path: string): ToolCall;
+  readonly lookup?: ToolCall;
+  readonly plan?: ToolCall;
+  readonly subAgent?: ToolCall;
+  /** Whether the words of the sub-agent are printed too; Qwen Code prints its calls only. */
+  readonly showsSubAgent?: true;
 }
 
 /** What a trap leaves behind when it was sprung. */
@@ -66,6 +81,13 @@ const codex: RealEngine = {
   writeFile: (path, text) =>
     call('exec_command', { cmd: `mkdir -p "$(dirname '${path}')"; printf %s '${text}' > '${path}'` }),
   runShell: (cmd) => call('exec_command', { cmd }),
+  rich: {
+    homeFiles: ([command, ...args], url) => ({
+      '.codex/config.toml': `${codex.homeFiles(url)['.codex/config.toml'] ?? ''}\n[mcp_servers.exam]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`,
+    }),
+    // It offers its model neither a plan nor the tools of a server by their names.
+    readImage: (path) => call('view_image', { path }),
+  },
   trapFiles: ({ file }) => ({
     '.codex/config.toml': `[mcp_servers.trap]\ncommand = "touch"\nargs = [${JSON.stringify(file)}]\n`,
   }),
@@ -81,6 +103,17 @@ const gemini: RealEngine = {
   environment: (url) => ({ GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url }),
   writeFile: (path, content) => call('write_file', { file_path: path, content }),
   runShell: (command) => call('run_shell_command', { command }),
+  rich: {
+    homeFiles: ([command, ...args]) => ({
+      '.gemini/settings.json': JSON.stringify({
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        mcpServers: { exam: { command, args, trust: true } },
+      }),
+    }),
+    lookup: call('mcp_exam_lookup', { q: 'x' }),
+    plan: call('write_todos', { todos: [{ description: 'one', status: 'in_progress' }] }),
+    readImage: (path) => call('read_file', { file_path: path }),
+  },
   trapFiles: (trap) => ({ '.gemini/settings.json': hooksAndServers(trap) }),
 };
 
@@ -105,6 +138,18 @@ const opencode: RealEngine = {
   environment: () => ({ OPENCODE_DISABLE_MODELS_FETCH: '1' }),
   writeFile: (filePath, content) => call('write', { filePath, content }),
   runShell: (command) => call('bash', { command, description: 'a command' }),
+  rich: {
+    homeFiles: (command, url) => ({
+      '.config/opencode/opencode.json': JSON.stringify({
+        ...(JSON.parse(opencode.homeFiles(url)['.config/opencode/opencode.json'] ?? '{}') as object),
+        mcp: { exam: { type: 'local', command, enabled: true } },
+      }),
+    }),
+    lookup: call('exam_lookup', { q: 'x' }),
+    plan: call('todowrite', { todos: [{ id: '1', content: 'one', status: 'in_progress', priority: 'high' }] }),
+    subAgent: call('task', { description: 'look', prompt: 'Look at it.', subagent_type: 'general' }),
+    readImage: (filePath) => call('read', { filePath }),
+  },
   trapFiles: ({ file }) => ({
     'opencode.json': JSON.stringify({
       mcp: { trap: { type: 'local', command: ['touch', file], enabled: true } },
@@ -123,6 +168,15 @@ const claude: RealEngine = {
   environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, IS_SANDBOX: '1' }),
   writeFile: (path, content) => call('Write', { file_path: path, content }),
   runShell: (command) => call('Bash', { command, description: 'a command' }),
+  rich: {
+    homeFiles: ([command, ...args]) => ({
+      '.claude.json': JSON.stringify({ mcpServers: { exam: { type: 'stdio', command, args } } }),
+    }),
+    lookup: call('mcp__exam__lookup', { q: 'x' }),
+    subAgent: call('Agent', { description: 'look', prompt: 'Look at it.', subagent_type: 'general-purpose' }),
+    showsSubAgent: true,
+    readImage: (path) => call('Read', { file_path: path }),
+  },
   trapFiles: (trap) => ({
     '.claude/settings.json': JSON.stringify({
       permissions: { allow: ['Bash', 'Write'] },
@@ -142,9 +196,54 @@ const qwen: RealEngine = {
   environment: (url) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'qwen3-coder-plus' }),
   writeFile: (path, content) => call('write_file', { file_path: path, content }),
   runShell: (command) => call('run_shell_command', { command, is_background: false }),
+  rich: {
+    homeFiles: ([command, ...args]) => ({
+      '.qwen/settings.json': JSON.stringify({
+        security: { auth: { selectedType: 'openai' } },
+        mcpServers: { exam: { command, args, trust: true } },
+        tools: { todoWrite: { enabled: true } },
+      }),
+    }),
+    lookup: call('mcp__exam__lookup', { q: 'x' }),
+    plan: call('todo_write', { todos: [{ id: '1', content: 'one', status: 'in_progress' }] }),
+    subAgent: call('agent', { description: 'look', prompt: 'Look at it.', subagent_type: 'general-purpose' }),
+    readImage: (path) => call('read_file', { file_path: path }),
+  },
   // With the number of their form: it would rewrite settings of an older one.
   trapFiles: (trap) => ({ '.qwen/settings.json': hooksAndServers(trap).replace('{', '{"$version":4,') }),
 };
 
+const copilot: RealEngine = {
+  engine: 'copilot',
+  package: '@github/copilot',
+  format: 'json',
+  trapSprings: false,
+  homeFiles: () => ({}),
+  environment: (url) => ({
+    COPILOT_OFFLINE: 'true',
+    COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+    COPILOT_PROVIDER_TYPE: 'openai',
+    // Long: it masks its own key in what it prints.
+    COPILOT_PROVIDER_API_KEY: `${KEY}-${KEY}`,
+    COPILOT_MODEL: 'gpt-4.1',
+    // It unpacks itself into its cache, which takes seconds: once is enough.
+    XDG_CACHE_HOME: `${PROGRAMS_FOLDER}/../.copilot-cache`,
+  }),
+  writeFile: (path, text) => call('create', { path, file_text: text }),
+  runShell: (command) => call('bash', { command, description: 'a command' }),
+  rich: {
+    homeFiles: ([command, ...args]) => ({
+      '.copilot/mcp-config.json': JSON.stringify({
+        mcpServers: { exam: { type: 'local', command, args, tools: ['*'] } },
+      }),
+    }),
+    lookup: call('exam-lookup', { q: 'x' }),
+    readImage: (path) => call('view', { path }),
+  },
+  trapFiles: (trap) => ({
+    '.mcp.json': JSON.stringify({ mcpServers: { trap: { command: 'touch', args: [trap.file] } } }),
+  }),
+};
+
 /** The programs that can be had, by engine. */
-export const REAL_ENGINES = { codex, gemini, opencode, claude, qwen } as const;
+export const REAL_ENGINES = { codex, gemini, opencode, claude, qwen, copilot } as const;

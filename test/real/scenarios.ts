@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunSpec } from '../../src/records/run-spec.js';
 import type { RealEngine } from './real-engine.js';
@@ -12,7 +13,9 @@ export interface Scenario {
   readonly script: (real: RealEngine, places: Places) => readonly [ModelReply, ...ModelReply[]];
   readonly spec: Partial<RunSpec>;
   /** What lies in the working folder before: path → text. */
-  readonly files?: (real: RealEngine, places: Places) => Readonly<Record<string, string>>;
+  readonly files?: (real: RealEngine, places: Places) => Readonly<Record<string, string | Uint8Array>>;
+  /** Files in the home folder that replace those of the engine. */
+  readonly homeFiles?: (real: RealEngine, modelUrl: string) => Readonly<Record<string, string>>;
   /** Between the pieces of an answer. */
   readonly pauseMs?: number;
   readonly act?: (stage: Stage) => Act;
@@ -28,6 +31,14 @@ const SCHEMA = {
 const QUESTION = { prompt: 'What is the answer?', contract: { schema: SCHEMA } } as const;
 const FENCED = 'Here it is.\n\n```json\n{\n  "__SKILL_DONE__": true,\n  "answer": 7\n}\n```\n';
 const TAGGED = 'I looked at it.\n\n<json>{"answer": 7, "__SKILL_DONE__": true}</json>\n';
+
+const MCP_SERVER = fileURLToPath(new URL('./mcp-server/mcp-server.ts', import.meta.url));
+
+/** The smallest image: one pixel. */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 export const SCENARIOS = {
   plain: {
@@ -51,6 +62,8 @@ export const SCENARIOS = {
       { toolCalls: [real.writeFile(join(workdir, 'artifacts/text.md'), 'written')] },
       { content: TAGGED },
     ],
+    // Copilot creates files, not folders.
+    files: () => ({ 'artifacts/before.md': '' }),
     spec: { ...QUESTION, permissions: 'workspace' },
   },
   tooMany: {
@@ -92,14 +105,31 @@ export const SCENARIOS = {
       if (event?.type === 'user.input.required') await run.reply('--english, please');
     },
   },
+  rich: {
+    name: 'i-rich',
+    script: ({ rich }, { workdir }) => [
+      { toolCalls: [rich.readImage(join(workdir, 'p.png'))] },
+      ...(rich.lookup === undefined ? [] : [{ toolCalls: [rich.lookup] }]),
+      ...(rich.plan === undefined ? [] : [{ toolCalls: [rich.plan] }]),
+      ...(rich.subAgent === undefined ? [] : [{ toolCalls: [rich.subAgent] }, { content: 'From the sub-agent.' }]),
+      { content: 'All done.' },
+    ],
+    homeFiles: ({ rich }, url) =>
+      rich.homeFiles([process.execPath, '--import', import.meta.resolve('tsx'), MCP_SERVER], url),
+    files: () => ({ 'p.png': PIXEL }),
+    spec: { prompt: 'Do all you can.', permissions: 'bypass' },
+  },
 } as const satisfies Readonly<Record<string, Scenario>>;
 
 /** Sets the stage for a scenario and plays it; the stage is left to the caller. */
 export async function playScenario(
   real: RealEngine,
-  { script, spec, files, pauseMs = 0, act }: Scenario,
+  { script, spec, files, homeFiles, pauseMs = 0, act }: Scenario,
 ): Promise<{ readonly stage: Stage; readonly played: Played }> {
-  const stage = await setStage(real, (places) => script(real, places), { pauseMs });
+  const stage = await setStage(real, (places) => script(real, places), {
+    pauseMs,
+    homeFiles: (url) => homeFiles?.(real, url) ?? {},
+  });
   try {
     writeFiles(stage.workdir, files?.(real, stage) ?? {});
     return { stage, played: await play(stage, spec, act?.(stage)) };

@@ -35,18 +35,24 @@ const RUN_ID = '01JREA1PR0GRAMS0000000001A';
 /** For a program that asks no model. */
 const NO_MODEL: ScriptedModel = { url: '', requests: [], stop: async () => Promise.resolve() };
 
+/** What differs from stage to stage. */
+interface StageOptions extends ModelOptions {
+  /** Files in the home folder that replace those of the engine: path → text. */
+  readonly homeFiles?: (modelUrl: string) => Readonly<Record<string, string>>;
+}
+
 /** Makes a stage for an engine whose model will say this. */
 export async function setStage(
   real: Pick<RealEngine, 'engine' | 'model' | 'homeFiles' | 'environment'>,
   script: ((places: Places) => readonly [ModelReply, ...ModelReply[]]) | 'no model',
-  options: ModelOptions = {},
+  options: StageOptions = {},
 ): Promise<Stage> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-real-')));
   const places = { root, workdir: join(root, 'work'), runDir: join(root, 'data', 'runs', RUN_ID) };
   const model = script === 'no model' ? NO_MODEL : await startModel(script(places), options);
   const home = join(root, 'home');
   const variables = real.environment(model.url);
-  writeFiles(home, real.homeFiles(model.url));
+  writeFiles(home, { ...real.homeFiles(model.url), ...options.homeFiles?.(model.url) });
   mkdirSync(places.workdir);
   return {
     ...places,
@@ -95,7 +101,7 @@ export async function play(stage: Stage, spec: Partial<RunSpec>, act: Act = asyn
 }
 
 /** Writes files below a folder: path → text. */
-export function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
+export function writeFiles(folder: string, files: Readonly<Record<string, string | Uint8Array>>): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);

@@ -127,6 +127,22 @@ describe('denied tools', () => {
     ]);
   });
 
+  it('of Copilot are its failed calls', () => {
+    const record = (type: string, data: object) => ({ type, data, id: 'e', parentId: 'p' });
+    const reason = 'Permission to run this tool was denied due to the following rules: `write`';
+    const lines = [
+      record('tool.execution_start', { toolCallId: 'c', toolName: 'create', arguments: { path: 'x' } }),
+      record('tool.execution_complete', {
+        toolCallId: 'c',
+        success: false,
+        error: { message: reason, code: 'denied' },
+      }),
+    ];
+    expect(collect('copilot', lines).summarize(undefined).denials).toEqual([
+      { tool: 'create', tool_call_id: 'c', input: { path: 'x' }, reason },
+    ]);
+  });
+
   it('of Codex are found in its log', () => {
     const line =
       '2026-11-15T17:59:08.277670Z ERROR codex_core::tools::router: error=approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never';

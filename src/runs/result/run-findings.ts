@@ -135,7 +135,7 @@ function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'co
 
 /** What engines answer a tool call with that was not allowed. Gemini and OpenCode withhold the tools themselves. */
 const DENIED =
-  /^Permission to use .{1,200} has been denied|permission was declined|denied by policy|rule which prevents you from using|rejected permission to use|^Model tried to call unavailable tool|Tool "(?:write_file|replace|run_shell_command)" not found/i;
+  /^Permission to use .{1,200} has been denied|^Permission to run this tool was denied|permission was declined|denied by policy|rule which prevents you from using|rejected permission to use|^Model tried to call unavailable tool|Tool "(?:write_file|replace|run_shell_command)" not found/i;
 
 const CODEX_DENIED = /approval policy is \w+; reject command[^\n]*/;
 

@@ -1,0 +1,43 @@
+/**
+ * A server of the Model Context Protocol with one tool, `lookup`, for the rich scenario: the smallest that every program
+ * accepts. Requests and answers are lines of JSON on stdin and stdout.
+ */
+import { createInterface } from 'node:readline';
+
+interface Request {
+  readonly id?: number | string;
+  readonly method: string;
+  readonly params?: { readonly protocolVersion?: string; readonly arguments?: { readonly q?: string } };
+}
+
+const TOOL = {
+  name: 'lookup',
+  description: 'Looks a word up.',
+  inputSchema: { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line.trim() === '') continue;
+  const request = JSON.parse(line) as Request;
+  // A notification wants no answer.
+  if (request.id === undefined) continue;
+  const result = answer(request);
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: request.id, result })}\n`);
+}
+
+function answer({ method, params }: Request): object {
+  switch (method) {
+    case 'initialize':
+      return {
+        protocolVersion: params?.protocolVersion ?? '2025-06-18',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'exam', version: '1.0.0' },
+      };
+    case 'tools/list':
+      return { tools: [TOOL] };
+    case 'tools/call':
+      return { content: [{ type: 'text', text: `looked up ${params?.arguments?.q ?? ''}` }] };
+    default:
+      return {};
+  }
+}
