@@ -1,5 +1,9 @@
 export {
   createTranslator,
+  defineEngine,
+  type Engine,
+  type Reader,
+  type Report,
   type Translator,
   type TranslatorOptions,
   type AttemptEnd,

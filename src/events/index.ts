@@ -20,7 +20,10 @@ export type { ByteRange, Coverage, StreamCoverage } from './protocol/translator-
 export { DIAGNOSTIC_CODES, type DiagnosticCode } from './protocol/diagnostic-codes.js';
 export { type DriftSummary, driftSummarySchema } from './protocol/translator-output.js';
 export type { Emitted } from './protocol/translator-output.js';
-export { ENGINE_NAMES, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
+export { defineEngine } from './engines/define-engine.js';
+export type { Engine, ProcessExit, Reader } from './engines/engine.js';
+export type { Report } from './engines/report.js';
+export { ENGINE_NAMES, engineName, isEngineName, type EngineName, type ParserName } from './protocol/engine-names.js';
 export {
   FCMP_TYPES,
   FCMP_VERSION,

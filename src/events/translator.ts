@@ -4,7 +4,6 @@ import type { Engine, ProcessExit } from './engines/engine.js';
 import { genericEngine } from './engines/generic/generic-engine.js';
 import { ENGINES } from './engines/index.js';
 import type { Coverage, DriftSummary, Emitted, Drained } from './protocol/translator-output.js';
-import { isEngineName } from './protocol/engine-names.js';
 import type { EngineName } from './protocol/engine-names.js';
 import type { CapturedStream } from './protocol/event-parts.js';
 import { DetectingTranslator } from './translate/detecting-translator.js';
@@ -14,8 +13,10 @@ const UNKNOWN_EXIT: ProcessExit = { exitCode: null, signal: null };
 
 /** What is translated, and how. */
 export interface TranslatorOptions {
-  /** Which program printed the bytes; `auto` detects it from them. */
-  readonly engine: EngineName | 'auto';
+  /** Which program printed the bytes: a built-in engine or one of `engines`; `auto` detects it from them. */
+  readonly engine: EngineName | 'auto' | (string & {});
+  /** Engines beside the built-in ones, made with `defineEngine`. */
+  readonly engines?: readonly Engine[] | undefined;
   readonly runId: string;
   /** From 1. */
   readonly attempt: number;
@@ -73,12 +74,14 @@ export function createTranslator(options: TranslatorOptions): Translator {
     cachedFrom = null,
     terminalOnly = false,
     clock = Date.now,
+    engines = [],
   } = options;
+  const known = [...engines, ...Object.values(ENGINES)];
   const start = { runId, attempt, mode, fcmpSeq, sessionId, reply, cachedFrom, terminalOnly, isGuess: false };
   const translator =
     options.engine === 'auto'
-      ? new DetectingTranslator(Object.values(ENGINES), genericEngine, start)
-      : new StreamTranslator(findEngine(options.engine), Object.values(ENGINES), start);
+      ? new DetectingTranslator(known, genericEngine, start)
+      : new StreamTranslator(findEngine(options.engine, known), known, start);
   let hasEnded = false;
   let isDrained = false;
   return {
@@ -102,9 +105,9 @@ export function createTranslator(options: TranslatorOptions): Translator {
   };
 }
 
-function findEngine(name: string): Engine {
-  const engine = isEngineName(name) ? ENGINES[name] : undefined;
+function findEngine(name: string, known: readonly Engine[]): Engine {
+  const engine = known.find((one) => one.name === name);
   if (engine !== undefined) return engine;
-  const known = ['auto', ...Object.keys(ENGINES)].join(', ');
-  throw new SluiceError('UNKNOWN_ENGINE', `Unknown engine ${JSON.stringify(name)}; use one of: ${known}.`);
+  const names = ['auto', ...known.map((one) => one.name)].join(', ');
+  throw new SluiceError('UNKNOWN_ENGINE', `Unknown engine ${JSON.stringify(name)}; use one of: ${names}.`);
 }

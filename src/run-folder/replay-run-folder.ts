@@ -47,7 +47,7 @@ export interface LogDifference extends Difference {
  */
 export async function replayRunFolder(
   dir: string,
-  options: Pick<TranslateOptions, 'engine' | 'onWarning'> = {},
+  options: Pick<TranslateOptions, 'engine' | 'engines' | 'onWarning'> = {},
 ): Promise<ReplayResult> {
   const folder = await openRunFolder(dir);
   const stored = await openStoredLogs(folder, options.onWarning ?? (() => undefined));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENGINE_NAMES, createTranslator, isEngineName } from '../events/index.js';
-import type { DriftSummary, Emitted, EngineName } from '../events/index.js';
+import type { DriftSummary, Emitted, Engine, EngineName } from '../events/index.js';
 import { attemptChunks, POLL_MS } from './attempt/attempt-chunks.js';
 import type { ChunkWarning, Following } from './attempt/attempt-chunks.js';
 import { hasEnded } from './attempt/attempt-meta.js';
@@ -14,7 +14,9 @@ import type { RunFolder } from './open-run-folder.js';
 /** How to translate a run folder. */
 export interface TranslateOptions {
   /** The engine that printed the bytes, or `auto`; by default the one the meta names. */
-  readonly engine?: EngineName | 'auto';
+  readonly engine?: EngineName | 'auto' | (string & {});
+  /** Engines beside the built-in ones, for folders of runs that used them. */
+  readonly engines?: readonly Engine[] | undefined;
   /** Only this attempt; by default all. */
   readonly attempt?: number;
   /** Waits for what is still to come, until the meta says that the attempt has ended or this signal aborts. */
@@ -74,6 +76,7 @@ async function* translateAttempt(
   const sessionId = meta.session_id === undefined ? handover.sessionId : meta.session_id;
   const translator = createTranslator({
     engine: findEngine(options, meta, attempt),
+    engines: options.engines,
     runId: start.runId,
     attempt,
     fcmpSeq: handover.fcmpSeq,
@@ -118,12 +121,15 @@ function follows(handover: Handover, events: readonly Emitted[]): Handover {
   return { fcmpSeq: last.event.seq, sessionId: last.event.correlation.session_id ?? handover.sessionId };
 }
 
-function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: number): EngineName | 'auto' {
+function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: number): string {
   if (options.engine !== undefined) return options.engine;
-  if (isEngineName(meta.reads)) return meta.reads;
+  const { engines = [] } = options;
+  const isKnown = (name: string | undefined): name is string =>
+    isEngineName(name) || engines.some((engine) => engine.name === name);
+  if (isKnown(meta.reads)) return meta.reads;
   // A plain program is read as text; `command` is what a run calls it.
   if (meta.engine === 'command') return 'generic';
-  if (isEngineName(meta.engine)) return meta.engine;
+  if (isKnown(meta.engine)) return meta.engine;
   const said = meta.engine === undefined ? 'names no engine' : `names ${JSON.stringify(meta.engine)}, which is unknown`;
   const message = `The meta of attempt ${attempt} ${said}: give one of ${ENGINE_NAMES.join(', ')}, or auto.`;
   throw new RunFolderError('ENGINE_NOT_NAMED', message);

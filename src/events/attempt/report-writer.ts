@@ -258,7 +258,7 @@ export class ReportWriter implements Report {
     this.#writer.warn('LOW_CONFIDENCE_PARSE', undefined, { confidence: this.#writer.confidence });
   }
 
-  parser(name: ParserName): void {
+  parser(name: ParserName | (string & {})): void {
     this.#isPlainText = name === 'generic_text';
     this.#writer.parser = name;
   }

@@ -13,9 +13,9 @@ export interface ProcessExit {
  * numbering, pairing, completion and FCMP belong to the core. `README.md` shows how to add one.
  */
 export interface Engine {
-  readonly name: EngineName;
+  readonly name: EngineName | (string & {});
   /** The parser's name on the wire, unless the reader names another with `report.parser`. */
-  readonly parser: ParserName;
+  readonly parser: ParserName | (string & {});
   /** Raised with every change of the mapping, so that old events can be distinguished from new ones. */
   readonly parserVersion: string;
   /** `json`: records and documents, with noise between them. `text`: line by line. */

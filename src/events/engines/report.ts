@@ -160,5 +160,5 @@ export interface Report {
   /** What was reported is a guess (confidence under 0.5): the text it was read from is added as raw, with a warning. */
   lowConfidence(text: string): void;
   /** Another parser of the same engine reads from here on. */
-  parser(name: ParserName): void;
+  parser(name: ParserName | (string & {})): void;
 }

@@ -2,7 +2,6 @@ import type { Correlation, RawRef, Usage } from '../protocol/event-parts.js';
 import { DIAGNOSTIC_CODES } from '../protocol/diagnostic-codes.js';
 import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { Emitted } from '../protocol/translator-output.js';
-import type { EngineName, ParserName } from '../protocol/engine-names.js';
 import { FCMP_VERSION } from '../protocol/fcmp-event.js';
 import type { FcmpData, FcmpEvent, FcmpType } from '../protocol/fcmp-event.js';
 import { RASP_TYPES, RASP_VERSION, getCategory } from '../protocol/rasp-event.js';
@@ -57,9 +56,9 @@ interface HeldFact {
 export class EventWriter {
   readonly #runId: string;
   readonly #attempt: number;
-  readonly #engine: EngineName;
+  readonly #engine: string;
   readonly #parserVersion: string;
-  #parser: ParserName;
+  #parser: string;
   #seq = 0;
   #fcmpSeq: number;
   #out: Emitted[] = [];
@@ -83,8 +82,8 @@ export class EventWriter {
   constructor(start: {
     readonly runId: string;
     readonly attempt: number;
-    readonly engine: EngineName;
-    readonly parser: ParserName;
+    readonly engine: string;
+    readonly parser: string;
     readonly parserVersion: string;
     readonly fcmpSeq: number;
     readonly sessionId: string | null;
@@ -125,7 +124,7 @@ export class EventWriter {
     this.#sessionOnly = { session_id: id };
   }
 
-  set parser(name: ParserName) {
+  set parser(name: string) {
     this.#parser = name;
     this.#source = this.#sourceWith(this.confidence);
   }

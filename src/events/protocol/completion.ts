@@ -65,8 +65,8 @@ export type ReasonCode = keyof typeof REASON_CODES;
 /** Who is to blame for a failure. */
 export const ERROR_CATEGORIES = ['canceled', 'timeout', 'limit', 'engine', 'process', 'output'] as const;
 
-/** The end signals of the engines that have one; `evidence.end_signal` names the one that was seen. */
-export const END_SIGNALS = [
+/** The end signals of the built-in engines that have one; `evidence.end_signal` names the one that was seen. */
+const END_SIGNALS = [
   'CODEX_TURN_COMPLETED',
   'GEMINI_RESPONSE_OBJECT_FINISHED',
   'GEMINI_STREAM_RESULT_SUCCESS',
@@ -78,5 +78,8 @@ export const END_SIGNALS = [
   'ACP_PROMPT_END_TURN',
 ] as const;
 
-/** The sign by which an engine says that this call is over. */
-export type EndSignal = (typeof END_SIGNALS)[number];
+/** The sign by which an engine says that this call is over: a built-in one, or that of an engine a program brings. */
+export type EndSignal = (typeof END_SIGNALS)[number] | (string & {});
+
+/** An end signal on the wire. */
+export const endSignalName = { type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,63}$' } as const;

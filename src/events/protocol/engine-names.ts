@@ -1,8 +1,8 @@
 import { listKeys } from '../../base/index.js';
 
 /**
- * Every engine with the parsers that may read it, the usual one first. A closed list: these are the only values of
- * `engine` and `source.parser` on the wire.
+ * Every built-in engine with the parsers that may read it, the usual one first. On the wire `engine` and `source.parser` are open:
+ * a program may bring engines of its own.
  */
 const ENGINE_PARSERS = {
   codex: ['codex_ndjson', 'generic_text'],
@@ -16,7 +16,7 @@ const ENGINE_PARSERS = {
   generic: ['generic_text'],
 } as const;
 
-/** The name of an engine Sluice reads. */
+/** The name of a built-in engine. */
 export type EngineName = keyof typeof ENGINE_PARSERS;
 
 /** The name of a parser, as `source.parser` carries it. */
@@ -25,8 +25,11 @@ export type ParserName = (typeof ENGINE_PARSERS)[EngineName][number];
 /** The engines, in the order in which they are listed to people. */
 export const ENGINE_NAMES = listKeys(ENGINE_PARSERS);
 
-/** The parsers, each once. */
-export const PARSER_NAMES: readonly ParserName[] = [...new Set(Object.values(ENGINE_PARSERS).flat())];
+/** The name of any engine, built in or not. */
+export const engineName = { type: 'string', pattern: '^[a-z][a-z0-9_-]{0,63}$' } as const;
+
+/** The name of any parser. */
+export const parserName = engineName;
 
 /**
  * Whether a word names an engine.

@@ -32,7 +32,7 @@ import {
   rawRefSchema,
   usageSchema,
 } from './event-parts.js';
-import { ENGINE_NAMES } from './engine-names.js';
+import { engineName } from './engine-names.js';
 
 /** The last event of an attempt also reports what was used so far. */
 function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
@@ -113,7 +113,7 @@ const envelope = object({
   run_id: name,
   seq: ordinal,
   ts: timestamp,
-  engine: oneOf(ENGINE_NAMES),
+  engine: engineName,
   type: name,
   data: { type: 'object' },
   /** `cached_from` is the run whose cached result this one repeats. */

@@ -12,7 +12,7 @@ import {
   timestamp,
 } from '../../base/index.js';
 import type { FromSchema, ObjectSchema, Schema } from '../../base/index.js';
-import { COMPLETION_STATES, END_SIGNALS, REASON_CODES, VERDICTS } from './completion.js';
+import { COMPLETION_STATES, endSignalName, REASON_CODES, VERDICTS } from './completion.js';
 import {
   correlationSchema,
   artifact,
@@ -33,7 +33,7 @@ import {
   rawRefSchema,
   usageSchema,
 } from './event-parts.js';
-import { ENGINE_NAMES, PARSER_NAMES } from './engine-names.js';
+import { engineName, parserName } from './engine-names.js';
 
 const exitCode = { type: ['integer', 'null'] } as const;
 const signal = { type: ['string', 'null'] } as const;
@@ -70,7 +70,7 @@ const RASP_DATA = {
     confidence,
     evidence: object({
       done_marker: flag,
-      end_signal: { anyOf: [oneOf(END_SIGNALS), { type: 'null' }] },
+      end_signal: { anyOf: [endSignalName, { type: 'null' }] },
       runtime_error: { type: ['string', 'null'] },
       exit_code: exitCode,
       signal,
@@ -110,8 +110,8 @@ const RASP_DATA = {
 
 /** Which parser read an event, and how sure it is. */
 const sourceSchema = object({
-  engine: oneOf(ENGINE_NAMES),
-  parser: oneOf(PARSER_NAMES),
+  engine: engineName,
+  parser: parserName,
   parser_version: name,
   confidence,
 });

@@ -1,10 +1,10 @@
-import { count, name, object, oneOf, ordinal } from '../../base/index.js';
+import { count, name, object, ordinal } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import type { FcmpEvent } from './fcmp-event.js';
 import type { RaspEvent } from './rasp-event.js';
 import type { EndSignal } from './completion.js';
 import type { CapturedStream, Usage } from './event-parts.js';
-import { ENGINE_NAMES } from './engine-names.js';
+import { engineName } from './engine-names.js';
 
 /** One event of a translation, tagged with its protocol. A fact comes first as RASP, then, if people care, as FCMP. */
 export type Emitted =
@@ -44,7 +44,7 @@ export const driftSummarySchema = object({
   summary: { const: 'drift' },
   run_id: name,
   attempt_number: ordinal,
-  engine: oneOf(ENGINE_NAMES),
+  engine: engineName,
   engine_version: { type: ['string', 'null'] },
   unknown_types: counts,
   unknown_fields: counts,

@@ -1,0 +1,67 @@
+import { getErrorMessage, SluiceError } from '../../base/index.js';
+import { engineName, isEngineName } from '../protocol/engine-names.js';
+import type { Engine, Reader } from './engine.js';
+import type { Report } from './report.js';
+
+const NAME = new RegExp(engineName.pattern, 'u');
+/** Words that have another meaning where an engine is named. */
+const TAKEN = ['auto', 'command'];
+
+/**
+ * Checks an engine of a program's own, and guards it: what its code throws becomes raw with a warning, never the end of a
+ * run. Pass it to `createTranslator`, `startRun` or `replayRunFolder` as `engines`.
+ *
+ * @example
+ * const parrot = defineEngine({
+ *   name: 'parrot',
+ *   parser: 'parrot_lines',
+ *   parserVersion: '1',
+ *   framing: 'text',
+ *   promises: { session: 'never', endSignal: false },
+ *   detect: () => 0,
+ *   readSession: () => null,
+ *   createReader: (report) => ({ json: () => report.noise(), text: (frame) => report.message(frame.text), end: () => undefined }),
+ * })
+ * createTranslator({ engine: 'parrot', engines: [parrot], runId: 'r1', attempt: 1 })
+ */
+export function defineEngine(engine: Engine): Engine {
+  const { name, parser } = engine;
+  if (!NAME.test(name) || TAKEN.includes(name)) throw invalid(name, 'its name must be a word of a-z, 0-9, _ and -');
+  if (isEngineName(name)) throw invalid(name, 'a built-in engine has this name');
+  if (!NAME.test(parser)) throw invalid(name, 'its parser must be a word of a-z, 0-9, _ and -');
+  return {
+    ...engine,
+    detect: (value) => guard(() => engine.detect(value), 0),
+    detectText: (line) => guard(() => engine.detectText?.(line) ?? 0, 0),
+    readSession: (value) => guard(() => engine.readSession(value), null),
+    createReader: (report) => guardReader(engine.createReader(report), report),
+  };
+}
+
+function guardReader(reader: Reader, report: Report): Reader {
+  const attempt = (read: () => void): void => {
+    try {
+      read();
+    } catch (error) {
+      report.unparsed('UNPARSED_CONTENT_FELL_BACK_TO_RAW', `The reader threw an error: ${getErrorMessage(error)}`);
+    }
+  };
+  return {
+    json: (frame) => attempt(() => reader.json(frame)),
+    text: (frame) => attempt(() => reader.text(frame)),
+    blank: (frame) => guard(() => reader.blank?.(frame), undefined),
+    end: (exit) => guard(() => reader.end(exit), undefined),
+  };
+}
+
+function guard<T>(run: () => T, fallback: T): T {
+  try {
+    return run();
+  } catch {
+    return fallback;
+  }
+}
+
+function invalid(name: string, why: string): SluiceError {
+  return new SluiceError('INVALID_ENGINE', `Invalid engine ${JSON.stringify(name)}: ${why}.`);
+}
