@@ -4,6 +4,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
+import { startFaultyServer } from '../orders/sinks/fixtures/faulty-server.js';
+import { createGitHubSink } from '../orders/sinks/github-sink.js';
+import type { Sink } from '../orders/sinks/sink.js';
 import type { Decision } from '../records/index.js';
 import { openWorkshop } from './fixtures/workshop.js';
 import { waitForOrder } from './wait-for-order.js';
@@ -32,10 +35,12 @@ interface Lie {
   /** Changes the repository before the order is given. */
   readonly before?: (git: (...args: readonly string[]) => string, repository: string) => Promise<void> | void;
   readonly secrets?: readonly string[];
+  readonly sinks?: readonly Sink[];
 }
 
 /** Gives an order to a liar, and returns what was decided, and where. */
-async function hear({ script, policy, isolation = 'repository', order = {}, before, secrets = [] }: Lie) {
+async function hear(lie: Lie) {
+  const { script, policy, isolation = 'repository', order = {}, before, secrets = [], sinks } = lie;
   const wrapper = {
     type: 'script',
     command: ['/bin/bash', '-c', `${SHARED}\neval "$SLUICE_INSTRUCTIONS"`],
@@ -48,6 +53,7 @@ async function hear({ script, policy, isolation = 'repository', order = {}, befo
       wrappers: { liar: wrapper },
       checks: { unit: { command: ['sh', 'check.sh'], timeout_s: 20 } },
       secrets: { patterns: secrets },
+      ...(sinks === undefined ? {} : { sinks }),
     },
   });
   const repository = join(data, 'repository');
@@ -263,6 +269,41 @@ describe('an agent that lies about tests', { timeout: 60_000 }, () => {
     expect(show(reported.decision)).toMatch(/^advance none\npr unchecked by worker/);
     const { items } = await reported.store.listOutbox({ issueRef: 'acme/shop#1' });
     expect(items[0]?.body).toContain('Reported, not verified');
+  });
+});
+
+describe('an agent that lies about its pull request', { timeout: 60_000 }, () => {
+  /** A forge whose pull request 7 has another head. */
+  async function openForge() {
+    const answer = { head: { sha: 'c'.repeat(40) }, html_url: 'https://forge/7' };
+    const { url } = await startFaultyServer((request) =>
+      request.url.endsWith('/pulls/7') ? { status: 200, body: answer } : { status: 404, body: {} },
+    );
+    return { host: new URL(url).host, sinks: [createGitHubSink({ token: 'x', baseUrl: url, timeoutMs: 5000 })] };
+  }
+
+  it.each<[string, RegExp, (host: string) => string]>([
+    [
+      'names one that does not exist',
+      /pr contradicted .*does not exist in acme\/shop/,
+      (host) => `pr http://${host}/acme/shop/pull/9`,
+    ],
+    [
+      'names one of another repository',
+      /pr contradicted .*does not belong to acme\/shop/,
+      (host) => `pr http://${host}/evil/shop/pull/7`,
+    ],
+    [
+      'names one with another head',
+      /pr contradicted .*has the head cccccccccccc instead/,
+      (host) =>
+        `work; result "{\\"pr\\":\\"http://${host}/acme/shop/pull/7\\",\\"commit\\":\\"$(git rev-parse HEAD)\\"}"`,
+    ],
+  ])('%s', async (_, expected, write) => {
+    const { host, sinks } = await openForge();
+    const { decision } = await hear({ script: write(host), policy: 'reported', sinks });
+    expect(show(decision)).toMatch(CONTRADICTED);
+    expect(show(decision)).toMatch(expected);
   });
 });
 

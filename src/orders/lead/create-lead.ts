@@ -3,6 +3,7 @@ import type { DeliveryReport } from './deliver.js';
 import { createLeadContext } from './lead-context.js';
 import type { LeadOptions } from './lead-context.js';
 import { LeadError } from './lead-error.js';
+import { findPullRequest } from './look-up.js';
 import { previewResolution, resolveItem } from './resolve.js';
 import type { Resolved, ResolveRequest } from './resolve.js';
 import { readResult, settle } from './settle.js';
@@ -11,6 +12,7 @@ import { submit } from './submit.js';
 import type { SubmittedOrder } from './submit.js';
 import type { Reading } from '../../records/index.js';
 import type { Checks } from '../proof/checks.js';
+import type { PullRequestFinding } from '../proof/pull-request.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
 
 /** Whoever delegates work: submits orders, settles their results, asks people, comments on the issues. */
@@ -23,6 +25,8 @@ export interface Lead {
   submit(request: unknown): Promise<SubmittedOrder>;
   /** Reads what an agent reports, and decides nothing: for whoever gathers evidence before it is settled. */
   read(end: OrderName & WorkerEnd): Promise<Reading>;
+  /** Looks up a pull request in the repository that an issue names, with the credentials of a sink. */
+  findPullRequest(issueRef: string, named: string): Promise<PullRequestFinding>;
   /** Takes secrets out of a text, as out of everything that agents report. */
   maskText(text: string): string;
   /** Reads a result, decides on it, and writes both with the end of the run in one transaction. A repeat returns the first decision. */
@@ -77,6 +81,7 @@ export function createLead(options: LeadOptions): Lead {
     wrappers: context.wrappers,
     checks: context.checks,
     read: async (end) => track(async () => readResult(context, end)),
+    findPullRequest: async (issueRef, named) => track(async () => findPullRequest(context, issueRef, named)),
     maskText: (text) => context.secrets.maskText(text),
     submit: async (request) => track(async () => submit(context, request)),
     settle: async (end) => track(async () => settle(context, end)),

@@ -1,8 +1,9 @@
 import { COMMENTS_PER_PAGE, findComment, MAX_PAGE_BYTES, readComment, readComments } from './find-comment.js';
 import type { ForgeOptions } from './find-comment.js';
 import { createFetch } from './http/send-request.js';
+import { lookUpPullRequest, readText } from './look-up-pull-request.js';
 import { loadPeer, withMarker, SinkError } from './sink.js';
-import type { Sink } from './sink.js';
+import type { PullRequest, Sink } from './sink.js';
 
 const COMMENTS = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
 
@@ -25,6 +26,21 @@ export function createGitHubSink(options: ForgeOptions): Sink {
     name,
     timeoutMs,
     accepts: (issueRef) => readPlace(issueRef) !== undefined,
+    pullRequests: {
+      host: readHost(baseUrl),
+      find: async (issueRef, number, signal) => {
+        const { owner, repo } = requirePlace(issueRef);
+        return lookUpPullRequest({
+          forge: 'GitHub',
+          url: `${(baseUrl ?? 'https://api.github.com').replace(/\/+$/, '')}/repos/${owner}/${repo}/pulls/${number}`,
+          headers: { authorization: `token ${token}` },
+          timeoutMs,
+          signal,
+          clock,
+          read: readPullRequest,
+        });
+      },
+    },
     async find(message, signal) {
       const octokit = await connect(signal);
       const place = requirePlace(message.issue_ref);
@@ -41,6 +57,19 @@ export function createGitHubSink(options: ForgeOptions): Sink {
       return { deliveredTo: readComment(data, readAddress).address };
     },
   };
+}
+
+/** The host of the addresses that people see: that of the API has another name on the public server. */
+function readHost(baseUrl = 'https://api.github.com'): string {
+  return new URL(baseUrl).host.replace(/^api\.github\.com$/, 'github.com');
+}
+
+function readPullRequest(answer: object): PullRequest | undefined {
+  const head = readText(answer, 'head', 'sha');
+  const address = readText(answer, 'html_url');
+  const repository = readText(answer, 'base', 'repo', 'full_name');
+  if (head === undefined || address === undefined) return undefined;
+  return { head, address, ...(repository === undefined ? {} : { repository }) };
 }
 
 /** Octokit wraps what our transport throws. */

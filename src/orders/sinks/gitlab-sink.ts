@@ -1,8 +1,9 @@
 import { COMMENTS_PER_PAGE, MAX_PAGE_BYTES, findComment, readComment, readComments } from './find-comment.js';
 import type { ForgeOptions } from './find-comment.js';
 import { createFetch } from './http/send-request.js';
+import { lookUpPullRequest, readText } from './look-up-pull-request.js';
 import { SinkError, loadPeer, withMarker } from './sink.js';
-import type { Sink } from './sink.js';
+import type { PullRequest, Sink } from './sink.js';
 
 /**
  * Notes on GitLab issues (`group/sub/project#7`), through GitBeaker.
@@ -24,6 +25,21 @@ export function createGitLabSink(options: ForgeOptions): Sink {
     name,
     timeoutMs,
     accepts: (issueRef) => readPlace(issueRef) !== undefined,
+    pullRequests: {
+      host: new URL(host).host,
+      find: async (issueRef, number, signal) => {
+        const project = encodeURIComponent(requirePlace(issueRef).project);
+        return lookUpPullRequest({
+          forge: 'GitLab',
+          url: `${host}/api/v4/projects/${project}/merge_requests/${number}`,
+          headers: { 'private-token': token },
+          timeoutMs,
+          signal,
+          clock,
+          read: readMergeRequest,
+        });
+      },
+    },
     async find(message, signal) {
       const notes = await connect(signal);
       const { project, iid } = requirePlace(message.issue_ref);
@@ -40,6 +56,14 @@ export function createGitLabSink(options: ForgeOptions): Sink {
       return { deliveredTo: readComment(note, (sent) => noteAddress(host, project, iid, sent)).address };
     },
   };
+}
+
+function readMergeRequest(answer: object): PullRequest | undefined {
+  const head = readText(answer, 'sha');
+  const address = readText(answer, 'web_url');
+  const repository = readText(answer, 'references', 'full')?.replace(/!\d+$/, '');
+  if (head === undefined || address === undefined) return undefined;
+  return { head, address, ...(repository === undefined ? {} : { repository }) };
 }
 
 interface Place {

@@ -20,8 +20,24 @@ export interface Sink {
   accepts(issueRef: string): boolean;
   /** Looks for a message that was sent before; sinks that cannot be searched have none. */
   find?(message: NewOutboxMessage, signal: AbortSignal): Promise<Delivery | undefined>;
+  /** Looks up pull requests of the repository that an issue belongs to; only forges can. */
+  readonly pullRequests?: {
+    /** Of the addresses it answers for: `github.com`. */
+    readonly host: string;
+    /** Undefined if the repository has no such pull request. */
+    find(issueRef: string, number: number, signal: AbortSignal): Promise<PullRequest | undefined>;
+  };
   /** Throws a {@link SinkError} unless the message has arrived. */
   send(message: NewOutboxMessage, signal: AbortSignal): Promise<Delivery>;
+}
+
+/** A pull or merge request, as its forge knows it. */
+export interface PullRequest {
+  /** The commit it asks to merge. */
+  readonly head: string;
+  readonly address: string;
+  /** `owner/repo`, where the forge says so. */
+  readonly repository?: string;
 }
 
 /** That a message arrived, and where. */

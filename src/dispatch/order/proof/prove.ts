@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../../base/index.js';
-import { findChecks, findWrapper, judgeCheck, judgeCommit } from '../../../orders/index.js';
-import type { CommitFacts, NamedCheck } from '../../../orders/index.js';
+import { findChecks, findWrapper, judgeCheck, judgeCommit, judgePullRequest } from '../../../orders/index.js';
+import type { CommitFacts, NamedCheck, PullRequestFinding } from '../../../orders/index.js';
 import type { Evidence, OrderRecord, Reading, WorkResult } from '../../../records/index.js';
 import type { HeldClaim } from '../../hold-claim.js';
 import type { WorkContext } from '../../worker-options.js';
@@ -44,8 +44,19 @@ export async function prove(
   }
   const left = await commitLeft(context, ended, result);
   const reading = left.state === 'committed' ? withCommit(ended.reading, left.commit) : ended.reading;
-  const facts = await witness(context, ended, reading, left);
-  const evidence = facts === undefined ? [] : judgeCommit(facts, order);
+  const named = result.changes.pr;
+  const request = named === undefined ? undefined : await context.lead.findPullRequest(order.issue_ref, named);
+  const facts = await witness(context, ended, reading, left, request);
+  const evidence = facts === undefined ? [] : [...judgeCommit(facts, order)];
+  if (named !== undefined && request !== undefined) {
+    evidence.push(
+      judgePullRequest(
+        request,
+        named,
+        facts?.found === 'change' ? facts.change.commit : reading.result?.changes.commit,
+      ),
+    );
+  }
   const checked = result.status === 'ok' ? await check(context, ended, reading, facts, claim, execute) : [];
   return { reading, evidence: [...evidence, ...checked], isCommitted: left.state === 'committed' };
 }
@@ -79,8 +90,11 @@ async function witness(
   { start, record }: EndedOrder,
   { result }: Reading,
   left: Committed,
+  request: PullRequestFinding | undefined,
 ): Promise<CommitFacts | undefined> {
-  const commit = result?.changes.commit;
+  const claimed = result?.changes.commit;
+  // A result that names only a pull request claims its head, where the repository has it.
+  const commit = claimed ?? (request?.found === 'request' ? request.head : undefined);
   if (left.state === 'stopped') {
     return { found: 'foreign', commit: commit ?? 'of the worktree', why: `was not made: ${left.why}` };
   }
@@ -88,7 +102,9 @@ async function witness(
   if ('why' in start) return { found: 'nothing', why: start.why };
   const base = record.base_commit ?? start.head;
   const madeBySluice = left.state === 'committed';
-  return witnessCommit(start, { commit, base, from: await findStartOfChange(store, start, record), madeBySluice });
+  const from = await findStartOfChange(store, start, record);
+  const facts = await witnessCommit(start, { commit, base, from, madeBySluice });
+  return facts.found === 'missing' && claimed === undefined ? undefined : facts;
 }
 
 /** A retry that began from the commit of an earlier run shows the whole change; otherwise what came between is not the order's. */

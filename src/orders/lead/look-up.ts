@@ -1,0 +1,42 @@
+import { getErrorMessage } from '../../base/index.js';
+import { getRepository } from '../../records/index.js';
+import { parsePullRequest } from '../proof/pull-request.js';
+import type { PullRequestFinding } from '../proof/pull-request.js';
+import type { LeadContext } from './lead-context.js';
+
+/**
+ * Looks up a pull request with the credentials of a sink. Its repository is the one that the issue names: whatever address
+ * or remote an agent mentions, no other one is asked.
+ */
+export async function findPullRequest(
+  { sinks }: Pick<LeadContext, 'sinks'>,
+  issueRef: string,
+  named: string,
+): Promise<PullRequestFinding> {
+  const repository = getRepository(issueRef);
+  const wanted = parsePullRequest(named);
+  if (repository === undefined) return { found: 'nothing', why: 'the issue names no repository' };
+  if (wanted === undefined) return { found: 'nothing', why: 'it is neither an address nor a number of one' };
+  const able = sinks.filter((sink) => sink.pullRequests !== undefined && sink.accepts(issueRef));
+  const [sink, ...others] =
+    wanted.host === undefined ? able : able.filter(({ pullRequests }) => pullRequests?.host === wanted.host);
+  if (sink?.pullRequests === undefined) {
+    return { found: 'nothing', why: `no sink has credentials for ${wanted.host ?? 'its host'}` };
+  }
+  if (others.length > 0) return { found: 'nothing', why: 'several sinks could have it; name it by its address' };
+  if (wanted.repository !== undefined && wanted.repository.toLowerCase() !== repository.toLowerCase()) {
+    return { found: 'elsewhere', repository };
+  }
+  try {
+    const signal = AbortSignal.timeout(sink.timeoutMs);
+    const found = await sink.pullRequests.find(issueRef, wanted.number, signal);
+    if (found === undefined) return { found: 'missing', repository };
+    // A renamed repository is followed by the forge: what it answers is what counts.
+    if (found.repository !== undefined && found.repository.toLowerCase() !== repository.toLowerCase()) {
+      return { found: 'elsewhere', repository };
+    }
+    return { found: 'request', address: found.address, head: found.head };
+  } catch (error) {
+    return { found: 'nothing', why: getErrorMessage(error) };
+  }
+}
