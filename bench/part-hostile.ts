@@ -108,7 +108,7 @@ function throughCommand(input: HostileInput): Target {
   }
 }
 
-/** All that hold are one line, each that does not is one of its own. */
+/** All that hold are one line, each that does not is a separate one. */
 function summarize(targets: readonly Target[]): Target[] {
   const missed = targets.filter((target) => !target.met);
   const met = targets.length - missed.length;

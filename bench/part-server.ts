@@ -25,7 +25,7 @@ const REVIEW = {
     line: 10 * index + 3,
     severity: 'warning',
     message:
-      'This promise is not awaited, so an error in it is lost and the caller believes that all went well; await it, or hand it on.',
+      'This promise is not awaited, so an error in it is lost and the caller believes that all went well; await it, or return it.',
   })),
 };
 const SCHEMA = {

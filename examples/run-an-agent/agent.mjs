@@ -1,5 +1,5 @@
 /*
- * A small agent: reads what it is asked, says what it does, asks nothing, and answers. The first answer is wrong; told
+ * A small agent: reads what it is asked, says what it does, asks nothing, and answers. The first answer is wrong; shown
  * what was wrong, it answers again.
  */
 let asked = '';

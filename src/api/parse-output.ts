@@ -73,7 +73,7 @@ function toOutputError({ code, message, issues, attempts }: ParseError): ParseOu
 
 /** Options that may help, by the names they have in a program and on the command line. */
 const HINTS: Readonly<Partial<Record<ParseErrorCode, string>>> = {
-  TRUNCATED: 'Set allowPartial (--allow-partial) to accept the value as far as it came.',
+  TRUNCATED: 'Set allowPartial (--allow-partial) to accept a truncated value.',
   SCHEMA_MISMATCH: 'Set align (--align) to convert near misses to match the schema.',
   AMBIGUOUS: 'Set prefer (--prefer) to "first" or "last" to choose one.',
 };

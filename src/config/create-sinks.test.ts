@@ -10,7 +10,7 @@ describe('the sinks of a configuration', () => {
     expect(createSinks({ data: '/data' }, {}).map(({ name }) => name)).toEqual(['markdown']);
   });
 
-  it('are none if the list is empty', () => {
+  it('are an empty list if configured so', () => {
     expect(listNames([])).toEqual([]);
   });
 

@@ -23,7 +23,7 @@ describe('the keys known', () => {
   });
 
   it.each([[['wrappers']], [['concurrency']], [['nowhere', 'at all']], [['constructor']], [['data', '0']]])(
-    'at %j are none',
+    'at %j are an empty list',
     (path) => {
       expect(knownKeys(path)).toEqual([]);
     },

@@ -20,7 +20,7 @@ describe('candidates in running text', () => {
   });
 
   test.each(['an empty {} here', 'a[0] and f()[1]', 'as known [1]', 'see [2, 3].'])(
-    'without a schema to tell, these are no values: %s',
+    'without a schema, these are not candidates: %s',
     (text) => {
       expect(found(text)).not.toEqual([]);
       expect(found(text, { strict: true })).toEqual([]);

@@ -25,7 +25,7 @@ export interface Limits {
 /** Options of `parse` and everything built on it. */
 export interface ParseOptions {
   readonly profile?: Profile;
-  /** Take a value that was cut off, as far as it came. Default false: it is an error, `TRUNCATED`. */
+  /** Accept a value that was cut off. Default false: it is an error, `TRUNCATED`. */
   readonly allowPartial?: boolean;
   /** Bring near misses into the schema's shape; needs a schema from `sluice/json-schema`. Default false. */
   readonly align?: boolean;

@@ -37,7 +37,7 @@ describe('rounds over all candidates: as they are, completed, aligned', () => {
   });
 
   test.each([
-    ['a string as far as it came', '{"a": "Hello wor', { a: 'Hello wor' }],
+    ['an incomplete string', '{"a": "Hello wor', { a: 'Hello wor' }],
     ['a number if it is one so far', '{"a": 12', { a: 12 }],
     ['a number without its unfinished exponent', '{"a": 1.5e', { a: 1.5 }],
     ['a number without its unfinished fraction', '{"a": 3.', { a: 3 }],

@@ -29,7 +29,7 @@ export type Aligner = AlignableSchema['~sluice'];
 
 /**
  * How the candidates are looked at; a round begins when the one before has found nothing. `completed` takes values that
- * were cut off, as far as they came; `words` is the text itself, as a string, `text` what the
+ * were cut off, in part; `words` is the text itself, as a string, `text` what the
  * schema makes of it where it is not JSON at all. Where JSON was tried and failed, the words
  * would pass for an answer wherever the schema takes a string: there something must have been aligned.
  */

@@ -10,7 +10,7 @@ import { repairAt, type RepairSet } from './repair.js';
 export interface SearchSettings {
   readonly profile: Profile;
   readonly repairs: RepairSet;
-  /** In running text without a schema, unquoted words are no values: nothing would tell prose from an answer. */
+  /** In running text without a schema, unquoted words are not values: nothing would distinguish prose from an answer. */
   readonly repairsInProse: RepairSet;
   readonly hasSchema: boolean;
   readonly limits: Required<Limits>;

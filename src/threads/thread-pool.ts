@@ -4,7 +4,7 @@ import type { ThreadReply } from './serve-tasks.js';
 /** Why a task was not finished: its thread took too long, needed too much memory or crashed, or too many tasks are waiting. */
 type ThreadFailure = 'timed_out' | 'crashed' | 'busy';
 
-/** A task that was not finished. Callers turn it into an error of their own. */
+/** A task that was not finished. Callers convert it to their own error. */
 export class ThreadError extends Error {
   override readonly name = 'ThreadError';
   readonly reason: ThreadFailure;

@@ -49,7 +49,7 @@ describe.each(PAGES)('%s', (_, getPath) => {
   it('does not jump while it loads, can be used with the keyboard alone, and shows where one is', async () => {
     const { page, record } = await house.open(getPath(house.seeds), LOOK);
     await settle(page);
-    // Browsers report the shift of a page in thousandths; less than that is none.
+    // Browsers report the shift of a page in thousandths; less than that counts as zero.
     const total = record.shifts.reduce((sum, { value }) => sum + value, 0);
     expect(total < 0.0005 ? [] : record.shifts).toEqual([]);
     const { missed, unseen, mouseOnly, stops } = await walkByKeyboard(page);

@@ -35,9 +35,9 @@ export function readRefusal<Field extends string>(error: unknown, { places, code
     wrong[at] ??= issue.message;
     return false;
   });
-  const isTold = Object.keys(wrong).length > 0 && strays.length === 0;
+  const isAssigned = Object.keys(wrong).length > 0 && strays.length === 0;
   const status = error instanceof ClientError ? error.status : null;
-  return { code, wrong, message: isTold ? null : message, isCertain: status !== null && status < 500 };
+  return { code, wrong, message: isAssigned ? null : message, isCertain: status !== null && status < 500 };
 }
 
 /** The field of the longest place that a path lies in. */

@@ -35,7 +35,7 @@ export const EVENTS: readonly Mutation[] = [
       '  report.message(text);',
     ],
     [
-      'Each engine has a reader of its own; every record is mapped to RASP and on to FCMP.',
+      'Each engine has its own reader; every record is mapped to RASP and on to FCMP.',
       "if (type === 'agent_message') return report.message(text);",
       "if (type === 'agent_message') return report.reasoning(text, {});",
     ],
@@ -227,12 +227,12 @@ export const EVENTS: readonly Mutation[] = [
   ...inFile(
     'src/events/terminal/terminal-merge.ts',
     [
-      'Codex: stdout is read first, then the terminal; what was missing is told as `PTY_STREAM_MISMATCH`.',
+      'Codex: stdout is read first, then the terminal; what was missing is reported as `PTY_STREAM_MISMATCH`.',
       'if (!this.main.isEmpty) this.#tally.report(',
       'if (this.main.isEmpty) this.#tally.report(',
     ],
     [
-      'Codex: what both have is told once.',
+      'Codex: what both have is reported once.',
       "const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 0;",
       "const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 99;",
     ],

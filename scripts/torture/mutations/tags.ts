@@ -27,7 +27,7 @@ export const TAGS: readonly Mutation[] = [
     ],
   ),
   ...inFile('src/runs/spec/render-contract.ts', [
-    'The agent is told the contract: tags around JSON, and the schema.',
+    'The prompt of the agent has the contract: tags around JSON, and the schema.',
     'between the tags <json> and </json>',
     'at the end',
   ]),

@@ -46,7 +46,7 @@ function fitText(text: string, budget: number): string {
   let length = Math.min(text.length, budget);
   for (;;) {
     const last = text.charCodeAt(length - 1);
-    // Half of a character outside of the basic plane is no text.
+    // Half of a surrogate pair is not valid text.
     const end = last >= 0xd8_00 && last <= 0xdb_ff ? length - 1 : length;
     const cut = `${text.slice(0, end)}${CUT}`;
     const excess = measure(JSON.stringify(cut)) - budget;

@@ -51,7 +51,7 @@ const OPEN_REASONS = {
   TERMINAL_SIGNAL_WITHOUT_DONE_MARKER: 'The engine ended its turn without the done marker: it waits for an answer.',
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
   PERMISSION_PENDING:
-    'The agent asked for a permission and nobody has answered yet; its session is resumed with the answer.',
+    'The agent asked for a permission and waits for an answer; its session is resumed with the answer.',
   INSUFFICIENT_EVIDENCE: 'Unknown how the attempt ended.',
 } as const;
 

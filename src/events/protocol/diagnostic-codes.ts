@@ -34,7 +34,7 @@ export const DIAGNOSTIC_CODES = {
   INCOMPLETE_STATE_CLASSIFICATION: 'Unknown how the attempt ended.',
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
   PERMISSION_PENDING:
-    'The process was ended because nobody has answered its permission request yet; it is resumed with the answer.',
+    'The process was ended because its permission request has no answer yet; it is resumed with the answer.',
   DONE_MARKER_REPEATED: 'The done marker was said more than once.',
 
   TOOL_CALL_DENIED: 'The engine refused a tool call that its permissions do not allow.',

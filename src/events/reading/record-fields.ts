@@ -45,7 +45,7 @@ export function booleanField(record: object, key: string): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** An object that is no array. */
+/** An object that is not an array. */
 export function objectField(record: object, key: string): object | null {
   const value = field(record, key);
   return isRecord(value) ? value : null;
@@ -57,7 +57,7 @@ export function arrayField(record: object, key: string): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Whether a value is an object that is no array. */
+/** Whether a value is an object and not an array. */
 export function isRecord(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -83,7 +83,7 @@ const GUARDS = new Set(
 export interface Placement {
   /** What may stand between a member and its explanation. */
   readonly separators: RegExp;
-  /** Whether every member must stand where an answer stands; short ones always must (`A` in `A good one` is none). */
+  /** Whether every member must stand where an answer stands; short ones always must (`A` in `A good one` does not count). */
   readonly isStrict: boolean;
 }
 

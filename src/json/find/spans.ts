@@ -103,7 +103,7 @@ export function findFencedSpans(text: string, regions: readonly Region[]): reado
 
 /**
  * Where values may begin in running text, first first. For each the caller says from where to look on: behind the value
- * or, if it was none, right behind its bracket; -1 if the rest of the region belongs to it.
+ * or, if it was not one, right behind its bracket; -1 if the rest of the region belongs to it.
  */
 export function* findProseSpans(text: string, regions: readonly Region[]): Generator<Span, void, number> {
   for (const { start: from, end } of regions) {

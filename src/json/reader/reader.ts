@@ -165,7 +165,7 @@ interface Refusal {
   readonly end: number;
 }
 
-/** What reading a text gave: a value, a refusal, or both where the text was cut: the value as far as it came. */
+/** What reading a text gave: a value, a refusal, or both where the text was cut: the partial value. */
 export type Reading = (ReadValue & { readonly ok: true }) | (ReadValue & Refusal) | Refusal;
 
 /** A value that took no repair. */

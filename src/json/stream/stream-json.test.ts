@@ -6,7 +6,7 @@ import { createJsonTransform, streamJson } from './stream-json.js';
 
 const schema = z.object({ items: z.array(z.number()) });
 type Items = z.infer<typeof schema>;
-/** Objects to a finished item that is no number. */
+/** Rejects a finished item that is not a number. */
 const strict = {
   '~standard': schema['~standard'],
   '~sluice': {

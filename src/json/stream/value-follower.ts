@@ -14,9 +14,9 @@ const SCALAR_START = /^[\s\uFEFF]*["\d\-tfn]/;
 
 /** Which unfinished things appear in a snapshot. */
 export interface PartialOptions {
-  /** A string as far as it came. Default true. */
+  /** Include an incomplete string. Default true. */
   readonly strings?: boolean;
-  /** A number as far as it came, where that is a number: `12` may become `125`. Default false. */
+  /** Include an incomplete number, if it is a number already: `12` may become `125`. Default false. */
   readonly numbers?: boolean;
   /** A literal before it is complete. Default false. */
   readonly literals?: boolean;

@@ -64,7 +64,7 @@ test('CI configuration is recognised', () => {
 });
 
 describe('listDeletedTests', () => {
-  test('lists tests that were deleted, emptied or moved to where they are none', () => {
+  test('lists tests that were deleted, emptied or moved to where they do not run', () => {
     const raw = [
       row('D', ['test/a.test.ts'], '000000'),
       row('M', ['test/b.test.ts'], '100644', EMPTY),

@@ -4,7 +4,7 @@ import { showLine } from '../plain-text.js';
 import type { EvidencePolicy } from './checks.js';
 
 /**
- * What a result claims and nobody has examined: every claim that the evidence so far says nothing about.
+ * What a result claims without a check: every claim that the evidence so far says nothing about.
  *
  * @example
  * listReported({ ...result, changes: { pr: '#7' } }, []) // pr and tests, both unchecked

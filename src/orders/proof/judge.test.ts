@@ -80,7 +80,7 @@ const RESULT: WorkResult = {
   summary: '',
 };
 
-function tryOf(exit: number, error?: RunResult['error']): CheckTry {
+function createTry(exit: number, error?: RunResult['error']): CheckTry {
   const result: RunResult = {
     status: exit === 0 && error === undefined ? 'success' : 'failed',
     repair_level: 'none',
@@ -100,7 +100,7 @@ describe('judgeCheck', () => {
     judgeCheck({ check, tries, networkOpen: false }, claimed);
 
   test('a check that passes confirms, with its command, exit code, duration and run', () => {
-    expect(of([tryOf(0)])).toEqual({
+    expect(of([createTry(0)])).toEqual({
       claim: 'tests',
       by: 'sluice',
       verdict: 'confirmed',
@@ -110,18 +110,18 @@ describe('judgeCheck', () => {
   });
 
   test('all tries are shown', () => {
-    expect(of([tryOf(1), tryOf(0)])).toMatchObject({
+    expect(of([createTry(1), createTry(0)])).toMatchObject({
       verdict: 'confirmed',
       detail: 'unit (npm test): try 1 exit code 1 after 1.2 s, try 2 exit code 0 after 1.2 s.',
     });
   });
 
   test.each<[string, CheckTry, WorkResult]>([
-    ['fails', tryOf(1), RESULT],
-    ['times out', tryOf(0, { category: 'timeout', code: 'RUN_TIMED_OUT', message: '' }), RESULT],
+    ['fails', createTry(1), RESULT],
+    ['times out', createTry(0, { category: 'timeout', code: 'RUN_TIMED_OUT', message: '' }), RESULT],
     [
       'passes while the agent reports a failure',
-      tryOf(0),
+      createTry(0),
       { ...RESULT, tests: { command: 'x', result: 'fail', evidence: '' } },
     ],
   ])('a check that %s contradicts', (_, attempt, claimed) => {
@@ -130,13 +130,13 @@ describe('judgeCheck', () => {
 
   test.each<[string, CheckTry]>([
     ['was not prepared', { problem: 'not run: its preparation failed' }],
-    ['was stopped', tryOf(0, { category: 'canceled', code: 'RUN_CANCELED', message: '' })],
+    ['was stopped', createTry(0, { category: 'canceled', code: 'RUN_CANCELED', message: '' })],
   ])('a check that %s says nothing', (_, attempt) => {
     expect(of([attempt]).verdict).toBe('unchecked');
   });
 
   test('says so where nothing kept it from the network', () => {
-    expect(judgeCheck({ check, tries: [tryOf(0)], networkOpen: true }, RESULT).detail).toContain(
+    expect(judgeCheck({ check, tries: [createTry(0)], networkOpen: true }, RESULT).detail).toContain(
       'network was not blocked',
     );
   });
@@ -174,7 +174,7 @@ describe('findUnproven', () => {
   });
 });
 
-test('what nobody examined is the word of the agent', () => {
+test('an unchecked claim is the word of the agent', () => {
   const result = { ...RESULT, changes: { pr: '#7', commit: 'abcd' } };
   const found = listReported(result, [evidence('commit', 'confirmed')]);
   expect(found.map(({ claim, by, verdict, detail }) => [claim, by, verdict, detail])).toEqual([

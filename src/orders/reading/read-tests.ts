@@ -65,7 +65,7 @@ function describeTests(command: string, said: string, evidence: string): TestRep
   return { command: isNoneLike(command) ? '' : command, result, evidence: shown };
 }
 
-// Longer texts are explicit as well, but nobody reads their end for a result.
+// Longer texts are explicit as well, but their end is not searched for a result.
 const SAID_LENGTH = 2000;
 
 /** Options such as `--no-fail-fast`, and counts of what passed, failed or was left out for a reason. */

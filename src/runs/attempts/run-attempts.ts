@@ -116,7 +116,7 @@ async function waitForPermissions(context: RunContext, questions: readonly Permi
   return { prompt: renderPermissions(remembered), sessionId, reply: null, isRetry: false, remembered };
 }
 
-/** What the resumed agent is told: it asks again, and then gets the answers it was given. */
+/** The prompt of the resumed agent: it asks again, and then gets the answers that were given. */
 function renderPermissions(remembered: readonly RememberedAnswer[]): string {
   const lines = remembered.map(
     ({ question, decide, why }) =>

@@ -115,7 +115,7 @@ export class RunControl {
     return (await this.#answers.get(id)) ?? 'stopped';
   }
 
-  /** Nobody can answer any more. */
+  /** No answer can arrive any more. */
   closePermissions(): void {
     for (const { settle } of this.#permissions.values()) settle('stopped');
     this.#permissions.clear();

@@ -45,7 +45,7 @@ export interface AcpClientPorts {
 /** Requests an agent may make in one attempt: no real one comes near. */
 const MAX_REQUESTS = 10_000;
 
-/** Lines that are no messages before the first answer: a program that is no agent prints such. */
+/** Lines that are not messages before the first answer: a program that is not an agent prints such. */
 const MAX_STRAY_LINES = 200;
 
 /** How long the agent may take for each step before the prompt. */

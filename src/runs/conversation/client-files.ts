@@ -22,7 +22,7 @@ export async function placeInFolder(folder: string, path: string): Promise<strin
   if (parent !== root && !parent.startsWith(`${root}${sep}`)) return refuse('it is outside of the working folder');
   const found = await lstat(place).catch(() => undefined);
   if (found?.isSymbolicLink() === true) return refuse('it is a link');
-  if (found !== undefined && !found.isFile()) return refuse('it is no file');
+  if (found !== undefined && !found.isFile()) return refuse('it is not a file');
   return place;
 }
 

@@ -15,7 +15,7 @@ export interface VerdictGrounds {
   readonly mayRetry: boolean;
   /** The engine's last error, if it did not recover from it. */
   readonly trouble: EngineTrouble | null;
-  /** Whether the process was ended because nobody answered what it asked. */
+  /** Whether the process was ended because its question was not answered. */
   readonly isHeld: boolean;
 }
 

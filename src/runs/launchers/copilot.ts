@@ -40,7 +40,7 @@ export const copilotLauncher: Launcher = {
   },
 };
 
-/** Nobody can be asked, so what is not denied must be allowed. Files outside of the folders stay closed to its own tools. */
+/** No one can be asked, so what is not denied must be allowed. Files outside of the folders stay closed to its own tools. */
 function permissionOptions({ permissions, runDir }: LaunchRequest): string[] {
   switch (permissions) {
     case 'safe':

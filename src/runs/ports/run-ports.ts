@@ -38,7 +38,7 @@ export interface RunPorts {
   readonly onWarning?: (warning: RunWarning) => void;
   /** Called before a question is published (`user.input.required`, `permission.required`): whoever sees it can answer at once. */
   readonly onQuestion?: () => Promise<void>;
-  /** Called when nobody has answered a permission request in time: the run goes on with a denial. */
+  /** Called when a permission request was not answered in time: the run continues with a denial. */
   readonly onUnanswered?: () => Promise<void>;
   /** Aborted when this process must end: an event log that is away is not waited for any more. */
   readonly ending?: AbortSignal;

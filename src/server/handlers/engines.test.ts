@@ -19,7 +19,7 @@ it('GET /v1/engines lists what a request may contain', async () => {
     can_ask: true,
     asks_permission: true,
   });
-  expect(offer['workers']).toContainEqual({ name: 'told', type: 'script' });
+  expect(offer['workers']).toContainEqual({ name: 'scripted', type: 'script' });
   expect(offer['workers']).toContainEqual({ name: 'codex-cli', type: 'codex-cli' });
 });
 

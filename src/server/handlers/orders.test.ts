@@ -92,7 +92,7 @@ describe('an order over HTTP', () => {
 
   it.each([
     ['an invalid issue', { issue_ref: '../../etc' }, 400, 'INVALID_BODY'],
-    ['a worker there is not', { worker: 'nobody' }, 400, 'UNKNOWN_WORKER'],
+    ['an unknown worker', { worker: 'unknown' }, 400, 'UNKNOWN_WORKER'],
     ['a command', { command: ['sh'] }, 400, 'INVALID_BODY'],
     ['an issue that waits for itself', { depends_on: [ISSUE] }, 400, 'INVALID_WORK_REQUEST'],
     ['a folder outside of the roots', { repo_dir: '/etc' }, 403, 'FOLDER_NOT_ALLOWED'],

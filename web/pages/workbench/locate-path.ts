@@ -8,7 +8,7 @@ const BARE = /[^\s,:{}[\]"']+/y;
 
 /**
  * The span of the value at a path: for an object member its value, without the key. Null where the text is too broken to
- * tell (quotes inside strings, missing colons); a caller that must be certain compares the text of the span.
+ * locate it (quotes inside strings, missing colons); a caller that must be certain compares the text of the span.
  *
  * @example
  * locatePath('{"a": [1, 23]}', 0, ['a', 1]) // { start: 10, end: 12 }

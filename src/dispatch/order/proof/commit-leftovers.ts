@@ -59,7 +59,7 @@ async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit
   if ((await call(['read-tree', parent])).code !== 0) return stop('its branch could not be read');
   // Before git sees them: it would ask such a repository for its state, by its own configuration.
   const [nested] = await findNestedRepositories(call, worktree.folder, parent);
-  if (nested !== undefined) return stop(`it holds a repository of its own: ${nested.slice(0, 200)}`);
+  if (nested !== undefined) return stop(`it contains another repository: ${nested.slice(0, 200)}`);
   const added = await call([...exclude, 'add', '--all', '--', '.']);
   if (added.code !== 0) return stop(`git could not read its files: ${added.stderr.trim().slice(-200)}`);
   const tree = (await call(['write-tree'])).stdout.trim();
@@ -96,7 +96,7 @@ async function findObjection(
   if (listing.code !== 0) return 'it changed too many files';
   const changes = parseChanges(listing.stdout);
   const submodules = listSubmodules(changes);
-  if (submodules.length > 0) return `it holds a repository of its own: ${submodules[0]?.slice(0, 200)}`;
+  if (submodules.length > 0) return `it contains another repository: ${submodules[0]?.slice(0, 200)}`;
   const [linkOut] = await findLinksOut(call, changes);
   if (linkOut !== undefined) return `it holds a link that leads out of it: ${linkOut.slice(0, 200)}`;
   const plain = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '-U0'];

@@ -73,7 +73,7 @@ async function countCommits(call: CallGit, revisions: readonly string[]): Promis
   return counted.code === 0 ? Number(counted.stdout.trim()) : undefined;
 }
 
-/** Only what a branch holds can be reviewed: a commit that was replaced afterwards is not there for anybody. */
+/** Only what a branch holds can be reviewed: a commit that was replaced afterwards is not available to anyone. */
 async function isOnBranch(repoDir: string, commit: string): Promise<boolean> {
   const list = [
     'for-each-ref',

@@ -52,7 +52,7 @@ const STOP_REASON: ReadonlySet<string> = new Set(['stop_reason']);
 function readBlockStart(event: object, parent: string | null, conversation: Conversation): void {
   const block = objectField(event, 'content_block') ?? {};
   const type = stringField(block, 'type');
-  // Most begin empty; what they begin with is no delta of its own.
+  // Most begin empty; their first content is not a separate delta.
   if (type === 'text') conversation.speaker(parent).piece('text', stringField(block, 'text') ?? '');
   if (type === 'thinking') conversation.speaker(parent).piece('thinking', stringField(block, 'thinking') ?? '');
   const call = nameField(block, 'id');

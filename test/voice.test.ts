@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PROJECT } from '../scripts/run-tool.js';
+import { findDialect } from './find-dialect.js';
+
+/** Files that may use such a phrase, how often at most, and why. */
+const ALLOWED: Readonly<Record<string, { readonly times: number; readonly why: string }>> = {
+  'examples/scripted-model/script.ts': { times: 1, why: 'the answer of a model' },
+  'src/json/profile-tagged.test.ts': { times: 1, why: 'the answer of a model' },
+  'test/find-dialect.ts': { times: 8, why: 'has the phrases' },
+  'test/real/scenarios.ts': { times: 1, why: 'the prompt of an agent' },
+  'test/voice.test.ts': { times: 9, why: 'plants them' },
+  'web/pages/workbench/examples.ts': { times: 1, why: 'the answer of a model' },
+};
+
+const FOLDERS = ['src', 'web', 'test', 'scripts', 'bench', 'examples', 'docs'];
+
+const files = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...FOLDERS.flatMap((folder) =>
+    readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  ),
+].filter((file) => /\.(?:tsx?|mjs|css|md)$/.test(file) && !/^docs\/api\/|\/node_modules\//.test(file));
+
+describe('sources, tests and pages', () => {
+  it('use the words of the field', () => {
+    expect(files.length).toBeGreaterThan(1000);
+    const odd = files.flatMap((file) => {
+      const found = findDialect(readFileSync(join(PROJECT, file), 'utf8'));
+      return found.length > (ALLOWED[file]?.times ?? 0) ? found.map((line) => `${file} ${line}`) : [];
+    });
+    expect(odd).toEqual([]);
+  });
+});
+
+describe('findDialect', () => {
+  it.each([
+    'It tells what happened.',
+    'function tellAll(): void {',
+    'The order is carried out by a worker.',
+    'Values are handed on unchanged.',
+    'It puts in order what was left.',
+    'The list is drawn anew.',
+    'an engine that is none',
+    'a line that is no JSON',
+    'export function errorOf(result: Result): ParseError {',
+  ])('finds %j', (line) => {
+    expect(findDialect(line)).toHaveLength(1);
+  });
+
+  it.each([
+    'undefined if there is none',
+    'none of the four',
+    'There is no file.',
+    'function isMultipleOf(value: number): boolean {',
+    'function oneOf(words: readonly string[]): object {',
+    'an intellectual exercise',
+  ])('accepts %j', (line) => {
+    expect(findDialect(line)).toEqual([]);
+  });
+});
