@@ -112,6 +112,8 @@ export const configFileSchema = object(
     secrets: object({}, { patterns: names }),
     lease_s: { type: 'number', minimum: 1 },
     max_delivery_tries: count,
+    /** How often an order is queued again whose worker died. */
+    retries: object({}, { worker_lost: { type: 'integer', minimum: 0, maximum: 10 } }),
     tokens: { type: 'array', items: tokenSchema },
     /** Folders that requests to the server may name, and all below them. */
     roots: names,

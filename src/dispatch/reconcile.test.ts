@@ -10,6 +10,7 @@ import type { WorkerIdentity } from '../records/run-record.js';
 import type { WorkRequest } from '../records/work-order.js';
 import { whileInProgress } from './claims-in-progress.js';
 import { reconcile } from './reconcile.js';
+import type { ReconcileOptions } from './reconcile.js';
 import { goodResult, makeRequest, startLead } from '../orders/lead/fixtures/lead-at-work.js';
 
 /** A process that is over. */
@@ -33,7 +34,12 @@ async function makeLivingWorker(): Promise<WorkerIdentity> {
 }
 
 /** A lead, and an order that somebody else has claimed with a lease of a minute. */
-async function withClaim(worker: WorkerIdentity, isStarted: boolean, request: Partial<WorkRequest> = {}) {
+async function withClaim(
+  worker: WorkerIdentity,
+  isStarted: boolean,
+  request: Partial<WorkRequest> = {},
+  options: Partial<ReconcileOptions> = {},
+) {
   let now = Date.now();
   const at = await startLead({ clock: () => now });
   const submitted = await at.lead.submit(makeRequest(request));
@@ -45,7 +51,7 @@ async function withClaim(worker: WorkerIdentity, isStarted: boolean, request: Pa
   const record = async () => at.store.findOrder('acme/shop#12', submitted.order.run_id);
   const run = async () => at.store.findRun(submitted.run);
   const reconcileAll = async () => {
-    const report = await reconcile({ store: at.store, lead: at.lead, data: at.data, clock: () => now });
+    const report = await reconcile({ store: at.store, lead: at.lead, data: at.data, clock: () => now, ...options });
     await at.lead.deliver();
     return report;
   };
@@ -157,5 +163,32 @@ describe('reconcile', () => {
     pass(60_001);
     expect(await reconcileAll()).toMatchObject({ ended: 1 });
     expect(await store.findRun('r1')).toMatchObject({ state: 'ended', result: { error: { code: 'WORKER_GONE' } } });
+  });
+});
+
+describe('an order whose worker was lost', () => {
+  it('is queued again under a new run id until its retries are used up, then goes to a person', async () => {
+    const dead = await makeDeadWorker();
+    const { reconcileAll, pass, store, inbox } = await withClaim(dead, true, {}, { workerLostRetries: 1 });
+    pass(60_001);
+    expect(await reconcileAll()).toMatchObject({ ended: 1 });
+    const [retried] = (await store.listRuns({ state: 'queued' })).items;
+    expect(retried?.order?.run_id).toMatch(/0002$/);
+    expect(await inbox()).toEqual([]);
+    expect((await store.listExecutions({})).items.map(({ decision }) => decision)).toHaveLength(2);
+    await store.claimRun({ worker: dead, leaseMs: 1, now: 0 });
+    await store.markStarted({ id: retried?.id ?? '', workerId: dead.worker_id, now: 0 });
+    expect(await reconcileAll()).toMatchObject({ ended: 1 });
+    expect((await store.listRuns({ state: 'queued' })).items).toEqual([]);
+    expect(await inbox()).toMatchObject([{ result_code: 'output_unparseable' }]);
+  });
+
+  it('is left to a person when the worker was on another machine, where its agent may live on', async () => {
+    const elsewhere = { ...(await makeDeadWorker()), host: 'another-machine' };
+    const { reconcileAll, pass, store, inbox } = await withClaim(elsewhere, true, {}, { workerLostRetries: 1 });
+    pass(60_001);
+    expect(await reconcileAll()).toMatchObject({ ended: 1 });
+    expect((await store.listRuns({ state: 'queued' })).items).toEqual([]);
+    expect(await inbox()).toHaveLength(1);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isPresent } from '../files/index.js';
 import { STREAM_BYTES } from '../orders/index.js';
 import type { Lead } from '../orders/index.js';
-import type { RunRecord } from '../records/index.js';
+import type { InboxItem, RunRecord } from '../records/index.js';
 import { readLastAttempt, runFolderPath } from '../run-folder/index.js';
 import { endOrphans, failedResult, getProcessState } from '../runs/index.js';
 import type { Store } from '../store/index.js';
@@ -23,6 +23,8 @@ export interface ReconcileOptions {
   readonly clock: () => number;
   /** Whether a claim of another machine has been expired for long enough; at once by default. */
   readonly isAbandoned?: (run: RunRecord) => boolean;
+  /** How often an order whose worker died on this machine is queued again, under a new run id; 0 by default. */
+  readonly workerLostRetries?: number;
 }
 
 /** What was reconciled. */
@@ -72,8 +74,13 @@ async function endUnlessHeld(options: ReconcileOptions, run: RunRecord): Promise
   const { owner, order } = run;
   if (owner === null || (await isHeld(owner))) return 'held';
   if (owner.host !== hostname() && options.isAbandoned?.(run) === false) return 'held';
-  if (order !== null) await settleOrphan(options, order, run.id);
-  else await options.store.endRun({ id: run.id, workerId: owner.worker_id, result: ORPHANED, now: options.clock() });
+  if (order === null) {
+    await options.store.endRun({ id: run.id, workerId: owner.worker_id, result: ORPHANED, now: options.clock() });
+    return 'ended';
+  }
+  await settleOrphan(options, order, run.id);
+  // Of another machine it is not known whether its agent is gone: a person decides.
+  if (owner.host === hostname()) await retryLost(options, order);
   return 'ended';
 }
 
@@ -98,4 +105,31 @@ async function settleOrphan(
   // Whatever the folder says of the exit: the agent could write there, and it was not seen.
   const end = { ...EXIT_UNKNOWN, stdout, stderr, command, workerVersion: version, runResult: ORPHANED };
   await lead.settle({ issueRef, runId, ...end, ...note });
+}
+
+/** Stands in the resolution where a person's name would. */
+const RETRIED_BY = 'sluice (retries.worker_lost)';
+
+/**
+ * Queues the order again if its retries are not used up. It goes through the inbox, as a person's retry does: fenced, with
+ * an execution and a comment; a crash in between leaves the item to a person.
+ */
+async function retryLost(
+  { store, lead, workerLostRetries = 0 }: ReconcileOptions,
+  { issue_ref: issueRef, run_id: runId }: NonNullable<RunRecord['order']>,
+): Promise<void> {
+  if (workerLostRetries === 0) return;
+  const { items } = await store.listInbox({ issueRef, order: 'newest', limit: 100 });
+  const item = items.find((found) => found.run_id === runId && found.resolution === null);
+  // A decision by a person in between starts the count again.
+  const used = items.filter(({ resolution }) => resolution !== null);
+  const decided = used.findIndex(({ resolution }) => !isRetriedHere(resolution));
+  const count = decided === -1 ? used.length : decided;
+  if (item === undefined || count >= workerLostRetries) return;
+  const why = `The worker was lost; retry ${count + 1} of ${workerLostRetries}.`;
+  await lead.resolve({ id: item.id, action: 'retry', who: RETRIED_BY, why });
+}
+
+function isRetriedHere(resolution: InboxItem['resolution']): boolean {
+  return resolution !== null && 'who' in resolution && resolution.who === RETRIED_BY;
 }

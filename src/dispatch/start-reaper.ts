@@ -27,6 +27,7 @@ export interface ReaperOptions extends Omit<ReconcileOptions, 'clock'> {
  */
 export function startReaper(options: ReaperOptions): { stop(): Promise<void> } {
   const { store, lead, data, everyMs = DEFAULT_LEASE_MS, logger = silentLogger, onRequeued } = options;
+  const { workerLostRetries = 0 } = options;
   const { clock = () => store.now() } = options;
   const waker = createWaker();
   const stopping = new AbortController();
@@ -38,6 +39,7 @@ export function startReaper(options: ReaperOptions): { stop(): Promise<void> } {
       lead,
       data,
       clock,
+      workerLostRetries,
       isAbandoned({ id, owner }) {
         const claim = `${id} ${owner?.worker_id ?? ''}`;
         seen.add(claim);

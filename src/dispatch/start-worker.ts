@@ -128,6 +128,7 @@ export function startWorker(options: WorkerOptions): Worker {
     logger,
     everyMs: options.reconcileMs ?? leaseMs,
     onRequeued: forWork.wake,
+    workerLostRetries: options.workerLostRetries ?? 0,
   });
 
   async function stop(): Promise<void> {

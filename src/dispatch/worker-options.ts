@@ -24,6 +24,8 @@ export interface WorkerOptions {
   readonly leaseMs?: number;
   /** How long it sleeps at most between two claims; 1 second by default. */
   readonly pollMs?: number;
+  /** How often an order whose worker died on this machine is queued again, under a new run id; 0 by default. */
+  readonly workerLostRetries?: number;
   /** How often it reconciles what others left; every lease by default. */
   readonly reconcileMs?: number;
   /** Milliseconds since 1970; the clock of the store by default. */
