@@ -13,6 +13,7 @@ import {
   runState,
   sinkStateSchema,
   workerSchema,
+  permissionChoiceSchema,
 } from '../records/index.js';
 import { created, endpoint, json } from './endpoint.js';
 import type { Endpoint } from './endpoint.js';
@@ -132,10 +133,13 @@ export const ENDPOINTS = {
     method: 'POST',
     path: '/v1/runs/{id}/reply',
     scope: 'run',
-    summary: 'Replies to a waiting run; returns when the run has received the reply.',
-    body: object({ text: { type: 'string', minLength: 1, maxLength: 1_000_000 } }),
+    summary:
+      'Replies to a waiting run: a text to `user.input.required`, an option to `permission.required`. Returns when the run has received it.',
+    body: {
+      anyOf: [object({ text: { type: 'string', minLength: 1, maxLength: 1_000_000 } }), permissionChoiceSchema],
+    },
     answer: json(object({ status: { const: 'posted' } })),
-    problems: ['RUN_NOT_FOUND', 'RUN_NOT_WAITING'],
+    problems: ['RUN_NOT_FOUND', 'RUN_NOT_WAITING', 'INVALID_REPLY'],
   }),
   cancelRun: endpoint({
     method: 'POST',

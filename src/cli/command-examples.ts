@@ -46,6 +46,12 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
     { line: 'sluice inbox', does: 'list open items' },
     { line: "sluice inbox --json --issue 'local#2'", does: 'print all details of one issue' },
   ],
+  reply: [
+    {
+      line: 'sluice reply RUN --allow --why "the diff is what I asked for"',
+      does: 'let the agent use the tool it asks for',
+    },
+  ],
   resolve: [
     {
       line: 'sluice resolve ITEM --action reject --why "nothing shows that it works"',

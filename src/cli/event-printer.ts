@@ -94,7 +94,7 @@ function describe(event: FcmpEvent): string {
     case 'user.input.replied':
       return '';
     case 'permission.required':
-      return `? Allow ${event.data.tool} ${shorten(JSON.stringify(event.data.input))}`;
+      return describePermission(event.data);
     case 'permission.replied':
       return `${event.data.decision === 'allow' ? '✓ allowed' : '✗ denied'} by ${event.data.who ?? event.data.by}`;
     case 'assistant.plan':
@@ -118,6 +118,12 @@ function describe(event: FcmpEvent): string {
     case 'assistant.message.delta':
       return '';
   }
+}
+
+function describePermission({ tool, input, diff = [], options }: FcmpData<'permission.required'>): string {
+  const files = diff.map(({ path }) => `\n  changes ${path}`).join('');
+  const choices = options.map(({ label }, index) => `${index + 1} ${label}`).join(', ');
+  return `? Allow ${tool} ${shorten(JSON.stringify(input))}${files}\n  yes, no, or: ${choices}`;
 }
 
 function describeToolCall({ name, status, input, error }: FcmpData<'assistant.tool_call'>): string {

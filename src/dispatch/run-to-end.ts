@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { getErrorMessage, isSluiceError } from '../base/index.js';
+import { decodeReply } from '../records/index.js';
 import type { RunResult, RunSpec } from '../records/index.js';
 import { failedResult, lockFolder, startRun } from '../runs/index.js';
 import type { FolderLock, Run, RunPorts } from '../runs/index.js';
@@ -62,6 +63,9 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
     onQuestion: async () => {
       await retryStore(async () => store.markWaiting({ id, workerId, now: clock() }), context);
     },
+    onUnanswered: async () => {
+      await retryStore(async () => store.markWaiting({ id, workerId, now: clock(), isOver: true }), context);
+    },
     ...(lock === undefined ? {} : { folderLock: lock }),
   };
   let run: Run;
@@ -74,7 +78,7 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
   const cancel = () => void run.cancel();
   if (claim.stop.aborted) cancel();
   claim.stop.addEventListener('abort', cancel, { once: true });
-  claim.onReply(async (text) => run.reply(text));
+  claim.onReply(async (reply) => run.reply(decodeReply(reply)));
   const result = await run.result;
   claim.stop.removeEventListener('abort', cancel);
   return result;

@@ -13,7 +13,7 @@ export { outboxMessageSchema, outboxState, sinkStateSchema } from './outbox-mess
 export type { NewOutboxMessage, OutboxMessage, SinkState } from './outbox-message.js';
 export type { ReadingSource, Reading, Problem } from './reading.js';
 export { approvalRulesSchema, type ApprovalRule } from './approval-rule.js';
-export { decodeReply, encodeReply, permissionReplySchema, type PermissionReply, type RunReply } from './run-reply.js';
+export { decodeReply, encodeReply, permissionChoiceSchema, type PermissionReply, type RunReply } from './run-reply.js';
 export { engineNameSchema, RUN_ENGINES, type RunEngine } from './run-engine.js';
 export { repairLevel, runFailureSchema, runOutcome, runResultSchema } from './run-result.js';
 export type {

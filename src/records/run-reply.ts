@@ -1,14 +1,14 @@
 import { name, object, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** The answer to a permission request: one of its options. */
-export const permissionReplySchema = object(
+/** The answer to a permission request, as a request brings it: one of its options. */
+export const permissionChoiceSchema = object(
   { interaction_id: name, option_id: name },
-  { why: { ...text, maxLength: 2000 }, who: { ...text, maxLength: 200 } },
+  { why: { ...text, maxLength: 2000 } },
 );
 
-/** See {@link permissionReplySchema}. */
-export type PermissionReply = FromSchema<typeof permissionReplySchema>;
+/** The answer to a permission request, and by whom. */
+export type PermissionReply = FromSchema<typeof permissionChoiceSchema> & { readonly who?: string };
 
 /** What a person answers: a text to `user.input.required`, a choice to `permission.required`. */
 export type RunReply = string | PermissionReply;

@@ -59,7 +59,7 @@ async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promi
 }
 
 /** In a container the user may have no name. */
-function readUserName(): string {
+export function readUserName(): string {
   try {
     return userInfo().username;
   } catch (cause) {

@@ -1,8 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/index.js';
-import { isSluiceError, omitUndefined } from '../../base/index.js';
+import { omitUndefined } from '../../base/index.js';
 import type { Run } from '../../runs/index.js';
+import { answerQuestions } from '../answer-questions.js';
 import type { CommandIo } from '../command-io.js';
 import { createEventPrinter } from '../event-printer.js';
 import { EXIT, type ExitCode } from '../failure.js';
@@ -11,8 +12,6 @@ import { printJson } from '../print.js';
 import { escapeControls } from '../render-json.js';
 import { readRunSpec } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
-import { createReplies } from '../replies.js';
-import type { Replies } from '../replies.js';
 import { formatLine } from '../terminal-text.js';
 
 /** Adds `sluice run` to the program. */
@@ -91,34 +90,16 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
 /** Prints the events as they arrive, and passes the person's replies. */
 async function follow(run: Run, flags: RunFlags, io: CommandIo): Promise<void> {
   const printer = createEventPrinter();
-  let replies: Replies | undefined;
+  const answerer = answerQuestions(run, io);
   try {
     for await (const { protocol, event } of run.events) {
       if (protocol !== 'fcmp') continue;
       const line = flags.watchJson === true ? `${escapeControls(JSON.stringify(event))}\n` : printer.format(event);
       if (line !== '') await io.stderr.write(line);
-      if (event.type !== 'user.input.required') continue;
-      replies ??= createReplies(io);
-      // Concurrently: the run may end before a reply is typed.
-      void answer(run, replies, io).catch(() => undefined);
+      answerer.see(event);
     }
   } finally {
-    replies?.close();
-  }
-}
-
-/** Sends the first valid line as the reply. Lines after the end of the run are ignored. */
-async function answer(run: Run, replies: Replies, io: CommandIo): Promise<void> {
-  for (;;) {
-    const reply = await replies.next();
-    // No reply can come any more.
-    if (reply === undefined) return run.cancel();
-    try {
-      return await run.reply(reply);
-    } catch (error) {
-      if (!isSluiceError(error) || error.code !== 'INVALID_REPLY') throw error;
-      await io.stderr.write(formatLine(error.message));
-    }
+    answerer.close();
   }
 }
 

@@ -203,9 +203,12 @@ export class Conversation implements CapturedConversation {
     if (this.#waiting.size === 0) {
       clearTimeout(this.#holdTimer);
       this.#options.stopwatch.start();
+    } else if (reply !== 'silent') {
+      // The others still wait, and whoever took this reply thinks that the run goes on.
+      await this.#options.onQuestion().catch(() => undefined);
     }
     if (reply === 'silent') {
-      await this.#options.onUnanswered().catch(() => undefined);
+      if (this.#waiting.size === 0) await this.#options.onUnanswered().catch(() => undefined);
       const why = `No answer within limits.wait_s (${waitMs / 1000} s).`;
       return this.#answer(open, 'deny', { by: 'rule', why });
     }

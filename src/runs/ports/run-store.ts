@@ -78,8 +78,8 @@ export interface RunStore {
   renewRun(
     hold: RunHold & { readonly leaseMs: number },
   ): Promise<{ readonly held: boolean; readonly cancel: boolean; readonly reply: string | null }>;
-  /** The agent has asked: from here on a reply is accepted. False if the claim is not held any more. */
-  markWaiting(hold: RunHold): Promise<boolean>;
+  /** The agent has asked: from here on a reply is accepted; with `isOver` none is any more, and the run goes on. False if the claim is not held any more. */
+  markWaiting(hold: RunHold & { readonly isOver?: boolean }): Promise<boolean>;
   /** Ends a run that carries no order. False if the claim is not held any more: another worker has the last word. */
   endRun(end: RunHold & { readonly result: RunResult }): Promise<boolean>;
   /** Asks a run to end; one that is queued and carries no order ends at once. */

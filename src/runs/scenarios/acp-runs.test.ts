@@ -355,7 +355,7 @@ describe('an agent that misbehaves ends with a code, and its bytes are kept', ()
     ['prints garbage instead of messages', {}, { garbage: 5000 }, 'PROTOCOL_BROKEN', /something else than messages/u],
     ['answers twice', {}, { twice: 'initialize' }, 'PROTOCOL_BROKEN', /no open request/u],
     ['speaks another version', {}, { version: 7 }, 'PROTOCOL_BROKEN', /version 7/u],
-    ['refuses to start', {}, { refuse: 'session/new' }, 'ENGINE_RUNTIME_ERROR', /Authentication required/u],
+    ['refuses to start', {}, { refuse: 'session/new' }, 'ENGINE_AUTH_FAILED', /Authentication required/u],
     ['never answers', { limits: { idle_s: 0.5 } }, { mute: 'session/new', stays: true }, 'RUN_TIMED_OUT', /idle_s/u],
   ] as const)('%s', async (_, spec, agent, code, message) => {
     const { result, file } = await converse([[{ say: 'ok' }]], { spec, agent });

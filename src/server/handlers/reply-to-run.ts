@@ -2,7 +2,8 @@ import { createWaker } from '../../dispatch/index.js';
 import type { Store } from '../../store/index.js';
 import { RequestError } from '../http/problem.js';
 
-interface ReplyOptions {
+/** What replying needs. */
+export interface ReplyOptions {
   readonly store: Pick<Store, 'postReply' | 'findRun' | 'read' | 'watch'>;
   /** Aborted when the server shuts down. */
   readonly ending: AbortSignal;
@@ -11,7 +12,7 @@ interface ReplyOptions {
 }
 
 /** Notifications may be late or missing, so the store is polled too. */
-const POLL_MS = 250;
+export const POLL_MS = 250;
 /** After every event of an attempt. */
 const LAST_SEQ = 999_999_999;
 

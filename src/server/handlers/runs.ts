@@ -4,6 +4,7 @@ import { checkRunSpec } from '../../runs/index.js';
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
+import { answerPermission } from './answer-permission.js';
 import { replyToRun } from './reply-to-run.js';
 import { summarizeRun, viewRun } from './run-view.js';
 import { resolveAllowedFolder } from '../security/allowed-folder.js';
@@ -37,9 +38,22 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       return { items: items.map(summarizeRun), next_cursor };
     },
     getRun: async ({ params }) => viewRun(await findRun(store, params.id)),
-    async replyToRun({ params, body }) {
-      const timeoutMs = settings.limits.requestMs;
-      const status = await replyToRun({ store, ending, timeoutMs }, params.id, body.text);
+    async replyToRun({ params, body, caller, requestId }) {
+      const options = { store, ending, timeoutMs: settings.limits.requestMs };
+      const isText = 'text' in body;
+      const status = isText
+        ? await replyToRun(options, params.id, body.text)
+        : await answerPermission(options, params.id, { ...body, who: caller.name });
+      if (!isText) {
+        const { interaction_id, option_id } = body;
+        logger.info('permission answered', {
+          run_id: params.id,
+          interaction_id,
+          option_id,
+          caller: caller.name,
+          request_id: requestId,
+        });
+      }
       switch (status) {
         case 'posted':
           return { status };
@@ -48,7 +62,7 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
         case 'not_waiting':
           throw new RequestError(
             'RUN_NOT_WAITING',
-            'The run is not waiting for a reply. Wait for the event "user.input.required".',
+            'The run is not waiting for this reply. Wait for the event "user.input.required" or "permission.required".',
           );
       }
     },

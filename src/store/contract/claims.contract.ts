@@ -314,6 +314,10 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.postReply('r1', 'yes')).toBe('not_waiting');
       expect(await store.markWaiting(HOLD)).toBe(true);
       expect(await store.findRun('r1')).toMatchObject({ state: 'waiting' });
+      expect(await store.markWaiting({ ...HOLD, isOver: true })).toBe(true);
+      expect(await store.findRun('r1')).toMatchObject({ state: 'running' });
+      expect(await store.postReply('r1', 'late')).toBe('not_waiting');
+      expect(await store.markWaiting(HOLD)).toBe(true);
       expect(await store.postReply('r1', HOSTILE_TEXT)).toBe('posted');
       expect(await store.postReply('r1', 'no')).toBe('not_waiting');
       expect((await store.renewRun({ ...renewal, workerId: 'w2' })).reply).toBeNull();

@@ -83,12 +83,12 @@ export function createClaimRun(tables: Tables): ClaimRun {
       return { held: true, cancel: row.record.cancel_requested, reply };
     },
 
-    async markWaiting(hold) {
+    async markWaiting({ isOver = false, ...hold }) {
       checkOpen(tables);
       const row = findHeld(tables, hold);
       if (row === undefined) return false;
       row.reply = null;
-      row.record = { ...row.record, state: 'waiting' };
+      row.record = { ...row.record, state: isOver ? 'running' : 'waiting' };
       return true;
     },
 

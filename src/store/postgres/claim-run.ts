@@ -107,12 +107,12 @@ export function createClaimRun({ database }: Context): ClaimRun {
       return { held: true, cancel: flag('cancel_requested'), reply: jsonOrNull('taken') as string | null };
     },
 
-    async markWaiting({ id, workerId }) {
+    async markWaiting({ id, workerId, isOver = false }) {
       const { rows } = await database.query(
-        `UPDATE sluice.runs SET state = 'waiting', reply = NULL
+        `UPDATE sluice.runs SET state = $3, reply = NULL
          WHERE id = $1 AND worker_id = $2 AND ${IS_HELD}
          RETURNING true AS done`,
-        [id, workerId],
+        [id, workerId, isOver ? 'running' : 'waiting'],
       );
       return rows.length > 0;
     },

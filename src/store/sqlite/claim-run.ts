@@ -40,7 +40,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const setBase = database.prepare('UPDATE orders SET base_commit = coalesce(base_commit, ?) WHERE run = ?');
   const release = database.prepare(`UPDATE runs SET ${UNCLAIMED}, not_before = ? WHERE id = ?`);
   const renew = database.prepare('UPDATE runs SET state = ?, lease_until = ?, reply = NULL WHERE id = ?');
-  const wait = database.prepare(`UPDATE runs SET state = 'waiting', reply = NULL WHERE id = ?`);
+  const wait = database.prepare(`UPDATE runs SET state = ?, reply = NULL WHERE id = ?`);
   const end = database.prepare(END_RUN);
   const requeueExpired = database.prepare(`
     UPDATE runs SET ${UNCLAIMED} WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= ?`);
@@ -105,9 +105,9 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
         return { held: true, cancel: row['cancel_requested'] === 1, reply };
       }),
 
-    markWaiting: async (hold) =>
+    markWaiting: async ({ isOver = false, ...hold }) =>
       whileHeld(hold, false, () => {
-        wait.run(hold.id);
+        wait.run(isOver ? 'running' : 'waiting', hold.id);
         return true;
       }),
 

@@ -1,0 +1,103 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { FcmpData } from '../../events/index.js';
+import type { Store } from '../../store/index.js';
+import type { CommandIo } from '../command-io.js';
+import { withContext, withContextOptions } from '../command-context.js';
+import type { ContextFlags } from '../command-context.js';
+import { EXIT, type ExitCode, MisuseError } from '../failure.js';
+import { printJson } from '../print.js';
+import { readUserName } from './resolve.js';
+
+interface ReplyFlags extends ContextFlags {
+  readonly allow?: boolean;
+  readonly deny?: boolean;
+  readonly text?: string;
+  readonly question?: string;
+  readonly why?: string;
+  readonly who?: string;
+}
+
+/** How long the run may take to receive a reply. */
+const TIMEOUT_MS = 30_000;
+
+/** Adds `sluice reply` to the program. */
+export function addReplyCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('reply'))
+    .description('answer the question of a waiting run')
+    .argument('<run>', 'id of the run')
+    .addOption(new Option('--allow', 'allow the tool this once').conflicts(['deny', 'text']))
+    .addOption(new Option('--deny', 'deny the tool').conflicts(['allow', 'text']))
+    .option('--text <text>', 'answer to an open question')
+    .option('--question <id>', 'which permission request, if there are several: px_1_2')
+    .option('--why <text>', 'reason, for the record')
+    .option('--who <name>', 'who decides (default: your login name)')
+    .addHelpText('after', '\nExit codes: 0 the run has received the reply, 1 it has not, 2 wrong usage.')
+    .action(async (run: string, flags: ReplyFlags) => {
+      end(await runReply(run, flags, io));
+    });
+}
+
+async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<ExitCode> {
+  const { text } = flags;
+  if (text === undefined && flags.allow !== true && flags.deny !== true)
+    throw new MisuseError('Nothing to reply. Use --allow, --deny or --text.');
+  return withContext(flags, async ({ store }) => {
+    const { answerPermission, replyToRun } = await import('../../server/index.js');
+    const options = { store, ending: new AbortController().signal, timeoutMs: TIMEOUT_MS };
+    const status =
+      text === undefined
+        ? await answerPermission(options, run, await chooseAnswer(store, run, flags))
+        : await replyToRun(options, run, text);
+    if (status === 'not_found') throw new MisuseError(`There is no run "${run}". Check --data and --database.`);
+    if (status === 'not_waiting') throw new MisuseError('The run does not wait for this reply.');
+    await printJson({ run, status }, io);
+    return EXIT.success;
+  });
+}
+
+/** The option of the open question that says it. */
+async function chooseAnswer(store: Store, run: string, { allow, question, why, who }: ReplyFlags) {
+  const open = await findOpenPermissions(store, run);
+  const asked = question === undefined ? open[0] : open.find(({ interaction_id: id }) => id === question);
+  if (asked === undefined || (question === undefined && open.length > 1)) {
+    const listed = open.map(({ interaction_id: id, tool }) => `${id} (${tool})`).join(', ');
+    throw new MisuseError(
+      listed === '' ? `Run "${run}" asks for no permission.` : `Name the question with --question: ${listed}.`,
+    );
+  }
+  const kinds = allow === true ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
+  const option = kinds.flatMap((kind) => asked.options.find((one) => one.kind === kind) ?? [])[0];
+  if (option === undefined) {
+    const offered = asked.options.map(({ label }) => label).join(', ');
+    throw new MisuseError(
+      `The agent offers no such option, only: ${offered}. Use the console or POST /v1/runs/{id}/reply.`,
+    );
+  }
+  return {
+    interaction_id: asked.interaction_id,
+    option_id: option.id,
+    who: who ?? readUserName(),
+    ...(why === undefined ? {} : { why }),
+  };
+}
+
+/** Events read at a time. */
+const PAGE = 1000;
+
+/** The permission requests of a run that have no answer; those of an attempt that was resumed have one. */
+async function findOpenPermissions(store: Store, run: string): Promise<readonly FcmpData<'permission.required'>[]> {
+  let open = new Map<string, { readonly attempt: number; readonly question: FcmpData<'permission.required'> }>();
+  for (let after = 0; ;) {
+    const page = await store.read({ runId: run, protocol: 'fcmp', after, limit: PAGE });
+    for (const { protocol, event } of page) {
+      if (protocol !== 'fcmp') continue;
+      after = event.seq;
+      const { attempt } = event.meta;
+      open = new Map([...open].filter(([, asked]) => asked.attempt === attempt));
+      if (event.type === 'permission.required') open.set(event.data.interaction_id, { attempt, question: event.data });
+      else if (event.type === 'permission.replied') open.delete(event.data.interaction_id);
+    }
+    if (page.length < PAGE) return [...open.values()].map(({ question }) => question);
+  }
+}

@@ -1,0 +1,107 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startWorker } from '../../dispatch/start-worker.js';
+import { openServer, readJson } from '../fixtures/open-server.js';
+
+const AGENT = fileURLToPath(new URL('../../runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));
+const WRITE = { toolCallId: 'c1', title: 'Write a.txt', kind: 'edit', rawInput: { file_path: 'a.txt' } };
+
+/** A server whose worker runs an agent that asks, and a run that waits with the question. */
+async function waitForQuestion(steps: readonly object[], limits: object = {}) {
+  const agents = { fake: { acp: [process.execPath, AGENT] } };
+  const site = await openServer({ settings: { agents } });
+  const script = join(site.folder, 'acp.json');
+  await writeFile(script, JSON.stringify({ prompts: [steps, [...steps, { say: 'resumed' }]] }));
+  const worker = startWorker({
+    store: site.store,
+    lead: site.lead,
+    runs: { data: site.data, agents: { fake: { acp: [process.execPath, AGENT, script] } } },
+    pollMs: 20,
+  });
+  onTestFinished(async () => worker.stop({ graceMs: 0 }));
+  const request = { engine: 'fake', prompt: 'x', workdir: site.work, permissions: 'ask', limits };
+  const { id } = await readJson(site.post('/v1/runs', request));
+  const run = `/v1/runs/${String(id)}`;
+  await vi.waitFor(async () => expect((await readJson(site.get(run)))['state']).toBe('waiting'), { timeout: 10_000 });
+  const ended = async () => {
+    await vi.waitFor(async () => expect((await readJson(site.get(run)))['state']).toBe('ended'), { timeout: 10_000 });
+    const { events } = await readJson(site.get(`${run}/history?protocol=fcmp`));
+    return {
+      record: await readJson(site.get(run)),
+      events: events as { type: string; data: Record<string, unknown> }[],
+    };
+  };
+  const reply = async (body: object) => {
+    const answer = await site.post(`${run}/reply`, body);
+    return { status: answer.status, code: (await readJson(answer))['code'] };
+  };
+  return { ...site, ended, reply };
+}
+
+describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }, () => {
+  it('is received by the run, which records who answered and why', async () => {
+    const { reply, ended } = await waitForQuestion([{ ask: WRITE }, { say: 'ok' }]);
+    expect(await reply({ interaction_id: 'px_1_1', option_id: 'perhaps' })).toEqual({
+      status: 400,
+      code: 'INVALID_BODY',
+    });
+    expect(await reply({ interaction_id: 'px_1_7', option_id: 'yes' })).toEqual({
+      status: 409,
+      code: 'RUN_NOT_WAITING',
+    });
+    expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes', why: 'fine' })).toMatchObject({ status: 200 });
+    expect(await reply({ interaction_id: 'px_1_1', option_id: 'no' })).toEqual({
+      status: 409,
+      code: 'RUN_NOT_WAITING',
+    });
+    const { record, events } = await ended();
+    expect(record).toMatchObject({ result: { status: 'success', text: 'ok' } });
+    expect(events.find(({ type }) => type === 'permission.replied')?.data).toMatchObject({
+      decision: 'allow',
+      by: 'person',
+      why: 'fine',
+      who: expect.any(String),
+    });
+  });
+
+  it('answers each of several questions', async () => {
+    const { reply, ended } = await waitForQuestion([{ asks: [WRITE, { ...WRITE, toolCallId: 'c2' }] }, { say: 'ok' }]);
+    expect(await reply({ interaction_id: 'px_1_2', option_id: 'no' })).toMatchObject({ status: 200 });
+    await vi.waitFor(async () =>
+      expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes' })).toMatchObject({ status: 200 }),
+    );
+    expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'ok' } });
+  });
+
+  it('resumes the session where the process was not kept', async () => {
+    const { reply, ended, store } = await waitForQuestion([{ ask: WRITE }], { hold_s: 0.1 });
+    const { items } = await store.listRuns({});
+    const id = items[0]?.id ?? '';
+    await vi.waitFor(
+      async () => {
+        const events = await store.read({ runId: id, protocol: 'fcmp', limit: 1000 });
+        expect(events.some(({ event }) => 'code' in event.data && event.data.code === 'PERMISSION_PENDING')).toBe(true);
+      },
+      { timeout: 10_000 },
+    );
+    expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes' })).toMatchObject({ status: 200 });
+    expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'resumed', attempts: 2 } });
+  });
+
+  it('that nobody sends denies, and the run does not wait any more', async () => {
+    const { ended } = await waitForQuestion([{ ask: WRITE }, { say: 'without' }], { wait_s: 0.5 });
+    expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'without' } });
+  });
+});
+
+it('a request may not bring rules that allow', async () => {
+  const { post, work } = await openServer();
+  const request = { engine: 'gemini-acp', prompt: 'x', workdir: work, permissions: 'ask' };
+  const refused = await readJson(post('/v1/runs', { ...request, approvals: [{ decide: 'allow' }] }));
+  expect(refused['code']).toBe('PERMISSIONS_NOT_ALLOWED');
+  expect(
+    await readJson(post('/v1/runs', { ...request, approvals: [{ decide: 'deny', tool: 'bash' }] })),
+  ).toHaveProperty('id');
+});

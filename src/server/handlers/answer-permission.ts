@@ -1,0 +1,89 @@
+import { createWaker } from '../../dispatch/index.js';
+import { isRasp } from '../../events/index.js';
+import type { RaspData, RaspEvent } from '../../events/index.js';
+import { encodeReply } from '../../records/index.js';
+import type { PermissionReply } from '../../records/index.js';
+import { RequestError } from '../http/problem.js';
+import { POLL_MS } from './reply-to-run.js';
+import type { ReplyOptions } from './reply-to-run.js';
+
+/** Events read at a time. */
+const PAGE = 1000;
+
+/**
+ * Posts the answer to a permission request, and returns when the run has published it: as the answer itself, or, where the
+ * process was not kept, by resuming the session in the next attempt.
+ */
+export async function answerPermission(options: ReplyOptions, id: string, reply: PermissionReply) {
+  const { store, ending, timeoutMs } = options;
+  const search = new QuestionSearch(store, id, reply.interaction_id);
+  await search.look();
+  const { question } = search;
+  if (question === null || search.isAnswered) {
+    return (await store.findRun(id)) === undefined ? ('not_found' as const) : ('not_waiting' as const);
+  }
+  if (!question.options.some((option) => option.id === reply.option_id)) {
+    const known = question.options.map((option) => option.id).join(', ');
+    throw new RequestError('INVALID_BODY', `The question has no option "${reply.option_id}". Use one of: ${known}.`);
+  }
+  const status = await store.postReply(id, encodeReply(reply));
+  if (status !== 'posted') return status;
+  const until = performance.now() + timeoutMs;
+  const waker = createWaker();
+  const stopWatching = store.watch(id, waker.wake);
+  try {
+    while (!ending.aborted && performance.now() < until) {
+      // In this order, so that events before the end are seen.
+      const run = await store.findRun(id);
+      await search.look();
+      if (search.isAnswered) return status;
+      if (run?.state === 'ended')
+        throw new RequestError('RUN_NOT_WAITING', 'The run ended before it received the answer.');
+      await waker.sleep(POLL_MS);
+    }
+  } finally {
+    stopWatching();
+  }
+  throw new RequestError(
+    'REQUEST_TIMED_OUT',
+    'The answer is stored, but the run has not received it yet. Watch the events of the run.',
+  );
+}
+
+/** Finds a question and its answer in the events of its attempt, each event read once. */
+class QuestionSearch {
+  readonly #store: ReplyOptions['store'];
+  readonly #run: string;
+  readonly #interaction: string;
+  readonly #attempt: number;
+  #after: string;
+  question: RaspData<'interaction.permission.required'> | null = null;
+  isAnswered = false;
+
+  constructor(store: ReplyOptions['store'], run: string, interaction: string) {
+    this.#store = store;
+    this.#run = run;
+    this.#interaction = interaction;
+    this.#attempt = Number(/^px_(?<attempt>\d{1,6})_\d{1,9}$/u.exec(interaction)?.groups?.['attempt'] ?? 0);
+    this.#after = `${this.#attempt}:0`;
+  }
+
+  async look(): Promise<void> {
+    if (this.#attempt === 0) return;
+    for (;;) {
+      const page = await this.#store.read({ runId: this.#run, protocol: 'rasp', after: this.#after, limit: PAGE });
+      for (const emitted of page) if (emitted.protocol === 'rasp') this.#read(emitted.event);
+      if (page.length < PAGE || this.isAnswered) return;
+    }
+  }
+
+  #read(event: RaspEvent): void {
+    this.#after = `${event.attempt_number}:${event.seq}`;
+    if (event.attempt_number > this.#attempt) this.isAnswered = true;
+    else if (isRasp(event, 'interaction.permission.required')) {
+      if (event.data.interaction_id === this.#interaction) this.question = event.data;
+    } else if (isRasp(event, 'interaction.permission.replied')) {
+      if (event.data.interaction_id === this.#interaction) this.isAnswered = true;
+    }
+  }
+}
