@@ -69,9 +69,8 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
   return {
     see(event) {
       if (event.type === 'user.input.required') {
-        const read = (text: string) => ({ reply: text });
         // No reply can come any more.
-        add({ id: event.data.interaction_id, read, giveUp: async () => run.cancel() });
+        add({ id: event.data.interaction_id, read: readText, giveUp: async () => run.cancel() });
       } else if (event.type === 'permission.required') add(permissionQuestion(event.data, run));
       else if (event.type === 'permission.replied') {
         const { interaction_id: id } = event.data;
@@ -80,6 +79,10 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
     },
     close: () => replies?.close(),
   };
+}
+
+function readText(line: string): { readonly reply: RunReply } {
+  return { reply: line };
 }
 
 /** Answered with yes, no, or the number of an option; denied where nobody can answer. */
