@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { parse } from '../json/parse.js';
 import { ANSWERS } from './fixtures/answers.js';
 import { BOLD_ANSWERS } from './fixtures/bold-answers.js';
+import { FURTHER_ANSWERS } from './fixtures/further-answers.js';
 import { replayChanges } from './fixtures/replay-changes.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
-describe.each(Object.entries({ ...ANSWERS, ...BOLD_ANSWERS }))('align: %s', (_kind, answers) => {
+describe.each(Object.entries({ ...ANSWERS, ...BOLD_ANSWERS, ...FURTHER_ANSWERS }))('align: %s', (_kind, answers) => {
   const read = answers.filter((answer) => 'value' in answer);
   const refused = answers.filter((answer) => !('value' in answer));
 

@@ -43,20 +43,22 @@ const MOST_RIVALS = 32;
 const LONGEST_WORDS = 160;
 /** Words between two values that make the later one count. */
 const CORRECTION =
-  /\b(?:actually|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|final|fix|instead|korr|mistake|oops|revised|should be|sorry|second thought|wait|(?:is|was) wrong)|不对|正确/i;
+  /\b(?:actually|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|final|fix|instead|korr|mistake|oops|revised|should be|sorry|second thought|wait|(?:is|was|be) wrong)|→|->|=>|不对|正确/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
-  /\b(?:e\.g|example|format|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式|\b(?:not|(?:previous|earlier)\b[^.:;\n]{0,40})\s*$/i;
+  /\b(?:e\.g|example|format|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式|\b(?:not|(?:previous|earlier|old)\b[^.:;\n]{0,40})\s*$/i;
 /** The same, of a value behind another one. */
 const AFTERTHOUGHT = /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$/i;
 const NO_ANSWER = labelPattern(
-  'input|original|before|previous|old|initial|draft|sample|step|action|observation|plan|expected|beispiel|ejemplo|例',
+  'input|original|before|previous|old|initial|draft|sample|step|action|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|ejemplo|例',
 );
-const ANSWER = labelPattern('answer|output|result|response|final|solution|actual|updated|antwort|respuesta|答|结果');
+const ANSWER = labelPattern(
+  'correct|good|answer|output|result|response|final|solution|actual|updated|antwort|respuesta|答|结果',
+);
 
 /** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
 function labelPattern(words: string): RegExp {
-  return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>]{0,40}[:：>\\n][\\s*_]{0,9}(?:\`{3}\\w*\\s*)?$`, 'i');
+  return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>.]{0,40}[:：>\\n][\\s*_]{0,9}(?:\`{3}\\w*\\s*)?$`, 'i');
 }
 
 /** One search for the value of a text: what it was given, and what it has seen so far. */

@@ -14,6 +14,11 @@ describe('findNdjsonLines', () => {
     expect(lines('started\n{"a": 1}\n\nworking…\n{"b": 2}\ndone')).toEqual(['{"b": 2}', '{"a": 1}']);
   });
 
+  test('where each has a heading or a label they are running text', () => {
+    expect(lines('Here it is:\n{"a": 1}\n\nAlternatively:\n{"b": 2}')).toEqual([]);
+    expect(lines('**Result**\n{"a": 1}\n## Notes\n{"b": 2}')).toEqual([]);
+  });
+
   test('indentation and carriage returns do no harm', () => {
     expect(lines('  {"a": 1}  \r\n\t{"b": 2}\r\n').map((line) => line.trim())).toEqual(['{"b": 2}', '{"a": 1}']);
   });

@@ -24,6 +24,7 @@ export function createSpan(finder: FinderName, start: number, end: number, untou
 /** A line that may hold a value, and one that could only stand inside a value written over several lines, or in a fence. */
 const VALUE_LINE = /^\s*(?:\{[^]*}|\[[^]*])\s*$/;
 const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
+const LABEL_LINE = /^\s*(?:#|\*\*)|:\s*$/;
 /** A fence, its language word and attributes, up to the bracket the value begins with. Bounded, to stay linear. */
 const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
 /** What kind of value a bracket may begin: checked before a reader is set to work, because prose is full of brackets. */
@@ -71,10 +72,11 @@ function tagSpan(block: TagBlock, isOnly: boolean): Span {
 
 /**
  * The lines that hold a JSON value each, last first, if the text is NDJSON: at least two such lines, log lines between
- * them allowed.
+ * them allowed. Where each has a heading or a label, it is running text.
  */
 export function findNdjsonLines(text: string, regions: readonly Region[], most: number): readonly Region[] {
   const lines: Region[] = [];
+  let labels = 0;
   for (const region of regions.toReversed()) {
     let { end } = region;
     while (end > region.start && lines.length < most) {
@@ -82,10 +84,11 @@ export function findNdjsonLines(text: string, regions: readonly Region[], most: 
       const line = text.slice(start, end);
       if (INSIDE_LINE.test(line)) return [];
       if (VALUE_LINE.test(line)) lines.push({ start, end });
+      else if (LABEL_LINE.test(line)) labels++;
       end = start - 1;
     }
   }
-  return lines.length > 1 ? lines : [];
+  return lines.length > 1 && lines.length > labels ? lines : [];
 }
 
 /**
