@@ -79,7 +79,7 @@ describe('sluice serve', () => {
     [
       'an address that is not ours',
       ['--port', '0', '--host', '203.0.113.1'],
-      { SLUICE_TOKENS: '[{"name":"a","scopes":[],"value":"x"}]' },
+      { SLUICE_TOKENS: '[{"name":"a","scopes":[],"value":"x-x-x-x-x-x-x-x-x"}]' },
       'ADDRESS_UNAVAILABLE',
     ],
   ])('refuses %s', async (_, args, env, words) => {

@@ -16,7 +16,9 @@ describe('the tokens of the server', () => {
 
   it('may name the variable that holds the value', () => {
     const tokens = [{ name: 'ada', scopes: ['read'], value_env: 'ADA' }] as const;
-    expect(readTokens({ tokens }, { ADA: 'secret' })).toEqual([{ name: 'ada', scopes: ['read'], value: 'secret' }]);
+    expect(readTokens({ tokens }, { ADA: 'a-secret-of-this-length' })).toEqual([
+      { name: 'ada', scopes: ['read'], value: 'a-secret-of-this-length' },
+    ]);
     expect(() => readTokens({ tokens }, {})).toThrow(/ADA/);
   });
 
@@ -25,6 +27,7 @@ describe('the tokens of the server', () => {
     ['another shape', '[{"name":"ada","scopes":["fly"],"value":"hush-hush"}]', /0\.scopes\.0/],
     ['no list', '{"hush-hush":1}', /is invalid/],
     ['no value', '[{"name":"ada","scopes":[]}]', /Set value_env/],
+    ['a value that can be guessed', '[{"name":"ada","scopes":[],"value":"hush-hush"}]', /at least 16/],
     ['one name twice', JSON.stringify([ada, ada]), /^Two tokens/],
   ])('are refused for %s, without repeating a secret', (_, variable, message) => {
     const read = () => readTokens({}, { SLUICE_TOKENS: variable });

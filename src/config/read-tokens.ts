@@ -26,7 +26,7 @@ export function readTokens(
   const listed = listedInEnv === undefined || listedInEnv.trim() === '' ? (config.tokens ?? []) : readList(listedInEnv);
   const tokens = listed.map(({ name, scopes, value, value_env }) => {
     const found = value_env === undefined ? value : env[value_env];
-    if (found !== undefined && found !== '') return { name, scopes, value: found };
+    if (found !== undefined && found !== '') return { name, scopes, value: requireLength(found, name) };
     throw invalid(
       value_env === undefined
         ? `The token "${name}" has no value. Set value_env to the name of the variable that holds it, or set value.`
@@ -36,6 +36,14 @@ export function readTokens(
   const double = tokens.find(({ name }, index) => tokens.findIndex((token) => token.name === name) !== index);
   if (double === undefined) return tokens;
   throw invalid(`Two tokens are named "${double.name}". Rename one: the name records who made a decision.`);
+}
+
+/** A shorter one could be guessed. */
+const LEAST_CHARACTERS = 16;
+
+function requireLength(value: string, name: string): string {
+  if (value.length >= LEAST_CHARACTERS) return value;
+  throw invalid(`The token "${name}" is too short. Use at least ${LEAST_CHARACTERS} random characters.`);
 }
 
 /** The message does not repeat what the variable holds. */

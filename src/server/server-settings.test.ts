@@ -5,6 +5,7 @@ describe('the settings of a server', () => {
   it('are narrow by default: one root, no programs, no other sites', () => {
     expect(settingsFromConfig({}, { env: {}, cwd: '/srv' })).toEqual({
       tokens: [],
+      agents: {},
       roots: ['/srv'],
       commands: [],
       env: [],
@@ -17,7 +18,7 @@ describe('the settings of a server', () => {
   });
 
   it('come from the configuration', () => {
-    const token = { name: 'ada', scopes: ['read'], value: 'x' } as const;
+    const token = { name: 'ada', scopes: ['read'], value: 'a-long-enough-secret' } as const;
     const server = {
       env: ['OPENAI_*'],
       allow_bypass: true,
@@ -29,6 +30,7 @@ describe('the settings of a server', () => {
     const config = { roots: [], commands: ['make'], tokens: [token], server };
     expect(settingsFromConfig(config, { env: {}, cwd: '/srv' })).toEqual({
       tokens: [token],
+      agents: {},
       roots: [],
       commands: ['make'],
       env: ['OPENAI_*'],

@@ -45,6 +45,24 @@ describe('renderComment', () => {
     expect(readOutline(comment)).toEqual({ header: HEADER, sections: SECTIONS });
   });
 
+  test('notifies nobody, loads no image and leads nowhere but to the pull request', () => {
+    const summary = [
+      'Thanks @owner/team and (@ada), mail me@example.org.',
+      '![x](https://evil.example/pixel.png) [click](//evil.example) [ref][1]',
+      '[1]: https://evil.example/a',
+      'See www.evil.example or ftp://evil.example.',
+    ].join('\n');
+    const pr = 'https://github.com/acme/shop/pull/7';
+    const comment = commentOn(createReading({ summary, changes: { pr } }));
+    expect(comment).not.toMatch(/(?<![\w.])@\w/);
+    expect(comment).toContain('me@example.org');
+    expect(comment).not.toMatch(/(?<!\\)\]\s*[([:]/);
+    expect(comment.match(/\w+:\/\/\S+/g)).toEqual([pr]);
+    expect(comment).toContain(String.raw`www\.evil.example`);
+    const forged = commentOn(createReading({ changes: { pr: 'https://x.example/ [a](//evil.example) @ada' } }));
+    expect(forged).not.toMatch(/ @ada|\w:\/\/|[^\\]\]\(/);
+  });
+
   test.each([
     ['not_run', 'not run'],
     ['not_recognised', 'result not recognised'],

@@ -16,7 +16,7 @@ export interface CommentContent {
 /**
  * The comment that a decision writes: header lines, a blank line, sections, always the same ones in the same order, with
  * `none` for what is absent; one about the evidence where there is any. Whatever a worker wrote stays inside its quote or its line, so it can forge neither.
- * Mentions (`@name`) are left alone: the forge decides whom it notifies.
+ * What a worker wrote notifies nobody, loads no image and leads nowhere: only the address of the pull request is a link.
  *
  * @example
  * renderComment({ order, reading, decision }).split('\n')[0] // 'Role: backend'
@@ -39,7 +39,7 @@ export function renderComment(content: CommentContent): string {
   const result = readClaims(content);
   const sections = {
     Summary: summarize(content, result),
-    Changes: facts({ PR: result?.changes.pr, Commit: findCommit(content, result) }),
+    Changes: `- PR: ${showAddress(result?.changes.pr)}\n${facts({ Commit: findCommit(content, result) })}`,
     Tests: facts(testFacts(result)),
     ...(decision.evidence?.length ? { Evidence: renderEvidence(decision.evidence) } : {}),
     BlockedBy: list(result?.blocked_by),
@@ -169,7 +169,24 @@ function quote(text: string): string {
     .join('\n');
 }
 
-/** Tags would be taken as HTML, and a hidden comment could pass for the marker of a delivery. */
-function escapeMarkup(text: string): string {
-  return text.replaceAll(/<(?=[A-Za-z/!?])/g, '&lt;');
+/** The address that the decision is about stays a link, if it is nothing but an address. */
+function showAddress(value: string | undefined): string {
+  const line = showLine(value ?? '', LINE_LENGTH);
+  return /^https?:\/\/[\w.:-]+(?:\/[\w./#?=&%+~-]*)?$/.test(line) ? line : none(value);
 }
+
+/**
+ * Tags would be taken as HTML, and a hidden comment could pass for the marker of a delivery. A mention would notify people,
+ * an image would be loaded by everyone who reads the comment, and a link may lead anywhere.
+ */
+function escapeMarkup(text: string): string {
+  return text
+    .replaceAll(/<(?=[A-Za-z/!?])/g, '&lt;')
+    .replaceAll(/(?<![\w.])@(?=\w)/g, FULL_WIDTH_AT)
+    .replaceAll(/\](?=\s*[([:])/g, String.raw`\]`)
+    .replaceAll(/:\/\/(?=\S)/g, String.raw`:\//`)
+    .replaceAll(/(?<![\w/.])www\.(?=\w)/gi, (www) => `${www.slice(0, -1)}\\.`);
+}
+
+/** Looks like the sign it replaces; no forge takes it for the beginning of a name. */
+const FULL_WIDTH_AT = '\uff20';

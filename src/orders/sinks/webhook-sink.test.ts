@@ -49,12 +49,17 @@ describe('createWebhookSink', () => {
     await sink.send(makeMessage(), signal);
     await sink.send(makeMessage(), signal);
     await sink.send(makeMessage({ trigger: 'resolve:x' }), signal);
+    await sink.send(makeMessage({ id: 'message-of-another-installation' }), signal);
     const keys = seen.map(({ headers }) => headers['idempotency-key']);
+    const { id } = makeMessage();
     expect(keys).toEqual([
-      'test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001',
-      'test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001',
-      'test owner%2Frepo%237 resolve%3Ax',
+      `${id} test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001`,
+      `${id} test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001`,
+      `${id} test owner%2Frepo%237 resolve%3Ax`,
+      'message-of-another-installation test owner%2Frepo%237 workrun%3A2026-11-15-backend-0001',
     ]);
+    // The signature covers the body, and so the key.
+    expect(seen.map(({ body }) => (JSON.parse(body) as { idempotency_key: string }).idempotency_key)).toEqual(keys);
   });
 
   it('refuses an address inside a network unless that is allowed', async () => {

@@ -75,13 +75,18 @@ export function createWebhookSink(options: WebhookOptions): Sink {
   };
 }
 
-function createPayload({ sink, issue_ref, trigger, body }: NewOutboxMessage) {
-  return { sink, issue_ref, trigger, body };
+/** The key is part of the body too, because the signature covers only that. */
+function createPayload(message: NewOutboxMessage) {
+  const { sink, issue_ref, trigger, body } = message;
+  return { idempotency_key: formatKey(message), sink, issue_ref, trigger, body };
 }
 
-/** The outbox key in characters a header may have. */
-function formatKey({ sink, issue_ref, trigger }: NewOutboxMessage): string {
-  return [sink, issue_ref, trigger].map(encodeURIComponent).join(' ');
+/**
+ * The id of the message, which no other installation has, and its outbox key, in characters a header may have. Two
+ * installations may have the same issue and run number.
+ */
+function formatKey({ id, sink, issue_ref, trigger }: NewOutboxMessage): string {
+  return [id, sink, issue_ref, trigger].map(encodeURIComponent).join(' ');
 }
 
 /** Seconds since 1970, as the sender's clock had them. */

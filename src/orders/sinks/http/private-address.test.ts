@@ -18,6 +18,8 @@ describe('isPrivateAddress', () => {
     ['255.255.255.255', 'broadcast'],
     ['::1', 'this machine'],
     ['::', 'any address of this machine'],
+    ['::7f00:1', 'this machine, compatible'],
+    ['::a9fe:a9fe', 'metadata of clouds, compatible'],
     ['fe80::1%eth0', 'link-local, with a zone'],
     ['fd12::1', 'unique local'],
     ['::ffff:127.0.0.1', 'this machine, mapped'],

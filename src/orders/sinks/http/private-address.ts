@@ -21,7 +21,8 @@ const RANGES = {
     ['224.0.0.0', 3],
   ],
   ipv6: [
-    ['::', 127],
+    // Any address and this machine, and what carries an IPv4 address without a prefix.
+    ['::', 96],
     // Addresses that carry an IPv4 address inside, which could be a private one: mapped, NAT64, 6to4, Teredo.
     ['::ffff:0:0', 96],
     ['64:ff9b::', 96],
