@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { WorkContext } from './worker-options.js';
 
 /** Others may end the run sooner, when its lease has expired; the next answer of the store says so. */
@@ -5,7 +6,10 @@ const LONGEST_OUTAGE_MS = 10 * 60_000;
 
 /** A claim that is kept alive while its run is executed. */
 export interface HeldClaim {
-  /** Aborted when the run must stop: canceled, replaced, claimed by another worker, or the worker is out of time. */
+  /**
+   * Aborted when the run must stop: canceled, replaced, claimed by another worker, or the worker is out of time. Its reason
+   * is a sentence.
+   */
   readonly stop: AbortSignal;
   /** Sets who receives the reply of a person; rejects where the reply cannot be used. */
   onReply(deliver: (text: string) => Promise<void>): void;
@@ -39,11 +43,14 @@ export function holdClaim(context: WorkContext, { id, workerId }: { id: string; 
     try {
       const { held, cancel, reply } = await store.renewRun({ id, workerId, leaseMs, now: clock() });
       lastRenewed = performance.now();
-      if (!held || cancel) stopping.abort();
+      if (cancel) stopping.abort('The run was canceled.');
+      else if (!held) stopping.abort('The run was ended: its worker no longer holds the claim.');
       else if (reply !== null) await pass(reply);
     } catch (error) {
       logger.warn('claim could not be renewed', { run: id, error: String(error) });
-      if (performance.now() - lastRenewed > Math.max(LONGEST_OUTAGE_MS, 2 * leaseMs)) stopping.abort();
+      if (performance.now() - lastRenewed > Math.max(LONGEST_OUTAGE_MS, 2 * leaseMs)) {
+        stopping.abort('The run was ended: its worker could not reach the store to renew the claim.');
+      }
     }
   };
   /** One at a time; requests that come meanwhile are found by one more. */
@@ -55,7 +62,10 @@ export function holdClaim(context: WorkContext, { id, workerId }: { id: string; 
   const timer = setInterval(renewSoon, Math.max(10, leaseMs / 3));
   const stopWatching = store.watchRequests(id, renewSoon);
   // By hand: signals combined with one that lives as long as the worker would pile up.
-  const stop = () => stopping.abort();
+  const stop = () =>
+    stopping.abort(
+      `The run was ended: its worker on ${hostname()} was shut down before the run was done. Start it again.`,
+    );
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
   return {

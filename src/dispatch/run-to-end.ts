@@ -75,7 +75,7 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
     // What cannot be started at all was queued without being checked: that is the run's result.
     return failedResult(isSluiceError(error) ? error.code : NOT_STARTED, getErrorMessage(error));
   }
-  const cancel = () => void run.cancel();
+  const cancel = () => void run.cancel(String(claim.stop.reason));
   if (claim.stop.aborted) cancel();
   claim.stop.addEventListener('abort', cancel, { once: true });
   claim.onReply(async (reply) => run.reply(decodeReply(reply)));

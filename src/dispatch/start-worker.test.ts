@@ -246,13 +246,16 @@ describe('a worker', { timeout: 30_000 }, () => {
   it('stop({ graceMs }) ends what takes longer, and a person is asked', async () => {
     const { start, submit, store, effects } = await openWorkshop();
     const worker = start();
-    const { order } = await submit('local#1', { sleep: 60_000, result: 'ok' });
+    const { order, run } = await submit('local#1', { sleep: 60_000, result: 'ok' });
     await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
     await worker.stop({ graceMs: 50 });
     expect((await store.findOrder('local#1', order.run_id))?.decision).toMatchObject({
       action: 'needs-human',
       reason: expect.stringContaining('SIGTERM'),
     });
+    expect((await store.findRun(run))?.result?.error?.message).toBe(
+      `The run was ended: its worker on ${hostname()} was shut down before the run was done. Start it again.`,
+    );
   });
 
   it('stop() can be called again with a shorter grace period', async () => {

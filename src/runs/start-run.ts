@@ -38,8 +38,11 @@ export interface Run {
    * one of its options. Rejects if nothing was asked.
    */
   reply(reply: RunReply): Promise<void>;
-  /** Ends the run and all its processes; resolves when it has ended. Does nothing after the end. */
-  cancel(): Promise<void>;
+  /**
+   * Ends the run and all its processes; resolves when it has ended. Does nothing after the end. `reason`: a sentence that
+   * says who ended it and why.
+   */
+  cancel(reason?: string): Promise<void>;
 }
 
 /**
@@ -68,8 +71,8 @@ export function startRun(spec: RunSpec, ports: RunPorts): Run {
       if (typeof reply === 'string') control.reply(reply);
       else control.replyPermission(reply);
     },
-    async cancel() {
-      control.requestStop({ verdict: 'canceled', reason: 'The run was canceled.' });
+    async cancel(reason = 'The run was canceled.') {
+      control.requestStop({ verdict: 'canceled', reason });
       await result;
     },
   };
