@@ -1,6 +1,7 @@
 import { anything, arrayOf, count, name, object, oneOf, orNull, text } from '../base/index.js';
 import {
   WORK_REQUEST_SCHEMA,
+  changeSchema,
   decisionAction,
   executionSchema,
   inboxItemSchema,
@@ -247,6 +248,15 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'One issue with its orders and open inbox items; the reference is percent-encoded.',
     answer: json(issueDetailSchema),
+    problems: ['ISSUE_NOT_FOUND'],
+  }),
+  getIssueDiff: endpoint({
+    method: 'GET',
+    path: '/v1/issues/{ref}/diff',
+    scope: 'read',
+    summary: 'What an order of the issue has changed, file by file, committed or not; bounded.',
+    query: { run_id: { ...name, description: 'Which order; that of the active run by default.' } },
+    answer: json(changeSchema),
     problems: ['ISSUE_NOT_FOUND'],
   }),
   listInbox: endpoint({

@@ -11,3 +11,4 @@ export { startReaper } from './start-reaper.js';
 export { reconcile, type Reconciliation, type ReconcileOptions } from './reconcile.js';
 export { injectOrder, type Injection } from './order/inject-order.js';
 export { collectResult, type Collected } from './order/collect-result.js';
+export { readChange, type ChangeContext } from './review/read-change.js';

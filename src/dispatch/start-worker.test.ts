@@ -7,6 +7,7 @@ import { createJsonLogger } from '../base/json-logger.js';
 import { VERSION } from '../files/package-version.js';
 import { openStore } from '../store/open-store.js';
 import { lockFolder } from '../runs/workspace/folder-lock.js';
+import { readChange } from './review/read-change.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
 describe('a worker', { timeout: 30_000 }, () => {
@@ -369,6 +370,35 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
       verdict: 'confirmed',
       detail: expect.stringContaining('1 file changed, committed by Sluice'),
     });
+  });
+
+  it('goes on from the reviewed commit where a person retries it, with what the person said about its lines', async () => {
+    const { start, submit, settled, git, store, lead, data } = await openGitWorkshop();
+    start();
+    const first = await submit('local#1', { commit: true, result: 'ok', exit: 3 }, { isolation: 'worktree' });
+    const reviewed = await settled(first);
+    const commit = reviewed?.result?.changes.commit ?? '';
+    const maskText = (text: string): string => text;
+    expect(reviewed === undefined ? undefined : await readChange({ data, maskText }, reviewed)).toMatchObject({
+      source: 'commit',
+      commit,
+      files: [{ path: 'work.txt', change: 'added' }],
+    });
+    const [item] = (await store.listInbox({ open: true })).items;
+    const comments = [{ path: 'work.txt', line: 1, side: 'new', text: 'Say more.' }] as const;
+    const asked = { action: 'retry', who: 'Ada', why: 'Nearly.', comments } as const;
+    const { order } = await lead.resolve({ id: item?.id ?? '', ...asked });
+    expect(order).toMatchObject({
+      start_commit: commit,
+      instructions: expect.stringContaining('work.txt, line 1: Say more.'),
+    });
+    const record = await store.findOrder('local#1', order?.run_id ?? '');
+    const second = await settled({ ...first, order: record?.order ?? first.order, run: record?.run ?? '' });
+    expect(second).toMatchObject({ base_commit: reviewed?.base_commit, decision: { action: 'needs-human' } });
+    expect(git('rev-parse', `${second?.result?.changes.commit}^`).trim()).toBe(commit);
+    expect(second?.decision?.evidence).toContainEqual(
+      expect.objectContaining({ claim: 'commit', verdict: 'confirmed' }),
+    );
   });
 
   it('needs a repository', async () => {

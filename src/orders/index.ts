@@ -15,6 +15,7 @@ export { didPass, judgeCheck, wasStopped } from './proof/judge-checks.js';
 export type { CheckOutcome, CheckTry } from './proof/judge-checks.js';
 export { findMissingEvidence } from './evidence/missing-evidence.js';
 export { readResultValue } from './reading/read-result-value.js';
+export { parsePatch, type ListedFile } from './review/parse-patch.js';
 export { readWorkResult, type RejectedAnswer, type ResultPlace } from './reading/read-work-result.js';
 export { readWrappers, findWrapper, type Wrappers } from './wrappers/wrappers.js';
 export { WORKER_TYPES, findAgentEngine } from './wrappers/wrappers.js';

@@ -65,5 +65,8 @@ export const lineCommentSchema = object({
   text: { type: 'string', minLength: 1, maxLength: 5000, pattern: '^[^\\u0000]*\\S[^\\u0000]*$' },
 });
 
+/** Enough for a review; instructions have room for no more. */
+export const lineComments = { type: 'array', maxItems: 100, items: lineCommentSchema } as const;
+
 /** What a person says about a line of a change. */
 export type LineComment = FromSchema<typeof lineCommentSchema>;

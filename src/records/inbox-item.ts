@@ -1,5 +1,6 @@
 import { arrayOf, name, object, oneOf, orNull, text, timestamp } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
+import { lineComments } from './change.js';
 import { decisionAction } from './decision.js';
 import { evidenceSchema } from './evidence.js';
 import { readingSchema } from './reading.js';
@@ -18,6 +19,8 @@ const resolutionSchema = object(
   },
   {
     result: workResult,
+    /** What the person said about lines of the change. */
+    comments: lineComments,
     /** The run that a retry started. */
     new_run_id: name,
   },

@@ -1,4 +1,4 @@
-export { WORK_REQUEST_SCHEMA, REQUEST_ID, WORK_ORDER_SCHEMA, WORKER_NAME } from './work-order.js';
+export { INSTRUCTIONS_LENGTH, WORK_REQUEST_SCHEMA, REQUEST_ID, WORK_ORDER_SCHEMA, WORKER_NAME } from './work-order.js';
 export type { WorkRequest, WorkOrder } from './work-order.js';
 export { WORK_RESULT_SCHEMA, RESULT_STATUSES } from './work-result.js';
 export type { WorkResult } from './work-result.js';
@@ -34,5 +34,5 @@ export { workerSchema, workerState, type WorkerRecord } from './worker-record.js
 export { isIncompleteCode } from './problem-codes.js';
 export { type ResultCode, RESULT_CODES } from './result-code.js';
 export { formatRunId, parseRunId } from './run-id.js';
-export { changeSchema, lineCommentSchema } from './change.js';
+export { changeSchema, lineComments } from './change.js';
 export type { Change, ChangedFile, LineComment } from './change.js';

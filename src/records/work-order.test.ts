@@ -14,8 +14,8 @@ describe('the schemas', () => {
     await expect(print(WORK_RESULT_SCHEMA)).toMatchFileSnapshot('../../schemas/work-result.json');
   });
 
-  test('an order is a request with its run id', () => {
-    const { run_id: _, ...fields } = WORK_ORDER_SCHEMA.properties;
+  test('an order is a request with its run id, and where a retry begins', () => {
+    const { run_id: _, start_commit: __, ...fields } = WORK_ORDER_SCHEMA.properties;
     expect(fields).toEqual(WORK_REQUEST_SCHEMA.properties);
     expect(WORK_ORDER_SCHEMA.required).toEqual([...WORK_REQUEST_SCHEMA.required, 'run_id']);
   });

@@ -7,7 +7,7 @@ const line = { type: 'string', maxLength: 500, pattern: NO_CONTROLS } as const;
 const issueRef = { type: 'string', maxLength: ISSUE_REF_LENGTH, pattern: ISSUE_REF_PATTERN } as const;
 
 // Fits into one environment variable, whatever the alphabet: 30,000 characters are at most 120,000 bytes of 131,072.
-const INSTRUCTIONS_LENGTH = 30_000;
+export const INSTRUCTIONS_LENGTH = 30_000;
 
 /** What a worker and its type are called: orders, wrappers and configuration take the same names. */
 export const WORKER_NAME = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' } as const;
@@ -122,6 +122,13 @@ export const workOrder = {
       maxLength: RUN_ID_LENGTH,
       pattern: RUN_ID_PATTERN,
       description: 'YYYY-MM-DD-role-NNNN: a new one for every order, retry and change of worker.',
+    },
+    start_commit: {
+      type: 'string',
+      maxLength: 64,
+      pattern: '^[0-9a-f]{4,64}$',
+      description:
+        'Of a retry: the reviewed commit that a worktree begins from, instead of where the repository stands.',
     },
   },
   required: [...required, 'run_id'],

@@ -1,6 +1,12 @@
 import { arrayOf, flag, name, object, text } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
-import { inboxItemSchema, issueSchema, orderRecordSchema, resolutionAction } from '../../records/index.js';
+import {
+  inboxItemSchema,
+  issueSchema,
+  orderRecordSchema,
+  lineComments,
+  resolutionAction,
+} from '../../records/index.js';
 
 /** An order and its state, with the names of the order at the top. */
 export const orderSchema = object({ issue_ref: name, run_id: name, worker: name, ...orderRecordSchema.properties });
@@ -11,7 +17,14 @@ export type OrderView = FromSchema<typeof orderSchema>;
 /** What a person decides. Their name comes from the token. */
 export const resolveRequestSchema = object(
   { action: resolutionAction, why: name },
-  { who: name, result: { type: 'object', description: 'For edit: the WorkResult that counts.' } },
+  {
+    who: name,
+    result: { type: 'object', description: 'For edit: the WorkResult that counts.' },
+    comments: {
+      ...lineComments,
+      description: 'About lines of the change; a retry passes them to the next run.',
+    },
+  },
 );
 
 /** The comment that a decision would deliver. */

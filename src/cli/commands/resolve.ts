@@ -7,12 +7,14 @@ import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
 import { readJsonFile } from '../read-input.js';
 import { printJson } from '../print.js';
+import type { LineComment } from '../../records/index.js';
 
 interface ResolveFlags extends ContextFlags {
   readonly action: 'accept' | 'reject' | 'retry' | 'edit';
   readonly why: string;
   readonly who?: string;
   readonly result?: string;
+  readonly comments?: string;
 }
 
 /** Adds `sluice resolve` to the program. */
@@ -28,6 +30,7 @@ export function addResolveCommand(program: Command, io: CommandIo, end: (code: E
     .requiredOption('--why <text>', 'reason, for the record and the comment')
     .option('--who <name>', 'who decides (default: your login name)')
     .option('--result <file>', 'for edit: the corrected work result, as JSON')
+    .option('--comments <file>', 'comments on lines of the change, as JSON: [{ path, line, side, text }]')
     .option('--json', 'print JSON, also at a terminal')
     .addHelpText(
       'after',
@@ -41,8 +44,13 @@ export function addResolveCommand(program: Command, io: CommandIo, end: (code: E
 async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promise<ExitCode> {
   const { action, why, who = readUserName() } = flags;
   const result = flags.result === undefined ? {} : { result: await readJsonFile(flags.result, io) };
+  // What is wrong with them the lead says.
+  const comments =
+    flags.comments === undefined
+      ? {}
+      : { comments: (await readJsonFile(flags.comments, io)) as readonly LineComment[] };
   return withContext(flags, async ({ lead }) => {
-    const { item, decision, order } = await lead.resolve({ id, action, why, who, ...result });
+    const { item, decision, order } = await lead.resolve({ id, action, why, who, ...result, ...comments });
     await lead.deliver();
     const printed = {
       item,

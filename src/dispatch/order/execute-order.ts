@@ -3,7 +3,7 @@ import { getErrorMessage } from '../../base/index.js';
 import { isPresent, makeFolder, replaceFile } from '../../files/index.js';
 import { chooseIsolation, findWrapper, RESULT_FILES, STREAM_BYTES } from '../../orders/index.js';
 import type { WorkerEnd } from '../../orders/index.js';
-import type { OrderRecord, RunResult } from '../../records/index.js';
+import type { OrderRecord, RunResult, WorkOrder } from '../../records/index.js';
 import { readLastAttempt, runFolderPath } from '../../run-folder/index.js';
 import { acquireFolder, CANCELED_BEFORE_START, runToEnd } from '../run-to-end.js';
 import type { HeldClaim } from '../hold-claim.js';
@@ -15,7 +15,7 @@ import { injectOrder } from './inject-order.js';
 import { createWorktree, findWorktree, putAwayWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
 import { prove } from './proof/prove.js';
-import { recordStart } from './proof/repository.js';
+import { recordStart, withObjects } from './proof/repository.js';
 import type { RepositoryStart } from './proof/repository.js';
 import type { ExecuteCheck } from './proof/run-checks.js';
 
@@ -56,7 +56,7 @@ export async function executeOrder(
   if (lock === 'busy') return;
   try {
     // Before the agent can change anything.
-    const start = await recordStart(order.repo_dir);
+    const start = await beginAt(await recordStart(order.repo_dir), worktree === undefined ? undefined : order);
     const prepared = await prepareOrder(context, record, worktree, start);
     if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
     const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
@@ -84,6 +84,19 @@ export async function executeOrder(
   } finally {
     await lock?.release();
   }
+}
+
+/** Where the work of an order begins: a retry in a worktree goes on from the commit that was reviewed, if it is still there. */
+async function beginAt(
+  start: RepositoryStart | { readonly why: string },
+  order: Pick<WorkOrder, 'start_commit'> | undefined,
+): Promise<RepositoryStart | { readonly why: string }> {
+  const reviewed = order?.start_commit;
+  if (reviewed === undefined || 'why' in start) return start;
+  const found = await withObjects(start, async (call) =>
+    call(['rev-parse', '--quiet', '--verify', `${reviewed}^{commit}`]),
+  );
+  return found.code === 0 ? { ...start, head: found.stdout.trim() } : start;
 }
 
 /** The worktree of an order that works in one, by its request or by default. */

@@ -113,13 +113,13 @@ export async function putAwayWorktree(
   return { note: `Its worktree "${worktree.folder}" has uncommitted changes.` };
 }
 
-type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
+export type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
 
 /**
  * Calls git on the files of a worktree with a git directory of ours: the repository's objects, the worktree's index and
  * commit, and no configuration but ours. So no filter, hook or monitor of the repository can run.
  */
-async function withOwnGitDir(folder: string, work: (call: CallGit) => Promise<GitEnd>): Promise<GitEnd> {
+export async function withOwnGitDir(folder: string, work: (call: CallGit) => Promise<GitEnd>): Promise<GitEnd> {
   const paths = ['objects', 'index', 'info/exclude'].flatMap((path) => ['--git-path', path]);
   const found = await runGit(folder, ['rev-parse', ...paths, '--show-object-format', 'HEAD']);
   const [objects = '', index = '', exclude = '', format = '', head = ''] = found.stdout.trim().split('\n');

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { getRepository } from '../../records/index.js';
 import type { Decision, Evidence, Reading, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
 import { showLine, showText } from '../plain-text.js';
+import { describePlace } from '../review/review-comments.js';
 import { getIssueState, getResolvedState } from './issue-state.js';
 
 /** The content of a comment. */
@@ -10,7 +11,7 @@ export interface CommentContent {
   readonly reading: Reading;
   readonly decision: Decision;
   /** The inbox item and what a person made of it, if a person decided. */
-  readonly resolved?: { readonly id: string; readonly resolution: Pick<Resolution, 'action' | 'result'> };
+  readonly resolved?: { readonly id: string; readonly resolution: Pick<Resolution, 'action' | 'result' | 'comments'> };
 }
 
 /**
@@ -90,11 +91,12 @@ function findCommit({ reading, resolved }: CommentContent, result: WorkResult | 
   return `git:${commit}`;
 }
 
-/** The reason, and the worker's own words: its summary, or its answer where it left no result. */
-function summarize({ decision, reading }: CommentContent, result: WorkResult | undefined): string {
+/** The reason, what a person said about lines, and the worker's own words: its summary, or its answer where it left no result. */
+function summarize({ decision, reading, resolved }: CommentContent, result: WorkResult | undefined): string {
+  const comments = resolved?.resolution.comments ?? [];
+  const said = list(comments.map((comment) => `${describePlace(comment)}: ${comment.text}`));
   const words = quote(result?.summary ?? reading.answer ?? '');
-  const reason = inline(decision.reason);
-  return words === '' ? reason : `${reason}\n\n${words}`;
+  return [inline(decision.reason), comments.length === 0 ? '' : said, words].filter((part) => part !== '').join('\n\n');
 }
 
 function testFacts(result: WorkResult | undefined): Readonly<Record<string, string | undefined>> {

@@ -55,6 +55,46 @@ describe('a person who decides', () => {
     expect(await lead.submit(makeRequest({ request_id: 'r-1' }))).toMatchObject({ order: submitted.order });
   });
 
+  it('comments on lines: they are recorded, stand in the comment, and go to the next run', async () => {
+    const { lead, by, store, comments } = await withItem();
+    const said = [
+      { path: 'src/a.ts', line: 3, side: 'new', text: 'Use the\nhelper.' },
+      { path: '<b>\n## Next', line: 1, side: 'old', text: 'Keep it.' },
+    ] as const;
+    const { order, item } = await lead.resolve({ ...by, action: 'retry', comments: said });
+    expect(item.resolution).toMatchObject({ comments: said });
+    expect(order?.instructions).toBe(`Fix it.
+
+## Review of run ${item.run_id}
+Ada has read the change of that run and asks for corrections: I looked at it
+
+- src/a.ts, line 3: Use the
+  helper.
+- <b> ## Next, line 1 before the change: Keep it.`);
+    expect((await store.findOrder('acme/shop#12', order?.run_id ?? ''))?.order.instructions).toBe(order?.instructions);
+    await lead.deliver();
+    expect(await comments()).toContain(
+      '\n- src/a.ts, line 3: Use the helper.\n- &lt;b> ## Next, line 1 before the change: Keep it.\n',
+    );
+  });
+
+  it.each([
+    ['no list', 'all fine'],
+    ['a line 0', [{ path: 'a', line: 0, side: 'new', text: 'x' }]],
+    ['another side', [{ path: 'a', line: 1, side: 'left', text: 'x' }]],
+    ['no words', [{ path: 'a', line: 1, side: 'new', text: ' ' }]],
+    ['more keys', [{ path: 'a', line: 1, side: 'new', text: 'x', html: '<b>' }]],
+    ['too many', Array.from({ length: 101 }, () => ({ path: 'a', line: 1, side: 'new', text: 'x' }))],
+  ])('cannot comment with %s', async (_, comments) => {
+    const { lead, by, findState } = await withItem();
+    const request = { ...by, action: 'retry', comments: comments as never } as const;
+    await expect(lead.resolve(request)).rejects.toMatchObject({
+      code: 'INVALID_RESOLUTION',
+      message: expect.stringContaining('comments'),
+    });
+    expect(await findState()).toBe('needs-human');
+  });
+
   it.each([
     ['no result was read', null],
     ['the result is of another run', { RunID: '2026-01-01-backend-0009' }],

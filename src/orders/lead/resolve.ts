@@ -2,10 +2,19 @@ import { getResolvedState } from '../comment/issue-state.js';
 import { renderComment, formatTrigger } from '../comment/render-comment.js';
 import { decideByPerson } from '../decide/decide-by-person.js';
 import { formatRunId } from '../../records/index.js';
-import type { Decision, InboxItem, OrderRecord, Resolution, WorkOrder, WorkResult } from '../../records/index.js';
+import type {
+  Decision,
+  InboxItem,
+  LineComment,
+  OrderRecord,
+  Resolution,
+  WorkOrder,
+  WorkResult,
+} from '../../records/index.js';
 import { createExecution } from '../execution.js';
 import type { ItemResolution, ResolveOutcome } from '../ports/order-store.js';
 import { chooseIsolation } from '../proof/choose-isolation.js';
+import { continueFromReview, findCommentProblems } from '../review/review-comments.js';
 import { readResultValue } from '../reading/read-result-value.js';
 import { findWrapper } from '../wrappers/wrappers.js';
 import { sketchSpec } from './submit.js';
@@ -23,6 +32,8 @@ export interface ResolveRequest {
   readonly why: string;
   /** For `edit` only, in either spelling. */
   readonly result?: unknown;
+  /** About lines of the change; recorded, shown in the comment, and passed to the next run of a `retry`. */
+  readonly comments?: readonly LineComment[];
 }
 
 /** What came of it. */
@@ -59,7 +70,7 @@ export async function resolveItem(context: LeadContext, request: ResolveRequest)
       at: resolution.at,
     }),
     outbox: outboxMessages(context, { issueRef: item.issue_ref, trigger: formatTrigger(order, id) }, comment),
-    ...(action === 'retry' ? { retry: await createRetry(context, record, now) } : {}),
+    ...(action === 'retry' ? { retry: await createRetry(context, record, resolution, now) } : {}),
   });
   return readOutcome(outcome, id, decision);
 }
@@ -90,7 +101,7 @@ async function planResolution(
   now: number,
 ): Promise<ResolutionPlan> {
   checkRequest(request);
-  const { id, action, who, why } = request;
+  const { id, action, who, why, comments = [] } = request;
   const item = await store.findItem(id);
   const record = item === undefined ? undefined : await store.findOrder(item.issue_ref, item.run_id);
   if (item === undefined || record === undefined) throw unknownItem(id);
@@ -101,6 +112,7 @@ async function planResolution(
     who,
     why,
     ...(result === undefined ? {} : { result }),
+    ...(comments.length === 0 ? {} : { comments }),
     decision: decision.action,
     at: new Date(now).toISOString(),
   };
@@ -118,13 +130,14 @@ const WHO_LENGTH = 200;
 const WHY_LENGTH = 5000;
 
 /** Requests come from a command line or over HTTP: the types are not proof. */
-function checkRequest({ action, who, why, result }: ResolveRequest): void {
+function checkRequest({ action, who, why, result, comments }: ResolveRequest): void {
   const problems = [
     ...(ACTIONS.includes(action) ? [] : ['action must be accept, reject, retry or edit']),
     ...(isText(who, WHO_LENGTH) ? [] : [`who must be a name of at most ${WHO_LENGTH} characters`]),
     ...(isText(why, WHY_LENGTH) ? [] : [`why must be a reason of at most ${WHY_LENGTH} characters`]),
     ...(action === 'edit' && result === undefined ? ['edit needs a corrected result'] : []),
     ...(action !== 'edit' && result !== undefined ? ['a result is allowed only with edit'] : []),
+    ...findCommentProblems(comments),
   ];
   if (problems.length > 0) throw new LeadError('INVALID_RESOLUTION', `Cannot resolve: ${problems.join('; ')}.`);
 }
@@ -148,9 +161,11 @@ function getResult({ action, result, id }: ResolveRequest, item: InboxItem, orde
 async function createRetry(
   { newId, wrappers }: LeadContext,
   record: OrderRecord,
+  resolution: Resolution,
   now: number,
 ): Promise<NonNullable<ItemResolution['retry']>> {
-  const { run_id: _, request_id: __, ...request } = record.order;
+  const { run_id: _, request_id: __, ...asked } = record.order;
+  const request = continueFromReview(asked, record, resolution);
   const wrapper = findWrapper(request.worker, wrappers);
   return {
     request,

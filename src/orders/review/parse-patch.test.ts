@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePatch, SHOWN_LIMITS } from './parse-patch.js';
+import type { ListedFile } from './parse-patch.js';
 
 const PATCH = `diff --git a/src/a.ts b/src/a.ts
 index 111..222 100644
@@ -17,12 +18,15 @@ index 111..222 100644
 \\ No newline at end of file
 diff --git a/logo.png b/logo.png
 index 333..444 100644
-Binary files a/logo.png and b/logo.png differ
+--- a/logo.png
++++ b/logo.png
+@@ -1 +1 @@
+-a\0b
++a\0c
 `;
-const FILES = [
-  { path: 'src/a.ts', change: 'modified' },
-  { path: 'logo.png', change: 'modified' },
-] as const;
+const list = (...paths: readonly string[]): readonly ListedFile[] =>
+  paths.map((path) => ({ file: { path, change: 'modified' }, sections: 1 }));
+const FILES = list('src/a.ts', 'logo.png');
 
 describe('parsePatch', () => {
   test('numbers the lines before and after the change', () => {
@@ -45,10 +49,27 @@ describe('parsePatch', () => {
 
   test('takes names from the list, whatever the patch or the content calls them', () => {
     const forged = PATCH.replace('+TWO', '+diff --git a/x b/x\n+@@ -1 +1 @@\n+Binary files differ');
-    const hostile = [{ path: '"a\nb\t<script>"', change: 'modified' }, FILES[1]] as const;
+    const hostile = list('"a\nb\t<script>"', 'logo.png');
     const files = parsePatch(forged, hostile, true);
     expect(files.map(({ path }) => path)).toEqual(['"a\nb\t<script>"', 'logo.png']);
     expect(files[0]).toMatchObject({ added: 4, binary: false });
+  });
+
+  test('reads both sections of a file that became a link', () => {
+    const patch = `diff --git a/a b/a
+deleted file mode 100644
+@@ -1 +0,0 @@
+-one
+diff --git a/a b/a
+new file mode 120000
+@@ -0,0 +1 @@
++../b
+\\ No newline at end of file
+${PATCH}`;
+    const link: ListedFile = { file: { path: 'a', change: 'modified' }, sections: 2 };
+    const [first, second] = parsePatch(patch, [link, ...FILES], true);
+    expect(first).toMatchObject({ path: 'a', added: 1, removed: 1 });
+    expect(second).toMatchObject({ path: 'src/a.ts', added: 2, removed: 1 });
   });
 
   test('marks the file in which the patch was cut off, and those behind it', () => {
@@ -59,12 +80,8 @@ describe('parsePatch', () => {
   test('shows a bounded number of lines of a bounded length, and counts all', () => {
     const lines = Array.from({ length: 50 }, (_, index) => `+${index}${'x'.repeat(100)}`).join('\n');
     const patch = `diff --git a/a b/a\n@@ -0,0 +1,50 @@\n${lines}\n`;
-    const two = [
-      { path: 'a', change: 'added' },
-      { path: 'b', change: 'added' },
-    ] as const;
     const limits = { fileLines: 30, lines: 40, lineLength: 20 };
-    const files = parsePatch(patch + patch, two, true, limits);
+    const files = parsePatch(patch + patch, list('a', 'b'), true, limits);
     expect(files.map(({ hunks }) => hunks[0]?.lines.length)).toEqual([30, 10]);
     expect(files.map(({ added, truncated }) => [added, truncated])).toEqual([
       [50, true],

@@ -16,8 +16,12 @@ export interface ShownLimits {
 /** A person reads less; a page with more is slow. */
 export const SHOWN_LIMITS: ShownLimits = { fileLines: 2000, lines: 20_000, lineLength: 2000 };
 
-/** A file as git lists it, and what its patch says. */
-export type ListedFile = Pick<ChangedFile, 'path' | 'old_path' | 'change'>;
+/** A file as git lists it. */
+export interface ListedFile {
+  readonly file: Pick<ChangedFile, 'path' | 'old_path' | 'change'>;
+  /** How many sections of the patch are about it: a file that became a link has two. */
+  readonly sections: 1 | 2;
+}
 
 const HUNK = /^@@ -(\d{1,10})(?:,\d{1,10})? \+(\d{1,10})(?:,\d{1,10})? @@ ?(.*)$/;
 
@@ -27,7 +31,7 @@ const HUNK = /^@@ -(\d{1,10})(?:,\d{1,10})? \+(\d{1,10})(?:,\d{1,10})? @@ ?(.*)$
  * the head of another file. `isWhole`: the patch was not cut off.
  *
  * @example
- * parsePatch(patch, [{ path: 'src/a.ts', change: 'modified' }], true)[0]?.added // 3
+ * parsePatch(patch, [{ file: { path: 'src/a.ts', change: 'modified' }, sections: 1 }], true)[0]?.added // 3
  */
 export function parsePatch(
   patch: string,
@@ -37,26 +41,26 @@ export function parsePatch(
 ): readonly ChangedFile[] {
   const sections = patch.split(/^(?=diff --git )/m).filter((section) => section.startsWith('diff --git '));
   let left = limits.lines;
-  return files.map((file, index) => {
-    const section = sections[index];
-    if (section === undefined) {
-      return { ...file, added: 0, removed: 0, binary: false, truncated: !isWhole, hunks: [] };
-    }
-    const read = readSection(section, { ...limits, fileLines: Math.min(limits.fileLines, left) });
+  let at = 0;
+  return files.map(({ file, sections: count }) => {
+    const own = sections.slice(at, at + count);
+    at += count;
+    const read = readSections(own, { ...limits, fileLines: Math.min(limits.fileLines, left) });
     left -= read.shown;
-    const isLast = index === sections.length - 1;
-    const truncated = read.truncated || (isLast && !isWhole);
-    return { ...file, added: read.added, removed: read.removed, binary: read.binary, truncated, hunks: read.hunks };
+    const isCut = !isWhole && at >= sections.length;
+    const { added, removed, binary, hunks } = read;
+    return { ...file, added, removed, binary, truncated: read.truncated || isCut, hunks };
   });
 }
 
-function readSection(section: string, { fileLines, lineLength }: ShownLimits) {
+function readSections(sections: readonly string[], { fileLines, lineLength }: ShownLimits) {
   const hunks: Hunk[] = [];
   const found = { added: 0, removed: 0, shown: 0, binary: false, truncated: false };
   let oldLine = 0;
   let newLine = 0;
   let hunk: Hunk | undefined;
-  for (const row of section.split('\n')) {
+  for (const row of sections.flatMap((section) => section.split('\n'))) {
+    if (row.startsWith('diff --git ')) hunk = undefined;
     const [, oldStart, newStart, heading = ''] = HUNK.exec(row) ?? [];
     if (oldStart !== undefined) {
       [oldLine, newLine] = [Number(oldStart), Number(newStart)];
@@ -64,7 +68,7 @@ function readSection(section: string, { fileLines, lineLength }: ShownLimits) {
       if (found.shown < fileLines) hunks.push(hunk);
       continue;
     }
-    found.binary ||= hunk === undefined && /^(?:Binary files |GIT binary patch)/.test(row);
+    found.binary ||= row.includes('\0');
     const kind = KINDS[row.charAt(0)];
     if (hunk === undefined || kind === undefined) continue;
     if (kind !== 'same') found[kind] += 1;
@@ -81,7 +85,7 @@ function readSection(section: string, { fileLines, lineLength }: ShownLimits) {
     if (kind !== 'added') oldLine += 1;
     if (kind !== 'removed') newLine += 1;
   }
-  return { ...found, hunks };
+  return { ...found, hunks: found.binary ? [] : hunks };
 }
 
 const KINDS: Readonly<Record<string, Line['kind']>> = { ' ': 'same', '+': 'added', '-': 'removed' };

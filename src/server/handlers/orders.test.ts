@@ -109,7 +109,39 @@ describe('an order over HTTP', () => {
   });
 });
 
+describe('the change of an order over HTTP', () => {
+  it('is that of the active run, or of the run that is named', async () => {
+    const { submit, get } = await openOrders();
+    const { run_id } = await submit({ result: 'ok' });
+    const change = {
+      issue_ref: ISSUE,
+      run_id,
+      source: 'none',
+      base_commit: null,
+      files: [],
+      why: 'The work has not begun.',
+    };
+    expect(await readJson(get(`${PATH}/diff`))).toMatchObject(change);
+    expect(await readJson(get(`${PATH}/diff?run_id=${String(run_id)}`))).toMatchObject(change);
+    const unknown = { status: 404, code: 'ISSUE_NOT_FOUND' };
+    expect(await readJson(get(`${PATH}/diff?run_id=2020-01-01-qa-0009`))).toMatchObject(unknown);
+    expect(await readJson(get('/v1/issues/acme%2Fshop%2399/diff'))).toMatchObject(unknown);
+  });
+});
+
 describe('what waits for a person', () => {
+  it('takes comments on lines with a decision, and keeps them', async () => {
+    const { submit, startWork, waiting, post } = await openOrders();
+    await submit({ print: 'done' });
+    startWork();
+    const path = `/v1/inbox/${String((await waiting())['id'])}/resolve`;
+    const comments = [{ path: 'a.ts', line: 3, side: 'new', text: 'Why?' }];
+    const answer = { action: 'reject', why: 'no', comments };
+    const wrong = { ...answer, comments: [{ path: 'a.ts', line: -1, side: 'new', text: 'Why?' }] };
+    expect(await readJson(post(path, wrong))).toMatchObject({ status: 400, code: 'INVALID_BODY' });
+    expect(await readJson(post(path, answer))).toMatchObject({ resolution: { action: 'reject', comments } });
+  });
+
   it('has its evidence, and a preview of the decision word by word', async () => {
     const { submit, startWork, waiting, get, post } = await openOrders();
     await submit({ print: 'done, trust me' });

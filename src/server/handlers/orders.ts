@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../base/index.js';
 import type { IssueState, OrderRecord } from '../../records/index.js';
 import type { OrderView } from '../../api/index.js';
+import { readChange } from '../../dispatch/index.js';
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
 import { resolveAllowedFolder } from '../security/allowed-folder.js';
@@ -10,8 +11,10 @@ import { readPage } from './query.js';
 /** An issue is shown with its newest orders; the list of executions has all. */
 const ORDERS_SHOWN = 20;
 
+type OrderEndpoint = 'submitOrder' | 'listIssues' | 'getIssue' | 'getIssueDiff';
+
 /** Orders and issues. */
-export function createOrderHandlers(server: ServerContext): Pick<Handlers, 'submitOrder' | 'listIssues' | 'getIssue'> {
+export function createOrderHandlers(server: ServerContext): Pick<Handlers, OrderEndpoint> {
   const { store, lead, settings, data, logger } = server;
   return {
     async submitOrder({ body, caller, requestId }) {
@@ -30,9 +33,7 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, 'subm
     async getIssue({ params }) {
       const issueRef = params.ref;
       const issue = await store.findIssue(issueRef);
-      if (issue === undefined) {
-        throw new RequestError('ISSUE_NOT_FOUND', 'Issue not found. GET /v1/issues lists all issues.');
-      }
+      if (issue === undefined) throw issueNotFound();
       const [orders, inbox] = await Promise.all([
         store.listOrders({ issueRef, limit: ORDERS_SHOWN }),
         store.listInbox({ issueRef, open: true, limit: ORDERS_SHOWN }),
@@ -44,7 +45,18 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, 'subm
         needs_attention: issue.state === 'needs-human',
       };
     },
+    async getIssueDiff({ params, query }) {
+      const issue = await store.findIssue(params.ref);
+      const runId = query['run_id'] ?? issue?.active_run_id ?? undefined;
+      const record = runId === undefined ? undefined : await store.findOrder(params.ref, runId);
+      if (record === undefined) throw issueNotFound();
+      return readChange({ data, maskText: (text) => lead.maskText(text) }, record);
+    },
   };
+}
+
+function issueNotFound(): RequestError {
+  return new RequestError('ISSUE_NOT_FOUND', 'Issue not found. GET /v1/issues lists all issues.');
 }
 
 function viewOrder(record: OrderRecord): OrderView {

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import type { OrderRecord } from '../../records/order-record.js';
+import { order, result } from '../fixtures/order.js';
+import { continueFromReview } from './review-comments.js';
+
+const { run_id: _, ...asked } = order;
+const review = { who: 'Ada', why: 'Nearly.' };
+
+/** A settled order whose commit Sluice judged like this. */
+function settledWith(
+  verdict: 'confirmed' | 'unchecked' | 'contradicted',
+): Pick<OrderRecord, 'order' | 'result' | 'decision'> {
+  const evidence = [{ claim: 'commit', by: 'sluice', verdict, detail: '' }] as const;
+  return { order, result, decision: { action: 'needs-human', reason: '', result_code: 'none', next: '', evidence } };
+}
+
+describe('a retry after a review', () => {
+  it('begins from the reviewed commit where Sluice has confirmed it', () => {
+    expect(continueFromReview(asked, settledWith('confirmed'), review)).toEqual({
+      ...asked,
+      start_commit: result.changes.commit,
+    });
+  });
+
+  it.each(['unchecked', 'contradicted'] as const)('does not begin from a commit that is %s', (verdict) => {
+    const earlier = { ...asked, start_commit: 'abcdef' };
+    expect(continueFromReview(earlier, settledWith(verdict), review)).toEqual(asked);
+  });
+
+  it('keeps the instructions whole, and as many comments as there is room for', () => {
+    const comments = Array.from(
+      { length: 100 },
+      () => ({ path: 'a', line: 1, side: 'new', text: 'x'.repeat(5000) }) as const,
+    );
+    const long = { ...asked, instructions: 'y'.repeat(20_000) };
+    const { instructions } = continueFromReview(long, settledWith('confirmed'), { ...review, comments });
+    expect(instructions).toHaveLength(30_000);
+    expect(instructions.startsWith(`${'y'.repeat(20_000)}\n\n## Review of run ${order.run_id}\n`)).toBe(true);
+    expect(instructions.endsWith('… (cut: the instructions have no more room)')).toBe(true);
+    const full = { ...asked, instructions: 'y'.repeat(30_000) };
+    expect(continueFromReview(full, settledWith('confirmed'), { ...review, comments }).instructions).toBe(
+      full.instructions,
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { fromJsonSchema } from '../../json-schema/index.js';
+import { INSTRUCTIONS_LENGTH, lineComments } from '../../records/index.js';
+import type { LineComment, OrderRecord, Resolution, WorkOrder } from '../../records/index.js';
+import { cutText, showLine } from '../plain-text.js';
+import { checkShape } from '../shapes/check-shape.js';
+
+const schema = fromJsonSchema<readonly LineComment[]>(lineComments);
+
+/** What is wrong with comments that come from outside, as parts of a sentence. */
+export function findCommentProblems(comments: unknown): readonly string[] {
+  if (comments === undefined) return [];
+  const { problems = [] } = checkShape(schema, comments);
+  return problems
+    .slice(0, 5)
+    .map(({ path, message }) => (path === undefined ? `comments: ${message}` : `comments.${path}: ${message}`));
+}
+
+type RepeatedOrder = Omit<WorkOrder, 'run_id' | 'request_id'>;
+
+/**
+ * The order of a retry: it begins from the commit that was reviewed, where Sluice has confirmed that one, and its
+ * instructions end with what the person said about lines of the change.
+ */
+export function continueFromReview(
+  { start_commit: _, ...asked }: RepeatedOrder,
+  { order, result, decision }: Pick<OrderRecord, 'order' | 'result' | 'decision'>,
+  resolution: Pick<Resolution, 'who' | 'why' | 'comments'>,
+): RepeatedOrder {
+  const isConfirmed = decision?.evidence?.some(({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed');
+  const commit = isConfirmed === true ? result?.changes.commit : undefined;
+  const { comments = [] } = resolution;
+  return {
+    ...asked,
+    ...(commit === undefined ? {} : { start_commit: commit }),
+    ...(comments.length === 0
+      ? {}
+      : { instructions: addReview(asked.instructions, order.run_id, resolution, comments) }),
+  };
+}
+
+/** The words of the order stay whole; of the comments as many follow as there is room for. */
+function addReview(
+  instructions: string,
+  runId: string,
+  { who, why }: Pick<Resolution, 'who' | 'why'>,
+  comments: readonly LineComment[],
+): string {
+  const lines = [
+    `\n\n## Review of run ${runId}`,
+    `${showLine(who, 100)} has read the change of that run and asks for corrections: ${showLine(why, 1000)}\n`,
+    ...comments.map(describeComment),
+  ];
+  const review = lines.join('\n');
+  const room = INSTRUCTIONS_LENGTH - instructions.length;
+  if (review.length <= room) return instructions + review;
+  const notice = '… (cut: the instructions have no more room)';
+  return room < notice.length ? instructions : `${instructions}${cutText(review, room - notice.length)}${notice}`;
+}
+
+function describeComment(comment: LineComment): string {
+  return `- ${describePlace(comment)}: ${comment.text.trim().replaceAll(/\r\n?|\n/g, '\n  ')}`;
+}
+
+/**
+ * Where a comment belongs, in words.
+ *
+ * @example
+ * describePlace({ path: 'src/a.ts', line: 3, side: 'old', text: '' }) // 'src/a.ts, line 3 before the change'
+ */
+export function describePlace({ path, line, side }: LineComment): string {
+  return `${showLine(path, 500)}, line ${line}${side === 'old' ? ' before the change' : ''}`;
+}
