@@ -69,3 +69,11 @@ describe('candidates in running text', () => {
     expect(found(`${noise}{"a": 1}`)).toContain('{"a": 1}');
   });
 });
+
+test('no property of a candidate is a getter, which would keep its value in memory', () => {
+  const settings = resolveSettings({}, false);
+  for (const candidate of findCandidates('{"a": 1,} and [2]', settings, undefined, []))
+    expect(Object.values(Object.getOwnPropertyDescriptors(candidate)).some((property) => 'get' in property)).toBe(
+      false,
+    );
+});

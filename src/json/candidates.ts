@@ -11,22 +11,19 @@ const DEEPEST_ENVELOPE = 6;
 /** What it takes to look at a bracket, in characters read. */
 const COST_OF_TRY = 16;
 
-/** A span and what reading it gave. It is read when somebody asks, once: the reading stays with it. */
+/**
+ * A span and what reading it gave. It is read when `read` is first called: the reading is kept. Not a getter: V8 keeps
+ * the getter of a plain object, and with it the value, in the hidden class until the next full garbage collection.
+ */
 export interface FoundCandidate extends Span {
   /** How many envelopes it was taken out of. */
   readonly level: number;
-  readonly reading: Reading;
+  readonly read: () => Reading;
 }
 
 function foundCandidate(span: Span, read: () => Reading, level = 0): FoundCandidate {
   let reading: Reading | undefined;
-  return {
-    ...span,
-    level,
-    get reading() {
-      return (reading ??= read());
-    },
-  };
+  return { ...span, level, read: () => (reading ??= read()) };
 }
 
 /** A value that was read but did not pass, and may be an envelope around the answer. */
@@ -118,8 +115,9 @@ function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettin
   let left = budget;
   for (const candidate of readSpans(text, findFencedSpans(text, regions), settings)) {
     if (left < 0) break;
-    fenced.set(candidate.start, candidate.reading);
-    left -= candidate.reading.end - candidate.start;
+    const reading = candidate.read();
+    fenced.set(candidate.start, reading);
+    left -= reading.end - candidate.start;
     yield candidate;
   }
   const objects: FoundCandidate[] = [];
@@ -159,7 +157,7 @@ function* findInEnvelopes(
       foundCandidate({ finder: 'envelope', start, end, untouched: false }, readInside, level + 1);
     for (const content of envelopeContents(envelope.value)) {
       if (typeof content !== 'string') yield inside(() => untouched(content, end));
-      else for (const inner of findInText(content)) yield inside(() => moveReading(inner.reading, start, end));
+      else for (const inner of findInText(content)) yield inside(() => moveReading(inner.read(), start, end));
     }
   }
 }

@@ -231,7 +231,7 @@ function isDemoted(words: string): boolean {
 /** Aligns, normalizes and checks the value of a candidate; undefined if it has none that the round takes. */
 function* attempt(search: Search, found: FoundCandidate, round: Round): Checking<Attempted | undefined> {
   const { settings, align } = search;
-  const { reading } = found;
+  const reading = found.read();
   if (!reading.ok && !(completes(round) && 'value' in reading)) return undefined;
   const attempted = prepare(search, found, reading, round);
   if (!reading.ok && align?.mayGoOn?.(attempted.value, search.raw.slice(0, reading.end)) === true) return undefined;
@@ -294,7 +294,8 @@ function alignValue(search: Search, { start, end }: Candidate, value: unknown, r
   return align.align(value, { text: raw, start, end, candidates: search.seen });
 }
 
-function noteUnreadable({ failed }: Search, { finder, start, reading }: FoundCandidate): void {
+function noteUnreadable({ failed }: Search, { finder, start, read }: FoundCandidate): void {
+  const reading = read();
   // A text that is not even the beginning of a value is no attempt: it may just be prose.
   if (reading.ok || (!reading.plausible && reading.failure.code === 'SYNTAX')) return;
   const candidate = { finder, start, end: Math.max(reading.end, start) };

@@ -60,7 +60,7 @@ export interface AlignmentSource {
     readonly level: number;
     readonly start: number;
     readonly end: number;
-    readonly reading: { readonly end: number } & (
+    readonly read: () => { readonly end: number } & (
       | { readonly ok: true; readonly value: unknown }
       | { readonly ok: false }
     );

@@ -44,7 +44,8 @@ export function findItems(
 export function placeValues({ candidates }: AlignmentSource): readonly PlacedValue[] {
   const placed: PlacedValue[] = [];
   const parts = candidates.filter(({ finder, level }) => finder !== 'whole' && level === 0);
-  for (const { finder, start, end: limit, reading } of parts.toSorted((left, right) => left.start - right.start)) {
+  for (const { finder, start, end: limit, read } of parts.toSorted((left, right) => left.start - right.start)) {
+    const reading = read();
     const end = Math.max(finder === 'fence' || finder === 'prose' ? reading.end : limit, start);
     const before = placed.at(-1);
     if (before !== undefined && start < before.end) continue;
