@@ -60,7 +60,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
   ],
   outbox: [
     { line: 'sluice outbox --deliver', does: 'send due comments, then list all' },
-    { line: 'sluice outbox redeliver --sink webhook', does: 'send all comments again that a sink did not take' },
+    { line: 'sluice outbox redeliver --sink webhook', does: 'send all undelivered comments of a sink again' },
   ],
   executions: [
     { line: 'sluice executions --since 2026-01-01 --csv > executions.csv', does: 'export to a spreadsheet' },

@@ -54,7 +54,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     .showHelpAfterError('(see sluice --help for the list of commands)')
     .addHelpText(
       'after',
-      '\nExit codes: 0 success, 1 negative result, 2 wrong usage or refused, 70 internal error, 130 interrupted.',
+      '\nExit codes: 0 success, 1 negative result, 2 wrong usage or system error, 70 internal error, 130 interrupted.',
     );
   const end = (code: ExitCode): void => {
     exitCode = code;

@@ -28,7 +28,7 @@ export function readPosition(protocol: Emitted['protocol'], word: string | numbe
   const form = protocol === 'fcmp' ? 'a number such as 17' : 'attempt and number such as 1:17';
   throw new SluiceError(
     'INVALID_POSITION',
-    `${JSON.stringify(word)} is not a valid position in ${protocol} events; give ${form}.`,
+    `${JSON.stringify(word)} is not a valid position in ${protocol} events. Use ${form}.`,
   );
 }
 

@@ -87,16 +87,16 @@ export function createTranslator(options: TranslatorOptions): Translator {
   return {
     push(stream, bytes) {
       if (hasEnded || isDrained)
-        throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended; create a translator for the next.');
+        throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended. Create a translator for each attempt.');
       return translator.push(stream, bytes, clock());
     },
     drain(exit = UNKNOWN_EXIT) {
-      if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended already; drain it before.');
+      if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended. Call drain() before end().');
       isDrained = true;
       return translator.drain(exit, clock());
     },
     end(end) {
-      if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended already; end it once.');
+      if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended. Call end() once.');
       hasEnded = true;
       return translator.end(end, clock());
     },
@@ -109,5 +109,5 @@ function findEngine(name: string, known: readonly Engine[]): Engine {
   const engine = known.find((one) => one.name === name);
   if (engine !== undefined) return engine;
   const names = ['auto', ...known.map((one) => one.name)].join(', ');
-  throw new SluiceError('UNKNOWN_ENGINE', `Unknown engine ${JSON.stringify(name)}; use one of: ${names}.`);
+  throw new SluiceError('UNKNOWN_ENGINE', `Unknown engine ${JSON.stringify(name)}. Use one of: ${names}.`);
 }

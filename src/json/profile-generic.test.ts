@@ -49,7 +49,7 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
     expect(expectSuccess(result).candidate).toEqual({ finder: 'envelope', start: 0, end: envelope.length });
   });
 
-  test('an envelope whose content does not fit the schema stays failed', () => {
+  test('an envelope whose content does not match the schema stays failed', () => {
     const { error: _, ...incomplete } = DIGEST;
     const envelope = JSON.stringify({ session_id: 'xxx', response: JSON.stringify(incomplete) });
     expect(expectError(parse(envelope, Digest, options)).code).toBe('SCHEMA_MISMATCH');

@@ -120,7 +120,11 @@ export function describeUnreadable({ code, message, offset }: ReadFailure): Deta
 /** The first few issues in words, as a model or a person would want to read them. */
 export function describeMismatch(what: string, issues: readonly SchemaIssue[]): Details {
   const more = issues.length > 5 ? `; and ${issues.length - 5} more` : '';
-  return { code: 'SCHEMA_MISMATCH', message: `${what} does not fit the schema: ${joinIssues(issues)}${more}`, issues };
+  return {
+    code: 'SCHEMA_MISMATCH',
+    message: `${what} does not match the schema: ${joinIssues(issues)}${more}`,
+    issues,
+  };
 }
 
 /** The first few issues. */

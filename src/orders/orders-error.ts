@@ -43,5 +43,5 @@ const SHOWN_PROBLEMS = 10;
 export function refuse(code: OrdersErrorCode, what: string, problems: readonly Problem[]): OrdersError {
   const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ path, message }) => (path ? `${path}: ${message}` : message));
   const more = problems.length > SHOWN_PROBLEMS ? `; and ${problems.length - SHOWN_PROBLEMS} more` : '';
-  return new OrdersError(code, `${what} cannot be used: ${shown.join('; ')}${more}`, { problems });
+  return new OrdersError(code, `Invalid ${what}: ${shown.join('; ')}${more}.`, { problems });
 }

@@ -75,11 +75,11 @@ async function findFolder(dir: string): Promise<string> {
     const root = await realpath(dir);
     if ((await stat(root)).isDirectory()) return root;
   } catch (error) {
-    throw new RunFolderError('RUN_FOLDER_NOT_FOUND', `Folder not found: ${dir}. Give the folder of a run.`, {
+    throw new RunFolderError('RUN_FOLDER_NOT_FOUND', `Cannot find the folder "${dir}". Give the folder of a run.`, {
       cause: error,
     });
   }
-  throw new RunFolderError('RUN_FOLDER_NOT_FOUND', `${dir} is not a folder; give the folder of a run.`);
+  throw new RunFolderError('RUN_FOLDER_NOT_FOUND', `"${dir}" is not a folder. Give the folder of a run.`);
 }
 
 async function findAuditFolder(root: string): Promise<string> {

@@ -170,7 +170,7 @@ describe('a program that ends badly', () => {
 
 describe('what cannot be started', () => {
   it.each([
-    ['a program that is not there', { command: ['no-such-program-here'] }, /Cannot launch no-such-program-here/],
+    ['a program that is not there', { command: ['no-such-program-here'] }, /Cannot launch "no-such-program-here"/],
     ['a folder that is not there', { workdir: '/no/such/folder' }, /working folder \/no\/such\/folder does not exist/],
   ])('fails in result and events: %s', async (_, change, message) => {
     const site = await makeSite([]);

@@ -115,7 +115,7 @@ async function runInFolder(
   const runDir = runFolderPath(await realpath(ports.data), id);
   const folder = await createRunFolder(runDir);
   if ((await folder.attempts()).length > 0) {
-    throw new SluiceError('RUN_FOLDER_TAKEN', `${runDir} already has a run. Start this one under another id.`);
+    throw new SluiceError('RUN_FOLDER_TAKEN', `"${runDir}" already contains a run. Use another run id.`);
   }
   const { otherLog: log, logger, ending } = ports;
   const journal = createRunJournal(id, { files: await openRunLogs(folder), log, feed, logger, ending });

@@ -20,7 +20,7 @@ interface ResolveFlags extends ContextFlags {
 /** Adds `sluice resolve` to the program. */
 export function addResolveCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('resolve'))
-    .description('decide about an inbox item')
+    .description('resolve an inbox item')
     .argument('<id>', 'id of the item, from sluice inbox')
     .addOption(
       new Option('--action <what>', 'decision; retry starts a new run, edit accepts a corrected result')

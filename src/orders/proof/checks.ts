@@ -49,7 +49,7 @@ const namePattern = new RegExp(WORKER_NAME.pattern);
  */
 export function readChecks(value: unknown): Checks {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw refuse('INVALID_CHECKS', 'The checks of the configuration', [
+    throw refuse('INVALID_CHECKS', 'checks in the configuration', [
       invalidValue('', 'write an object with a check for each name'),
     ]);
   }
@@ -67,7 +67,7 @@ export function readChecks(value: unknown): Checks {
       problems.push(invalidValue(`${name}.command`, 'it must begin with a program'));
     } else checks.push([name, checked.value]);
   }
-  if (problems.length > 0) throw refuse('INVALID_CHECKS', 'The checks of the configuration', problems);
+  if (problems.length > 0) throw refuse('INVALID_CHECKS', 'checks in the configuration', problems);
   return Object.fromEntries(checks);
 }
 

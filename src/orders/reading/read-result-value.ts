@@ -26,5 +26,5 @@ export function readResultValue(value: unknown, order: Pick<WorkOrder, 'issue_re
 }
 
 function refuseResult(problems: readonly Problem[]): Error {
-  return refuse('INVALID_WORK_RESULT', 'The result', problems);
+  return refuse('INVALID_WORK_RESULT', 'work result', problems);
 }

@@ -64,7 +64,7 @@ describe('readWorkRequest', () => {
     expect(() => readWorkRequest(wrong)).toThrow(
       expect.objectContaining({
         code: 'INVALID_WORK_REQUEST',
-        message: expect.stringMatching(/^The work request cannot be used: worker: required, but missing; issue_ref: /),
+        message: expect.stringMatching(/^Invalid work request: worker: required, but missing; issue_ref: /),
       }),
     );
   });
@@ -118,7 +118,7 @@ describe('readWorkRequest', () => {
 
   test('says how many more there are when there are many', () => {
     const keys = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`odd_${index}`, 1]));
-    expect(() => readWorkRequest({ ...request, ...keys })).toThrow(/; and 20 more$/);
+    expect(() => readWorkRequest({ ...request, ...keys })).toThrow(/; and 20 more\.$/);
     expect(listProblems(() => readWorkRequest({ ...request, ...keys }))).toHaveLength(30);
   });
 });

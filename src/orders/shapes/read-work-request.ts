@@ -20,7 +20,7 @@ const NAMES = Object.keys(WORK_ORDER_SCHEMA.properties);
  * readWorkRequest({ issue_ref: 'acme/shop#12', role: 'backend', repo_dir: '/srv/shop', worker: 'codex-cli', instructions: 'Fix it.' })
  */
 export function readWorkRequest(value: unknown): WorkRequest {
-  return read(value, 'The work request', 'INVALID_WORK_REQUEST', requestSchema);
+  return read(value, 'work request', 'INVALID_WORK_REQUEST', requestSchema);
 }
 
 /**
@@ -30,7 +30,7 @@ export function readWorkRequest(value: unknown): WorkRequest {
  * const order = readWorkOrder(JSON.parse(await readFile('work_order.json', 'utf8')))
  */
 export function readWorkOrder(value: unknown): WorkOrder {
-  return read(value, 'The work order', 'INVALID_WORK_ORDER', orderSchema);
+  return read(value, 'work order', 'INVALID_WORK_ORDER', orderSchema);
 }
 
 function read<T extends WorkRequest>(

@@ -135,5 +135,5 @@ function under(name: string, problem: Problem): Problem {
 }
 
 function refuseWrappers(problems: readonly Problem[]): Error {
-  return refuse('INVALID_WRAPPERS', 'The wrappers of the configuration', problems);
+  return refuse('INVALID_WRAPPERS', 'wrappers in the configuration', problems);
 }

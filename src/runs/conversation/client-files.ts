@@ -12,7 +12,7 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
  */
 export async function placeInFolder(folder: string, path: string): Promise<string> {
   const refuse = (why: string): never => {
-    throw new SluiceError('FILE_OUTSIDE_FOLDER', `${path} is refused: ${why}.`);
+    throw new SluiceError('FILE_OUTSIDE_FOLDER', `Access to "${path}" is refused: ${why}.`);
   };
   if (path === '' || path.includes('\0')) return refuse('it is no path');
   const root = await realpath(folder);
@@ -37,7 +37,7 @@ export async function readForAgent(
   try {
     const { size } = await file.stat();
     if (size > MAX_FILE_BYTES)
-      throw new SluiceError('FILE_TOO_LARGE', `${path} has ${size} bytes, at most ${MAX_FILE_BYTES}.`);
+      throw new SluiceError('FILE_TOO_LARGE', `"${path}" is too large: ${size} bytes, at most ${MAX_FILE_BYTES}.`);
     const text = await file.readFile('utf8');
     if (lines.line === null && lines.limit === null) return text;
     const start = Math.max(0, (lines.line ?? 1) - 1);
@@ -51,12 +51,12 @@ export async function readForAgent(
 /** Writes a text file for an agent. */
 export async function writeForAgent(folder: string, path: string, text: string): Promise<void> {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
-    throw new SluiceError('FILE_TOO_LARGE', `${path} would have more than ${MAX_FILE_BYTES} bytes.`);
+    throw new SluiceError('FILE_TOO_LARGE', `"${path}" would be larger than ${MAX_FILE_BYTES} bytes.`);
   const place = await placeInFolder(folder, path);
   const flags =
     constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(place, flags, 0o644).catch((error: unknown) => {
-    throw new SluiceError('FILE_OUTSIDE_FOLDER', `${path} is refused: ${getErrorMessage(error)}.`);
+    throw new SluiceError('FILE_OUTSIDE_FOLDER', `Access to "${path}" is refused: ${getErrorMessage(error)}.`);
   });
   try {
     await file.writeFile(text);

@@ -174,7 +174,7 @@ function forward(streams: readonly OutputStream[], sink: OutputSink): void {
 /** Explains why a program could not be launched, and what to do. */
 async function explainNotStarted({ command, cwd }: ProcessCommand, cause: unknown): Promise<SluiceError> {
   const [program] = command;
-  return new SluiceError('PROCESS_NOT_STARTED', `Cannot launch ${program}: ${await findReason()}.`, { cause });
+  return new SluiceError('PROCESS_NOT_STARTED', `Cannot launch "${program}": ${await findReason()}.`, { cause });
 
   async function findReason(): Promise<string> {
     const folder = await stat(cwd).catch(() => undefined);

@@ -26,7 +26,7 @@ export async function exportRunFolder(folder: string, target: string): Promise<E
   await openRunFolder(folder);
   const to = resolve(target);
   if ((await lstat(to).catch(() => undefined)) !== undefined) {
-    throw new SluiceError('EXPORT_EXISTS', `${to} is there already and was left alone. Name another place.`);
+    throw new SluiceError('EXPORT_EXISTS', `"${to}" already exists and was not changed. Choose another target.`);
   }
   const run_id = basename(folder);
   const isTar = to.endsWith('.tar');
