@@ -31,7 +31,7 @@ for (const [name, answer] of Object.entries(ANSWERS)) {
   }
 }
 
-// A truncated answer may be accepted; what is missing is never filled in, so here the schema still rejects it.
+// A truncated answer may be accepted: its unfinished last issue is dropped, and nothing is filled in.
 const partial = parse(ANSWERS['cut off'], AnalysisResult, { profile: 'tagged', allowPartial: true });
 console.log(`cut off, partial allowed: ${partial.ok ? 'success' : partial.status}`);
 const whole = parse(`<json>{"issues": [${ISSUE}`, AnalysisResult, { profile: 'tagged', allowPartial: true });

@@ -202,7 +202,7 @@ describe('executions and comments', () => {
 });
 
 describe('sluice demo', () => {
-  it('completes the loop: two delivered results, one inbox item', async () => {
+  it('completes the loop: three delivered results, one inbox item', async () => {
     const memory = createMemoryIo({});
     await run(['demo', '--json', '--data', join(folder, 'demo')], memory);
     const report = JSON.parse(memory.printed.stdout) as { orders: readonly Fields[]; inbox: readonly Fields[] };
@@ -210,6 +210,7 @@ describe('sluice demo', () => {
       ['json-worker', 'json', 'advance'],
       ['text-worker', 'text', 'advance'],
       ['print-only-worker', 'streams', 'needs-human'],
+      ['codex-cli', 'json', 'advance'],
     ]);
     expect(report.inbox).toHaveLength(1);
   });
