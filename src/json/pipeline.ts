@@ -234,9 +234,10 @@ function* attempt(search: Search, found: FoundCandidate, round: Round): Checking
   const reading = found.read();
   if (!reading.ok && !(completes(round) && 'value' in reading)) return undefined;
   const attempted = prepare(search, found, reading, round);
-  if (!reading.ok && align?.mayGoOn?.(attempted.value, search.raw.slice(0, reading.end)) === true) return undefined;
   if (attempted.objection !== undefined || !settings.hasSchema) return attempted;
-  const answer = yield attempted.value;
+  // A cut word that could have become another one is as good as none.
+  const mayGoOn = !reading.ok && align?.mayGoOn?.(attempted.value, search.raw.slice(0, reading.end)) === true;
+  const answer: CheckAnswer = mayGoOn ? { issues: [] } : yield attempted.value;
   if ('value' in answer) return { ...attempted, value: answer.value };
   const shorter = reading.ok
     ? undefined
