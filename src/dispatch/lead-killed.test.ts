@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,6 +29,9 @@ async function makeSite(): Promise<{ readonly data: string; readonly program: st
   const data = await makeFolder({ effects: '' });
   await copyFile(WORKER, join(data, 'scripted-agent.sh'));
   for (let number = 0; number < 3; number++) await mkdir(join(data, `repository-${number}`));
+  const git = ['-C', join(data, 'repository-0'), '-c', 'user.name=x', '-c', 'user.email=x@example.org'];
+  execFileSync('git', [...git, 'init', '--quiet']);
+  execFileSync('git', [...git, 'commit', '--quiet', '--allow-empty', '-m', 'Begin']);
   // As deep as in the package, which looks for its own manifest two folders up.
   const program = join(data, 'program/dispatch/lead.mjs');
   await copyFile(fileURLToPath(new URL('../../package.json', import.meta.url)), join(data, 'package.json'));
@@ -76,6 +79,7 @@ async function drain(store: Store, data: string, forge: string): Promise<void> {
   const worker = startWorker({ store, lead, ...workerOptions(data) });
   const isDone = async () =>
     (await store.listOrders({ open: true, limit: 1 })).items.length +
+    (await store.listRuns({ state: 'running', limit: 1 })).items.length +
     (await store.listOutbox({ state: 'waiting', limit: 1 })).items.length +
     (await store.listOutbox({ state: 'sending', limit: 1 })).items.length;
   await expect.poll(isDone, { timeout: 90_000, interval: 100 }).toBe(0);
@@ -113,13 +117,14 @@ describe('a lead that is killed again and again', () => {
 
       await checkStates(store, orders);
       await checkComments(data, forge.bodies(), messages);
+      const proven = await checkProofs(store, data, orders);
       expect(await findSurvivors(data)).toEqual([]);
       const starts = (await readFile(join(data, 'effects'), 'utf8'))
         .split('\n')
         .filter((line) => line.endsWith(' start'));
       expect(new Set(starts).size).toBe(starts.length);
       report(
-        `${KILLS} kills: ${submitted.length} orders and ${settled.length} decisions acknowledged, none lost; ${starts.length} workers started, none twice; ${messages.length} comments, none twice; no issue in a wrong state, no orphaned run, no orphaned process`,
+        `${KILLS} kills: ${submitted.length} orders and ${settled.length} decisions acknowledged, none lost; ${starts.length} workers started, none twice; ${proven} results proven, no check lost or run twice; ${messages.length} comments, none twice; no issue in a wrong state, no orphaned run, no orphaned process`,
       );
       await store.close();
     },
@@ -145,6 +150,21 @@ async function checkStates(store: Store, orders: readonly OrderRecord[]): Promis
     if (!isRight) wrong.push(`${issue_ref} ${run_id} ${action}, but ${issue?.state} with ${items.length} items`);
   }
   expect(wrong).toEqual([]);
+}
+
+/** What advanced where proof is asked for was checked, once, and every check has ended; returns how many. */
+async function checkProofs(store: Store, data: string, orders: readonly OrderRecord[]): Promise<number> {
+  const checked = (await readFile(join(data, 'checked'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+  expect(new Set(checked).size).toBe(checked.length);
+  const advanced = orders.filter(({ order, decision }) => order.worker === 'proven' && decision?.action === 'advance');
+  const runs = advanced.map(({ decision }) => decision?.evidence?.find(({ run }) => run !== undefined)?.run ?? 'none');
+  expect(new Set(runs).size).toBe(runs.length);
+  for (const [index, { result }] of advanced.entries()) {
+    expect(checked).toContain(result?.changes.commit);
+    expect((await store.findRun(runs[index] ?? ''))?.result).toMatchObject({ status: 'success' });
+  }
+  expect(await readdir(join(data, 'checks')).catch(() => [])).toEqual([]);
+  return advanced.length;
 }
 
 function wasSettledBeforeItWasReplaced({ order, settled_at }: OrderRecord, orders: readonly OrderRecord[]): boolean {
