@@ -110,6 +110,24 @@ describe('an honest agent', { timeout: 60_000 }, () => {
   });
 });
 
+describe('the first commit of a repository', { timeout: 60_000 }, () => {
+  const before = (git: (...args: readonly string[]) => string) => void git('update-ref', '-d', 'HEAD');
+
+  it('is proven like any other', async () => {
+    const { decision } = await hear({ ...PROVEN, before, script: 'work; report $(git rev-parse HEAD)' });
+    expect(show(decision)).toMatch(/^advance none/);
+  });
+
+  it('is not the one of another branch', async () => {
+    const script = 'git reset -q --hard other; report $(git rev-parse HEAD)';
+    const keep = (git: (...args: readonly string[]) => string) => {
+      git('branch', 'other');
+      before(git);
+    };
+    expect(show((await hear({ ...PROVEN, before: keep, script })).decision)).toMatch(CONTRADICTED);
+  });
+});
+
 /** What each does, and what must be said about it under both policies. */
 const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][] = [
   [

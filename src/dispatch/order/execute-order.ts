@@ -60,7 +60,7 @@ export async function executeOrder(
     const prepared = await prepareOrder(context, record, worktree, start);
     if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
     const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
-    const base = 'why' in start ? {} : { baseCommit: start.head };
+    const base = 'why' in start || start.isEmpty ? {} : { baseCommit: start.head };
     const started = await retryStore(
       async () => store.markStarted({ id, workerId, now: clock(), ...spec, ...base }),
       context,
@@ -122,7 +122,7 @@ async function prepareOrder(
     const wrapper = findWrapper(order.worker, lead.wrappers);
     const injection = injectOrder(wrapper, order, runDir, worktree?.folder);
     if (worktree !== undefined) {
-      const { error } = await createWorktree(worktree, 'why' in start ? 'HEAD' : start.head);
+      const { error } = await createWorktree(worktree, 'why' in start || start.isEmpty ? 'HEAD' : start.head);
       if (error !== undefined) return { startError: error };
     }
     await makeFolder(runDir);

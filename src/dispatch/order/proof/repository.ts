@@ -7,8 +7,10 @@ import type { GitEnd, GitOptions } from '../../../orders/index.js';
 /** A repository as it was before an agent could change it. Kept in memory, where no agent can write. */
 export interface RepositoryStart {
   readonly repoDir: string;
-  /** The commit it stood at. */
+  /** The commit it stood at; of a repository without one, the empty tree. */
   readonly head: string;
+  /** It had no commit yet. */
+  readonly isEmpty: boolean;
   /** Tips of branches, tags and remote branches with commits that `head` does not have. */
   readonly otherTips: readonly string[];
   /** Where its objects are; absolute, links resolved. */
@@ -20,28 +22,35 @@ export interface RepositoryStart {
 
 /** More branches than that are not compared. */
 const MAX_TIPS = 50_000;
+/** The object of a tree without files, by format. */
+const EMPTY_TREES = new Map([
+  ['sha1', '4b825dc642cb6eb9a060e54bf8d69288fbee4904'],
+  ['sha256', '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321'],
+]);
 const LONG = { timeLimitMs: 120_000 };
 
 /** Records where a repository stands; a sentence where that cannot be done. */
 export async function recordStart(repoDir: string): Promise<RepositoryStart | { readonly why: string }> {
   const names = ['objects', 'shallow'].flatMap((path) => ['--git-path', path]);
-  const found = await runGit(repoDir, ['rev-parse', ...names, '--show-object-format', '--verify', 'HEAD^{commit}']);
+  const found = await runGit(repoDir, ['rev-parse', ...names, '--show-object-format']);
   if (found.code === 'no_git') return { why: 'git is not installed' };
-  const [objects = '', shallowFile = '', format = '', head = ''] = found.stdout.trim().split('\n');
-  if (found.code !== 0 || head === '') {
-    return {
-      why: found.stderr.includes('not a git repository')
-        ? 'repo_dir is not a git repository'
-        : 'repo_dir has no commit',
-    };
+  const [objects = '', shallowFile = '', format = ''] = found.stdout.trim().split('\n');
+  if (found.code !== 0 || format === '') {
+    return { why: found.stderr.includes('not a git repository') ? 'repo_dir is not a git repository' : 'git failed' };
   }
-  const listing = ['for-each-ref', '--format=%(objectname) %(*objectname)', `--no-merged=${head}`];
-  const refs = await runGit(repoDir, listing, { ...LONG, maxBytes: 128 * MAX_TIPS });
+  const stands = await runGit(repoDir, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']);
+  const isEmpty = stands.code === 1;
+  if (stands.code !== 0 && !isEmpty) return { why: 'git could not say where the repository stands' };
+  const head = isEmpty ? (EMPTY_TREES.get(format) ?? '') : stands.stdout.trim();
+  const listing = ['for-each-ref', '--format=%(objectname) %(*objectname)'];
+  const others = isEmpty ? listing : [...listing, `--no-merged=${head}`];
+  const refs = await runGit(repoDir, others, { ...LONG, maxBytes: 128 * MAX_TIPS });
   const tips = [...new Set(refs.stdout.split(/\s+/).filter(Boolean))];
   if (refs.code !== 0 || tips.length > MAX_TIPS) return { why: 'its branches could not be listed' };
   return {
     repoDir,
     head,
+    isEmpty,
     otherTips: tips,
     objects: await realpath(resolve(repoDir, objects)),
     format,

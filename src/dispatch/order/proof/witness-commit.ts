@@ -37,17 +37,14 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
 
   if (commit === base || commit === start.head) return foreign('was there before the work began');
-  const descends = await call(['merge-base', '--is-ancestor', base, commit]);
+  // In a repository that had no commit, every one begins from nothing.
+  const descends = start.isEmpty ? { code: 0 } : await call(['merge-base', '--is-ancestor', base, commit]);
   if (descends.code === 1) return foreign(`does not descend from ${base.slice(0, 12)}, where the work began`);
   if (descends.code !== 0) return { found: 'nothing', why: 'git could not compare it with where the work began' };
 
-  const own = await countCommits(call, [commit, `^${base}`, `^${start.head}`]);
-  const fresh = await countCommits(call, [
-    commit,
-    `^${base}`,
-    `^${start.head}`,
-    ...start.otherTips.map((tip) => `^${tip}`),
-  ]);
+  const began = start.isEmpty ? [] : [`^${base}`, `^${start.head}`];
+  const own = await countCommits(call, [commit, ...began]);
+  const fresh = await countCommits(call, [commit, ...began, ...start.otherTips.map((tip) => `^${tip}`)]);
   if (own === undefined || fresh === undefined) return { found: 'nothing', why: 'git could not list its commits' };
   if (own === 0) return foreign('was there before the work began');
   if (fresh < own) {
