@@ -44,6 +44,7 @@ try {
     { name: 'outbox', path: '/outbox' },
     { name: 'executions', path: '/executions' },
     { name: 'workbench', path: '/workbench' },
+    { name: 'workers', path: '/workers' },
     { name: 'charts', path: '/charts?range=week' },
     { name: 'run-dark', path: `/runs/${reviewed}`, chosen: 'command_execution', theme: 'dark' },
     { name: 'inbox-phone', path: `/inbox/${item}`, size: PHONE },

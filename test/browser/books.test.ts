@@ -186,3 +186,18 @@ describe('the form of an order', () => {
     expect(await countOrders('acme/shop#2')).toBe(before + 2);
   });
 });
+
+describe('the workers', () => {
+  it('lists each with host, load and last report, and warns when none is alive', async () => {
+    const { page } = await house.open('/workers');
+    const row = page.getByRole('row').filter({ hasText: 'alive' });
+    await row.waitFor();
+    expect(await row.innerText()).toMatch(/of \d[\s\S]*codex/);
+    await page.route('**/v1/workers', async (asked) => {
+      const answer = await asked.fetch();
+      const { items } = (await answer.json()) as { items: object[] };
+      await asked.fulfill({ json: { items: items.map((item) => ({ ...item, state: 'gone' })), next_cursor: null } });
+    });
+    await page.getByText('No worker is alive').waitFor();
+  });
+});

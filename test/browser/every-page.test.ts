@@ -24,6 +24,7 @@ const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[
   ['the outbox', () => '/outbox'],
   ['the executions', () => '/executions'],
   ['the workbench', () => '/workbench'],
+  ['the workers', () => '/workers'],
   ['the charts', () => '/charts'],
   ['a page that is not there', () => '/runs/no/where'],
 ];

@@ -70,6 +70,7 @@ describe('what an agent prints', () => {
     ['its issue', () => '/issues/acme%2Fshop%2313'],
     ['the outbox', () => '/outbox'],
     ['the executions', () => '/executions'],
+    ['the workers', () => '/workers'],
     ['the charts', () => '/charts'],
   ])('is text and nothing else in %s, also when everything is unfolded', async (_, getPath) => {
     const { page } = await house.open(getPath());

@@ -36,6 +36,7 @@ describe('the console', () => {
     ['Outbox', '/outbox', 'g o'],
     ['Executions', '/executions', 'g e'],
     ['Workbench', '/workbench', 'g w'],
+    ['Workers', '/workers', 'g k'],
     ['Charts', '/charts', 'g c'],
   ])('leads to %s by its link, by its keys and by the way back', async (name, path, keys) => {
     const { page } = await house.open('/runs/no/where');

@@ -20,6 +20,7 @@ const PAGES: readonly Command[] = [
   { label: 'Outbox', action: { path: '/outbox' }, keys: 'g o' },
   { label: 'Executions', action: { path: '/executions' }, keys: 'g e' },
   { label: 'Workbench', action: { path: '/workbench' }, keys: 'g w' },
+  { label: 'Workers', action: { path: '/workers' }, keys: 'g k' },
   { label: 'Charts', action: { path: '/charts' }, keys: 'g c' },
 ];
 

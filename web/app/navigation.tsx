@@ -19,6 +19,7 @@ const ENTRIES: readonly {
   { path: '/outbox', label: 'Outbox', icon: 'outbox', pages: ['outbox'] },
   { path: '/executions', label: 'Executions', icon: 'executions', pages: ['executions'] },
   { path: '/workbench', label: 'Workbench', icon: 'workbench', pages: ['workbench'] },
+  { path: '/workers', label: 'Workers', icon: 'workers', pages: ['workers'] },
   { path: '/charts', label: 'Charts', icon: 'charts', pages: ['charts'] },
 ];
 

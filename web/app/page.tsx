@@ -20,6 +20,7 @@ const PAGES: Readonly<Record<PageName, { readonly title: string; readonly load: 
     title: 'Workbench',
     load: async () => (await import('../pages/workbench/workbench-page.js')).WorkbenchPage,
   },
+  workers: { title: 'Workers', load: async () => (await import('../pages/workers/workers-page.js')).WorkersPage },
   charts: { title: 'Charts', load: async () => (await import('../pages/charts/charts-page.js')).ChartsPage },
 };
 

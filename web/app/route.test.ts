@@ -5,7 +5,14 @@ import type { Route } from './route.js';
 
 const route: fc.Arbitrary<Route> = fc.oneof(
   fc
-    .constantFrom('runs' as const, 'outbox' as const, 'executions' as const, 'workbench' as const, 'charts' as const)
+    .constantFrom(
+      'runs' as const,
+      'outbox' as const,
+      'executions' as const,
+      'workbench' as const,
+      'workers' as const,
+      'charts' as const,
+    )
     .map((page) => ({ page })),
   fc.string({ minLength: 1, unit: 'grapheme' }).map((id) => ({ page: 'run' as const, id })),
   fc.option(fc.string({ minLength: 1, unit: 'grapheme' })).map((id) => ({ page: 'inbox' as const, id })),

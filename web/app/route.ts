@@ -7,6 +7,7 @@ export type Route =
   | { readonly page: 'outbox' }
   | { readonly page: 'executions' }
   | { readonly page: 'workbench' }
+  | { readonly page: 'workers' }
   | { readonly page: 'charts' }
   | { readonly page: 'unknown'; readonly path: string };
 
@@ -36,6 +37,7 @@ export function readRoute(path: string): Route {
     case 'outbox':
     case 'executions':
     case 'workbench':
+    case 'workers':
     case 'charts':
       return name === null ? { page: first } : { page: 'unknown', path };
     default:
@@ -58,6 +60,7 @@ export function toPath(route: Route): string {
     case 'outbox':
     case 'executions':
     case 'workbench':
+    case 'workers':
     case 'charts':
       return `/${route.page}`;
   }

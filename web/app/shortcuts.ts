@@ -12,6 +12,7 @@ const PLACES: Readonly<Record<string, string>> = {
   o: '/outbox',
   e: '/executions',
   w: '/workbench',
+  k: '/workers',
   c: '/charts',
 };
 

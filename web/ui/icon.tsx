@@ -7,6 +7,7 @@ const PATHS = {
   outbox: 'M3 11l18-7-6 17-4-7zM21 4L11 14',
   executions: 'M6 3h9l4 4v14H6zM9 11h7M9 15h7',
   workbench: 'M8 4c-3 0-2 4-2 6s-2 2-2 2 2 0 2 2-1 6 2 6M16 4c3 0 2 4 2 6s2 2 2 2-2 0-2 2 1 6-2 6',
+  workers: 'M4 5h16v6H4zM4 13h16v6H4zM8 8h.5M8 16h.5',
   charts: 'M4 4v16h16M8 15l4-5 3 3 5-7',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5',
   theme: 'M12 4a8 8 0 1 0 8 8 6 6 0 0 1-8-8z',

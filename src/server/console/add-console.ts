@@ -21,6 +21,7 @@ const PAGES = [
   '/executions',
   '/audit',
   '/workbench',
+  '/workers',
   '/charts',
 ];
 

@@ -35,6 +35,7 @@ describe('the pages of the console', () => {
     '/executions',
     '/audit',
     '/workbench',
+    '/workers',
     '/charts',
   ])('%s is one document, for which no token is needed', async (path) => {
     const { get } = await openConsole();

@@ -2,25 +2,24 @@ import { useSignal } from '@preact/signals';
 import type { SinkState } from '../../../src/records/index.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
-import { asFailure, useResource } from '../../server/use-resource.js';
+import { asFailure } from '../../server/use-resource.js';
 import { formatCount } from '../../ui/amount.js';
 import { Notice } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 
 /** One notice per sink that does not take comments, with its last error and a way to send everything again. */
-export function FailingSinks() {
-  const sinks = useResource('sinks', async (signal) => client.listSinks({ signal }), { live: true });
-  const failing = (sinks.value?.items ?? []).filter(({ state }) => state !== 'waiting');
+export function FailingSinks({ sinks }: { readonly sinks: readonly SinkState[] }) {
+  const failing = sinks.filter(({ state }) => state !== 'waiting');
   return (
     <>
       {failing.map((sink) => (
-        <FailingSink key={sink.name} sink={sink} reload={sinks.reload} />
+        <FailingSink key={sink.name} sink={sink} />
       ))}
     </>
   );
 }
 
-function FailingSink({ sink, reload }: { readonly sink: SinkState; readonly reload: () => void }) {
+function FailingSink({ sink }: { readonly sink: SinkState }) {
   const { name, state, open, dead, last_error: error } = sink;
   const refusal = useSignal<string | null>(null);
   const redeliver = async (): Promise<void> => {
@@ -30,7 +29,6 @@ function FailingSink({ sink, reload }: { readonly sink: SinkState; readonly relo
     } catch (thrown) {
       refusal.value = asFailure(thrown).message;
     }
-    reload();
   };
   const undelivered = `${formatCount(open + dead)} ${open + dead === 1 ? 'comment' : 'comments'}`;
   return (

@@ -1,3 +1,5 @@
+import { useSignal } from '@preact/signals';
+import type { SinkState } from '../../../src/records/index.js';
 import { query } from '../../app/router.js';
 import { client } from '../../server/client.js';
 import { FilterChoice, FilterText } from '../../ui/filter-field.js';
@@ -10,6 +12,7 @@ const STATES = ['waiting', 'sending', 'delivered', 'dead'] as const;
 /** Comments on their way, those that arrived and those that did not. */
 export function OutboxPage() {
   const state = STATES.find((word) => word === query.value.get('state'));
+  const sinks = useSignal<readonly SinkState[]>([]);
   const issueRef = (query.value.get('issue_ref') ?? '').trim();
   return (
     <ListPage
@@ -27,7 +30,15 @@ export function OutboxPage() {
           <FilterChoice name="state" label="State" options={STATES} />
         </>
       }
-      load={async (asked, signal) => client.listOutbox({ query: asked, signal })}
+      load={async (asked, signal) => {
+        // Together, so that a notice does not push the list down when it comes.
+        const [page, listed] = await Promise.all([
+          client.listOutbox({ query: asked, signal }),
+          client.listSinks({ signal }),
+        ]);
+        sinks.value = listed.items;
+        return page;
+      }}
       getKey={(message) => message.id}
       nothingYet={
         <>
@@ -38,7 +49,7 @@ export function OutboxPage() {
     >
       {(messages, list) => (
         <>
-          <FailingSinks />
+          <FailingSinks sinks={sinks.value} />
           <DeliveryTable messages={messages} list={list} />
         </>
       )}

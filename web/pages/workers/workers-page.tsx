@@ -1,0 +1,80 @@
+import { useRef } from 'preact/hooks';
+import type { WorkerRecord } from '../../../src/records/index.js';
+import { client } from '../../server/client.js';
+import { useResource } from '../../server/use-resource.js';
+import { Badge } from '../../ui/badge.js';
+import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
+import type { Tone } from '../../ui/notice.js';
+import { RowTable } from '../../ui/row-table.js';
+import type { Column } from '../../ui/row-table.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { Moment } from '../../ui/time.js';
+
+const COLUMNS: readonly Column[] = [
+  { name: 'State', width: '7.5rem' },
+  { name: 'Host' },
+  { name: 'Busy', width: '6rem', isNumber: true },
+  { name: 'Version', width: '7rem' },
+  { name: 'Engines', width: '34%' },
+  { name: 'Last seen', width: '9.5rem' },
+];
+
+const TONES: Readonly<Record<WorkerRecord['state'], Tone>> = { alive: 'good', stopping: 'warn', gone: 'bad' };
+
+/** The workers that share the store: where they are, what they can run, and whether they are alive. */
+export function WorkersPage() {
+  const { value, failure, reload } = useResource('workers', async (signal) => client.listWorkers({ signal }), {
+    live: true,
+  });
+  return (
+    <>
+      <div class="page-head">
+        <h1>Workers</h1>
+      </div>
+      {failure === null ? null : <FailureNotice title="Cannot list the workers" failure={failure} reload={reload} />}
+      {value === null ? failure === null ? <Loading isList /> : null : <WorkerList workers={value.items} />}
+    </>
+  );
+}
+
+function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) {
+  const list = useRef<HTMLTableElement>(null);
+  const isAnyAlive = workers.some(({ state }) => state === 'alive');
+  return (
+    <>
+      {isAnyAlive ? null : (
+        <Notice tone="bad" title="No worker is alive">
+          Queued runs and orders wait. Start one with <code>sluice worker</code>, or <code>sluice serve</code> without{' '}
+          <code>--no-worker</code>.
+        </Notice>
+      )}
+      {workers.length === 0 ? null : (
+        <RowTable columns={COLUMNS} list={list}>
+          {workers.map((worker) => (
+            <tr key={worker.id}>
+              <td>
+                <Badge tone={TONES[worker.state]}>{worker.state}</Badge>
+              </td>
+              <td class="wide">
+                <SafeText text={worker.host} />
+                <span class="below">{worker.id}</span>
+              </td>
+              <td class="number">
+                {worker.busy} of {worker.capacity}
+              </td>
+              <td class="nowrap">
+                <SafeText text={worker.version} />
+              </td>
+              <td>
+                <SafeText text={worker.engines.join(', ')} limit={300} />
+              </td>
+              <td class="nowrap">
+                <Moment at={worker.seen_at} />
+              </td>
+            </tr>
+          ))}
+        </RowTable>
+      )}
+    </>
+  );
+}
