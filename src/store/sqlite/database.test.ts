@@ -111,3 +111,28 @@ describe('a command', () => {
     expect(await catchCode(store.findIssue('local#1'))).toBe('STORE_DAMAGED');
   });
 });
+
+const LARGE = 'x'.repeat(5_000_000);
+
+describe('the events of a run', () => {
+  it('are stored no slower beside large ones of other runs', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    const store = await openSqliteStore(file, { synchronous: 'OFF' });
+    onTestFinished(async () => store.close());
+    const measure = async (): Promise<number> => {
+      const began = performance.now();
+      for (let page = 0; page < 10; page += 1) {
+        const events = Array.from({ length: 100 }, () => sampleFcmp(++seq));
+        await Promise.all(['01B', '01Q'].map(async (run) => store.append(run, events)));
+      }
+      return performance.now() - began;
+    };
+    let seq = 0;
+    const alone = await measure();
+    for (const run of ['01C', '01P']) {
+      await store.append(run, [sampleFcmp(1, LARGE), sampleFcmp(2, LARGE)]);
+    }
+    const beside = await measure();
+    expect(beside).toBeLessThan(alone * 6 + 300);
+  });
+});

@@ -61,7 +61,7 @@ const UPKEEP_INDEXES: Readonly<Record<keyof typeof UPKEEP_STATEMENTS, RegExp>> =
   COUNT_DEAD: /INDEX outbox_by_state/,
   LIST_ENDED: /INDEX runs_by_end/,
   LIST_FORGETTABLE: /INDEX runs_kept/,
-  DROP_EVENTS: /SEARCH events USING PRIMARY KEY/,
+  DROP_EVENTS: /SEARCH events USING COVERING INDEX events_by_position/,
   FIND_FORGOTTEN: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
   DROP_DELIVERED: /INDEX outbox_by_state/,
   // The oldest rows of a table without a condition are found by walking it from its beginning.
