@@ -9,6 +9,8 @@ import { nameInput, readInput, readSchemaFile } from './read-input.js';
 /** The parsed options of `sluice run`. */
 export interface RunFlags {
   readonly engine: string;
+  readonly reads?: string;
+  readonly session?: string;
   readonly schema?: string;
   readonly profile?: Profile;
   readonly allowPartial?: boolean;
@@ -39,13 +41,23 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
     throw new MisuseError('--input-file needs --cache. Add --cache, or omit --input-file.');
   const contract = await readContract(flags, io);
   const asked = flags.engine === 'command' ? await readCommand(words, flags, io) : await readPrompt(words, flags, io);
-  const { engine, mode, permissions, model, env, terminal } = flags;
+  const { engine, reads, session, mode, permissions, model, env, terminal } = flags;
   return {
     engine,
     workdir: resolve(flags.workdir ?? '.'),
     limits: omitUndefined({ time_s: flags.timeout, idle_s: flags.idleTimeout }),
     ...asked,
-    ...omitUndefined({ contract, mode, permissions, model, env, terminal, max_retries: flags.maxRetries }),
+    ...omitUndefined({
+      reads,
+      session,
+      contract,
+      mode,
+      permissions,
+      model,
+      env,
+      terminal,
+      max_retries: flags.maxRetries,
+    }),
     // On the command line --cache without --input-file means that the result depends on no files.
     ...(flags.cache === true ? { cache: true, input_files: flags.inputFile ?? [] } : {}),
   };

@@ -4,6 +4,7 @@ import { approvalRulesSchema, engineNameSchema, RUN_ENGINES } from '../records/i
 import type { RetentionSettings } from '../dispatch/index.js';
 import { CHECK_SCHEMA, WRAPPER_SCHEMA } from '../orders/index.js';
 import { agentSettingsSchema } from '../runs/index.js';
+import type { AgentSettings } from '../runs/index.js';
 
 const names = { type: 'array', items: name } as const;
 
@@ -134,7 +135,8 @@ export type SinkConfig = FromSchema<typeof sinkSchema>;
 export type TokenConfig = FromSchema<typeof tokenSchema>;
 
 /** The settings of this process, wherever each came from. */
-export interface Config extends Omit<ConfigFile, 'data' | 'database'> {
+export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'> {
+  readonly agents?: Readonly<Record<string, AgentSettings>>;
   /** Absolute. */
   readonly data: string;
   readonly database: string;

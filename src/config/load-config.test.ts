@@ -139,6 +139,11 @@ describe('settings', () => {
     ['{"sinkss": []}', 'sinkss: this property is not allowed (known here: data, database, wrappers, checks, sinks,'],
     ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known here: host, port,'],
     ['{"retention": {"run": 1}}', '(known here: runs, delivered, results)'],
+    ['{"agents": {"mine": {"command": ["x"]}}}', 'agents.mine'],
+    ['{"agents": {"mine": {"command": ["x"], "reads": "codx"}}}', 'agents.mine.reads'],
+    ['{"agents": {"mine": {"command": ["x"], "reads": "acp"}}}', 'agents.mine.reads'],
+    ['{"agents": {"mine": {"acp": ["x"], "reads": "codex"}}}', 'agents.mine'],
+    ['{"agents": {"My Agent": {"acp": ["x"]}}}', 'agents'],
     ['{"programs": {"codx": "codex"}}', '(known here: codex, gemini, iflow, opencode, claude, qwen, copilot)'],
     ['{"wrappers": {"mine": {"type": "script", "comand": ["x"]}}}', 'wrappers.mine.comand'],
   ])('are refused for a misspelt key with the keys that are known: %s', async (text, words) => {

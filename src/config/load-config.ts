@@ -1,10 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { SluiceError, getErrorCode, getErrorMessage } from '../base/index.js';
+import { SluiceError, getErrorCode, getErrorMessage, omitUndefined } from '../base/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
 import { configFileSchema } from './config.js';
 import type { Config, ConfigFile } from './config.js';
+import type { AgentSettings } from '../runs/index.js';
 import { knownKeys } from './known-keys.js';
 
 /** Where settings are looked for, the first found wins: flag, environment, file, default. */
@@ -123,11 +124,14 @@ async function inTime<T>(loading: Promise<T>): Promise<T> {
 type Programs = NonNullable<ConfigFile['programs']>;
 type Agents = NonNullable<ConfigFile['agents']>;
 
+type PlacedSettings = Omit<ConfigFile, 'agents'> & Pick<Config, 'agents'>;
+
 /** The settings with every path in them resolved against the folder of their file. */
-function placePaths(base: string, settings: ConfigFile): ConfigFile {
-  const { data, database, roots, sinks, programs, agents } = settings;
+function placePaths(base: string, settings: ConfigFile): PlacedSettings {
+  const { agents, ...others } = settings;
+  const { data, database, roots, sinks, programs } = others;
   return {
-    ...settings,
+    ...others,
     ...(data === undefined ? {} : { data: resolve(base, data) }),
     ...(database === undefined ? {} : { database: placeDatabase(base, database) }),
     ...(roots === undefined ? {} : { roots: roots.map((root) => resolve(base, root)) }),
@@ -160,10 +164,16 @@ function placePrograms(base: string, programs: Programs): Programs {
   );
 }
 
-function placeAgents(base: string, agents: Agents): Agents {
-  return Object.fromEntries(
-    Object.entries(agents).map(([engine, agent]) => [engine, { ...agent, acp: placeWords(base, agent.acp) }]),
-  );
+function placeAgents(base: string, agents: Agents): Readonly<Record<string, AgentSettings>> {
+  return Object.fromEntries(Object.entries(agents).map(([engine, agent]) => [engine, placeAgent(base, agent)]));
+}
+
+/** The schema has seen that it is one of the two. */
+function placeAgent(base: string, agent: Agents[string]): AgentSettings {
+  const { acp, authenticate, command = [], reads = 'generic', resume, env } = agent;
+  if (acp !== undefined) return { acp: placeWords(base, acp), ...omitUndefined({ authenticate, env }) };
+  const placed = resume === undefined ? undefined : placeWords(base, resume);
+  return { command: placeWords(base, command), reads, ...omitUndefined({ resume: placed, env }) };
 }
 
 function placeWords(base: string, [program = '', ...words]: readonly string[]): string[] {

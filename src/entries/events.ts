@@ -1,6 +1,8 @@
 export {
   createTranslator,
   defineEngine,
+  checkEngine,
+  type EngineRecording,
   type Engine,
   type Reader,
   type Report,

@@ -1,5 +1,10 @@
 export {
   startRun,
+  defineLauncher,
+  type LauncherDefinition,
+  type Launcher,
+  type LaunchRequest,
+  type Launch,
   type Run,
   RunSpecError,
   DEFAULT_LIMITS,

@@ -43,6 +43,10 @@ export const storedRunSpec = {
   properties: {
     /** A built-in engine, or one that the configuration adds with `agents`. */
     engine: engineNameSchema,
+    /** For `command`: the engine that reads what the program prints; plain text by default. */
+    reads: engineNameSchema,
+    /** A session of the engine that exists already: the run begins by resuming it. */
+    session: { type: 'string', pattern: '^[A-Za-z0-9][\\w.:-]{0,199}$' },
     /** What the agent is asked; for `command` it goes to the program's input. */
     prompt: { type: 'string', maxLength: PROMPT_LENGTH },
     /** The program and its arguments, for engine `command` only. */

@@ -128,9 +128,10 @@ function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: numbe
     isEngineName(name) || engines.some((engine) => engine.name === name);
   if (isKnown(meta.reads)) return meta.reads;
   // A plain program is read as text; `command` is what a run calls it.
-  if (meta.engine === 'command') return 'generic';
-  if (isKnown(meta.engine)) return meta.engine;
-  const said = meta.engine === undefined ? 'names no engine' : `names ${JSON.stringify(meta.engine)}, which is unknown`;
+  if (meta.engine === 'command' && meta.reads === undefined) return 'generic';
+  if (meta.reads === undefined && isKnown(meta.engine)) return meta.engine;
+  const named = meta.reads ?? meta.engine;
+  const said = named === undefined ? 'names no engine' : `names ${JSON.stringify(named)}, which is unknown`;
   const message = `The meta of attempt ${attempt} ${said}: give one of ${ENGINE_NAMES.join(', ')}, or auto.`;
   throw new RunFolderError('ENGINE_NOT_NAMED', message);
 }

@@ -19,5 +19,7 @@ export { endOrphans } from './process/end-orphans.js';
 export { mergeFsDiffs, NO_CHANGES } from './result/merge-fs-diffs.js';
 export { listLaunchers } from './launchers/launchers.js';
 export { agentSettingsSchema, type AgentSettings } from './launchers/acp.js';
+export { defineLauncher, type LauncherDefinition } from './launchers/define-launcher.js';
+export type { Launch, LaunchFile, LaunchRequest, Launcher } from './launchers/launcher.js';
 export { isOutage, readEventRange } from './ports/event-log.js';
 export { type FolderLock, lockFolder } from './workspace/folder-lock.js';

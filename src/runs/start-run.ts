@@ -12,6 +12,7 @@ import type { RunContext } from './attempts/run-context.js';
 import { RunControl, explainStop } from './attempts/run-control.js';
 import { RunUsage } from './attempts/run-context.js';
 import { createStopwatch } from './attempts/stopwatch.js';
+import type { Launcher } from './launchers/launcher.js';
 import { getLauncher } from './launchers/launchers.js';
 import { decidePorts } from './ports/run-ports.js';
 import type { DecidedPorts, RunPorts } from './ports/run-ports.js';
@@ -56,7 +57,7 @@ export interface Run {
  */
 export function startRun(spec: RunSpec, ports: RunPorts): Run {
   const decided = decidePorts(ports);
-  const checked = checkRunSpec(spec, decided.agents);
+  const checked = checkRunSpec(spec, decided);
   const id = decided.newId();
   // Checked here, so that a bad id is the caller's error and not the run's.
   runFolderPath(decided.data, id);
@@ -126,7 +127,7 @@ async function runInFolder(
     schema,
     limits,
     ports,
-    launcher: getLauncher(spec.engine, ports.agents),
+    launcher: chooseLauncher(spec, ports),
     control,
     stopwatch: createStopwatch(limits.time_s, control),
     usage: new RunUsage(),
@@ -181,6 +182,12 @@ async function runOrUseCache(context: RunContext): Promise<RunResult> {
       logger.warn('cannot release the working folder', { run_id: context.id, error: getErrorMessage(error) });
     });
   }
+}
+
+/** A plain program may print what an engine prints; then that engine reads it. */
+function chooseLauncher({ engine, reads }: RunSpec, { agents, launchers }: DecidedPorts): Launcher {
+  const launcher = getLauncher(engine, agents, launchers);
+  return reads === undefined ? launcher : { ...launcher, reads };
 }
 
 function asStorageFailure(error: unknown): SluiceError {

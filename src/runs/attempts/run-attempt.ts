@@ -126,7 +126,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
 
 /** A plain program's answer is all it prints; a terminal shows more than that. */
 function chooseAnswerSource({ spec }: RunContext): AnswerSource {
-  if (spec.engine !== 'command' || spec.terminal === true) return 'messages';
+  if (spec.engine !== 'command' || spec.reads !== undefined || spec.terminal === true) return 'messages';
   return spec.contract === undefined ? 'tail' : 'stdout';
 }
 
@@ -181,6 +181,7 @@ function openRecord(
     attempt: progress.attempts,
     engine: spec.engine,
     reads: launcher.reads,
+    engines: ports.engines,
     mode: getRunMode(context),
     fcmpSeq: progress.fcmpSeq,
     sessionId,

@@ -24,7 +24,7 @@ export async function runAttempts(context: RunContext, workdir: string): Promise
   let plan: AttemptPlan = {
     workdir,
     prompt: firstPrompt(spec),
-    sessionId: null,
+    sessionId: spec.session ?? null,
     reply: null,
     mayRetry: retries > 0,
     remembered: [],

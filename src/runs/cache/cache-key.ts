@@ -3,21 +3,29 @@ import { join } from 'node:path';
 import { VERSION, openForReading } from '../../files/index.js';
 import { toJsonSchema } from '../spec/contract-schema.js';
 import type { RunSpec } from '../../records/index.js';
+import type { AgentSettings } from '../launchers/acp.js';
 
 /**
  * Computes the key of a result from everything the answer depends on. Runs that differ in any of it do not share a
  * result; where they run, for how long and at what cost does not matter.
  */
-export async function computeCacheKey(spec: RunSpec, engineVersion: string | undefined): Promise<string> {
+export async function computeCacheKey(
+  spec: RunSpec,
+  engineVersion: string | undefined,
+  /** How the configuration starts the engine, if it added it. */
+  agent?: AgentSettings,
+): Promise<string> {
   const { contract } = spec;
   const inputs: [string, string | null][] = [];
   for (const path of (spec.input_files ?? []).toSorted()) inputs.push([path, await hashFile(join(spec.workdir, path))]);
   const parts = {
     sluice: VERSION,
     engine: spec.engine,
+    agent: agent ?? null,
     engine_version: engineVersion ?? null,
     model: spec.model ?? null,
     command: spec.command ?? null,
+    reads: spec.reads ?? null,
     prompt: spec.prompt ?? null,
     inputs,
     contract:

@@ -1,15 +1,7 @@
 import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../../run-folder/index.js';
 import type { AttemptCapture, AttemptMeta, CapturedChunk, RunFolder } from '../../run-folder/index.js';
 import { createTranslator, isRasp } from '../../events/index.js';
-import type {
-  AttemptEnd,
-  Drained,
-  DriftSummary,
-  Emitted,
-  EngineName,
-  FcmpEvent,
-  Translator,
-} from '../../events/index.js';
+import type { AttemptEnd, Drained, DriftSummary, Emitted, Engine, FcmpEvent, Translator } from '../../events/index.js';
 import type { AnswerCollector } from '../judge/answer.js';
 import type { RunJournal } from './run-journal.js';
 
@@ -20,7 +12,9 @@ export interface RecordedStart {
   /** As the run calls it. */
   readonly engine: string;
   /** Who reads its output. */
-  readonly reads: EngineName;
+  readonly reads: string;
+  /** Engines beside the built-in ones. */
+  readonly engines?: readonly Engine[];
   readonly mode: 'auto' | 'interactive';
   /** The last FCMP number the run has used. */
   readonly fcmpSeq: number;
@@ -91,6 +85,7 @@ export class AttemptRecord {
     const { runId, attempt, mode, fcmpSeq, sessionId, reply, cachedFrom } = start;
     this.#translator = createTranslator({
       engine: start.reads,
+      engines: start.engines,
       runId,
       attempt,
       mode,
@@ -104,7 +99,7 @@ export class AttemptRecord {
     this.#meta = {
       run_id: runId,
       engine: start.engine,
-      ...(start.engine === start.reads || start.engine === 'command' ? {} : { reads: start.reads }),
+      ...(start.engine === start.reads || isPlainText(start) ? {} : { reads: start.reads }),
       mode,
       ...(start.terminal ? { terminal: true } : {}),
       started_at: new Date(this.#startedAt).toISOString(),
@@ -222,4 +217,9 @@ function reasonCodeIn(events: readonly Emitted[]): Pick<AttemptMeta, 'reason_cod
       return { reason_code: event.data.reason_code };
   }
   return {};
+}
+
+/** A plain program is read as text, which its name says already. */
+function isPlainText({ engine, reads }: Pick<RecordedStart, 'engine' | 'reads'>): boolean {
+  return engine === 'command' && reads === 'generic';
 }

@@ -66,7 +66,9 @@ export function getProgramCommand(
   { spec, ports }: Pick<RunContext, 'spec' | 'ports'>,
   program: string,
 ): readonly [string, ...string[]] {
-  const configured = spec.engine === 'command' ? undefined : ports.programs[spec.engine as RunEngine];
+  // An agent of the configuration names its program itself.
+  const isPlaced = spec.engine === 'command' || Object.hasOwn(ports.agents, spec.engine);
+  const configured = isPlaced ? undefined : ports.programs[spec.engine as RunEngine];
   if (configured === undefined) return [program];
   const [first, ...rest] = typeof configured === 'string' ? [configured] : configured;
   return [first ?? program, ...rest];

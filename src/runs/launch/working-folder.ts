@@ -24,7 +24,7 @@ export async function findWorkdir({ spec }: RunContext): Promise<string> {
 
 /** The cache key of the result; undefined where the spec does not ask for caching. */
 export async function prepareCacheKey(context: RunContext, workdir: string): Promise<string | undefined> {
-  const { spec, launcher } = context;
+  const { spec, launcher, ports } = context;
   if (spec.cache === undefined || spec.cache === false) return undefined;
   try {
     const version = await engineVersion(
@@ -32,7 +32,7 @@ export async function prepareCacheKey(context: RunContext, workdir: string): Pro
       getProgramCommand(context, launcher.program),
       selectAgentEnvironment(context),
     );
-    return await computeCacheKey({ ...spec, workdir }, version);
+    return await computeCacheKey({ ...spec, workdir }, version, ports.agents[spec.engine]);
   } catch (error) {
     throw new NotStarted(`Cannot read the input files: ${getErrorMessage(error)}`);
   }

@@ -1,13 +1,15 @@
-import { object, name, SluiceError } from '../../base/index.js';
+import { listKeys, object, oneOf, name, SluiceError } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
+import { programAgentSchema } from './configured.js';
+import type { ProgramAgent } from './configured.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import { opencodePermissions } from './opencode.js';
 import { NETWORK_ENVIRONMENT, promptForInput } from './request-checks.js';
 
 const words = { type: 'array', minItems: 1, maxItems: 256, items: name } as const;
 
-/** An agent that the configuration adds. */
-export const agentSettingsSchema = object(
+/** An agent of the configuration that speaks the Agent Client Protocol. */
+const acpAgentSchema = object(
   {
     /** The program and its arguments that make it speak the Agent Client Protocol over its streams. */
     acp: words,
@@ -20,13 +22,25 @@ export const agentSettingsSchema = object(
   },
 );
 
+/** See {@link acpAgentSchema}. */
+export type AcpAgent = FromSchema<typeof acpAgentSchema>;
+
+/** An agent that the configuration adds: one that is talked with, or a program whose output is read. */
+export const agentSettingsSchema = {
+  ...object({}, { ...acpAgentSchema.properties, ...programAgentSchema.properties }),
+  // Not two alternatives: what is missing or too much is named.
+  if: { required: ['acp'] },
+  then: { propertyNames: oneOf(listKeys(acpAgentSchema.properties)) },
+  else: { required: programAgentSchema.required, propertyNames: oneOf(listKeys(programAgentSchema.properties)) },
+} as const;
+
 /** See {@link agentSettingsSchema}. */
-export type AgentSettings = FromSchema<typeof agentSettingsSchema>;
+export type AgentSettings = AcpAgent | ProgramAgent;
 
 /** Variables that agents of many makers read. */
 const COMMON_ENVIRONMENT = ['OPENAI_*', 'ANTHROPIC_*', 'GEMINI_*', 'GOOGLE_*'];
 
-interface ReadyAgent extends AgentSettings {
+interface ReadyAgent extends AcpAgent {
   readonly installHint: string;
   environment?(request: LaunchRequest): Readonly<Record<string, string>>;
 }
@@ -98,7 +112,7 @@ export const READY_LAUNCHERS: Readonly<Record<string, Launcher>> = Object.fromEn
 );
 
 /** How an agent that speaks the Agent Client Protocol is launched; what is said then is the business of `conversation`. */
-export function createAcpLauncher(engine: string, settings: AgentSettings, ready?: ReadyAgent): Launcher {
+export function createAcpLauncher(engine: string, settings: AcpAgent, ready?: ReadyAgent): Launcher {
   const [program = '', ...options] = settings.acp;
   return {
     engine,

@@ -57,7 +57,7 @@ export interface Launcher {
   /** The name of its program on the path; empty for `command`, which names its own. */
   readonly program: string;
   /** The reader of `events` that understands it. */
-  readonly reads: EngineName;
+  readonly reads: EngineName | (string & {});
   /** The versions this was tested with: `>=0.166.0 <0.167.0`; empty if none could be. */
   readonly drives: string;
   /** Names of environment variables it may need, beside the base every process gets; `OPENAI_*` is a pattern. */

@@ -4,6 +4,7 @@ import type { AgentSettings } from './acp.js';
 import { claudeLauncher } from './claude.js';
 import { codexLauncher } from './codex.js';
 import { commandLauncher } from './command.js';
+import { createProgramLauncher } from './configured.js';
 import { copilotLauncher } from './copilot.js';
 import { geminiLauncher } from './gemini.js';
 import { iflowLauncher } from './iflow.js';
@@ -24,12 +25,16 @@ export const LAUNCHERS: Readonly<Record<RunEngine, Launcher>> = {
   command: commandLauncher,
 };
 
-/** Every launcher there is, by the name of its engine; those of the configuration win. */
+/** Every launcher there is, by the name of its engine; those of the configuration and of the caller win. */
 export function listLaunchers(
   agents: Readonly<Record<string, AgentSettings>> = {},
+  launchers: readonly Launcher[] = [],
 ): Readonly<Record<string, Launcher>> {
-  const configured = Object.entries(agents).map(([engine, settings]) => [engine, createAcpLauncher(engine, settings)]);
-  return { ...LAUNCHERS, ...READY_LAUNCHERS, ...(Object.fromEntries(configured) as Record<string, Launcher>) };
+  const configured = Object.entries(agents).map(([engine, settings]) =>
+    'acp' in settings ? createAcpLauncher(engine, settings) : createProgramLauncher(engine, settings),
+  );
+  const added = [...configured, ...launchers].map((launcher) => [launcher.engine, launcher] as const);
+  return { ...LAUNCHERS, ...READY_LAUNCHERS, ...Object.fromEntries(added) };
 }
 
 /**
@@ -38,8 +43,12 @@ export function listLaunchers(
  * @example
  * getLauncher('codex').launch({ prompt, workdir, runDir, permissions: 'safe' }).command
  */
-export function getLauncher(engine: string, agents: Readonly<Record<string, AgentSettings>> = {}): Launcher {
-  const launchers = listLaunchers(agents);
+export function getLauncher(
+  engine: string,
+  agents: Readonly<Record<string, AgentSettings>> = {},
+  added: readonly Launcher[] = [],
+): Launcher {
+  const launchers = listLaunchers(agents, added);
   const known = Object.hasOwn(launchers, engine) ? launchers[engine] : undefined;
   if (known !== undefined) return known;
   throw new SluiceError(

@@ -4,7 +4,9 @@ import type { ApprovalRule, RunEngine, RunWarning } from '../../records/index.js
 import { createUlids, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
+import type { Engine } from '../../events/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
+import type { Launcher } from '../launchers/launcher.js';
 import type { EventLog } from './event-log.js';
 import { createFileEventLog } from './file-event-log.js';
 import type { ResultCache } from '../cache/result-cache.js';
@@ -28,6 +30,10 @@ export interface RunPorts {
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
   /** Agents beside the built-in engines, by the name under which a spec asks for them. */
   readonly agents?: Readonly<Record<string, AgentSettings>>;
+  /** Launchers of the caller's own, made with `defineLauncher`. */
+  readonly launchers?: readonly Launcher[];
+  /** Engines of the caller's own, made with `defineEngine`: a launcher or a spec names them with `reads`. */
+  readonly engines?: readonly Engine[];
   /** Rules for `permissions: ask`, before those of the spec. */
   readonly approvals?: readonly ApprovalRule[];
   /** Patterns of secrets to mask, beside the values of sensitive environment variables. */
@@ -69,6 +75,8 @@ export function decidePorts(ports: RunPorts): DecidedPorts {
     environment: ports.environment ?? process.env,
     programs: ports.programs ?? {},
     agents: ports.agents ?? {},
+    launchers: ports.launchers ?? [],
+    engines: ports.engines ?? [],
     approvals: ports.approvals ?? [],
     secretPatterns: ports.secrets?.patterns ?? [],
     folderLock: ports.folderLock,

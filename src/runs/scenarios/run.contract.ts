@@ -53,18 +53,18 @@ export async function runToEnd(
     file,
     meta: async (attempt) => JSON.parse(await file(`meta.${attempt}.json`)) as Record<string, unknown>,
   };
-  await expectWhole(ended);
+  await expectWhole(ended, ports);
   return ended;
 }
 
 /** What holds for every run: valid events, one end, live as in the files and as replayed, a result that agrees. */
-async function expectWhole({ dir, events, fcmp, result, file }: EndedRun): Promise<void> {
+async function expectWhole({ dir, events, fcmp, result, file }: EndedRun, { engines }: RunPorts): Promise<void> {
   expectValid(events);
   expectOneEnd(events);
   expect(readLines(await file('fcmp.jsonl'))).toEqual(fcmp.map((event) => JSON.stringify(event)));
   const rasp = events.flatMap(({ protocol, event }) => (protocol === 'rasp' ? [JSON.stringify(event)] : []));
   expect(readLines(await file('events.jsonl'))).toEqual(rasp);
-  expect(await replayRunFolder(dir)).toMatchObject({ status: 'same' });
+  expect(await replayRunFolder(dir, { engines })).toMatchObject({ status: 'same' });
   expectAgreement(fcmp.at(-1), result);
 }
 

@@ -2,7 +2,8 @@ import { isArtifactPath } from '../../run-folder/index.js';
 import { fromJsonSchema, interpretJsonSchema, isJsonObject } from '../../json-schema/index.js';
 import { SluiceError, isSluiceError } from '../../base/index.js';
 import type { SchemaIssue, StandardSchema } from '../../json/index.js';
-import type { AgentSettings } from '../launchers/acp.js';
+import { ENGINE_NAMES } from '../../events/index.js';
+import type { RunPorts } from '../ports/run-ports.js';
 import { listLaunchers } from '../launchers/launchers.js';
 import { isStandardSchema, toJsonSchema } from './contract-schema.js';
 import { runSpecSchema } from '../../records/index.js';
@@ -32,12 +33,12 @@ export interface CheckedSpec {
 }
 
 /** Checks a run spec; throws {@link RunSpecError} if it is invalid. */
-export function checkRunSpec(given: unknown, agents: Readonly<Record<string, AgentSettings>> = {}): CheckedSpec {
+export function checkRunSpec(given: unknown, added: AddedEngines = {}): CheckedSpec {
   const { data, schema } = separateSchema(given);
   const issues = [...listShapeIssues(data)];
   if (issues.length > 0) throw new RunSpecError(issues);
   const spec = given as RunSpec;
-  issues.push(...listEngineIssues(spec, agents), ...listMeaningIssues(spec));
+  issues.push(...listEngineIssues(spec, added), ...listMeaningIssues(spec));
   const compiled = compileContract(schema, spec.contract, issues);
   if (issues.length > 0) throw new RunSpecError(issues);
   return { spec, schema: compiled };
@@ -70,24 +71,32 @@ function listShapeIssues(data: unknown): readonly SchemaIssue[] {
   }));
 }
 
-/** Engines are an open list: which there are depends on the configuration. */
-function listEngineIssues(
-  { engine, permissions }: RunSpec,
-  agents: Readonly<Record<string, AgentSettings>>,
-): SchemaIssue[] {
-  const launchers = listLaunchers(agents);
+/** What a caller or a configuration adds to the built-in engines. */
+type AddedEngines = Pick<RunPorts, 'agents' | 'launchers' | 'engines'>;
+
+/** Engines are an open list: which there are depends on the configuration and on the caller. */
+function listEngineIssues(spec: RunSpec, { agents, launchers: own, engines = [] }: AddedEngines): SchemaIssue[] {
+  const { engine, permissions, reads, session, cache } = spec;
+  const launchers = listLaunchers(agents, own);
   const launcher = Object.hasOwn(launchers, engine) ? launchers[engine] : undefined;
-  if (launcher === undefined)
-    return [
-      { path: ['engine'], message: `unknown engine "${engine}"; use one of: ${Object.keys(launchers).join(', ')}` },
-    ];
-  if (permissions !== 'ask' || launcher.canAsk === true) return [];
-  return [
-    {
-      path: ['permissions'],
-      message: `${engine} cannot ask; use an engine that is talked with, such as ${engine}-acp`,
-    },
-  ];
+  if (launcher === undefined) {
+    const names = Object.keys(launchers).join(', ');
+    return [{ path: ['engine'], message: `unknown engine "${engine}"; use one of: ${names}` }];
+  }
+  const issues: SchemaIssue[] = [];
+  const add = (path: string, message: string): number => issues.push({ path: [path], message });
+  const reader = reads ?? launcher.reads;
+  const readers = [...ENGINE_NAMES, ...engines.map(({ name }) => name)].filter((name) => name !== 'acp');
+  if (reads !== undefined && engine !== 'command') add('reads', `only engine \`command\` takes it, not ${engine}`);
+  if (reader !== 'acp' && !readers.includes(reader))
+    add('reads', `no engine reads "${reader}"; use one of: ${readers.join(', ')}`);
+  if (reads === 'acp') add('reads', 'an agent that speaks the protocol is configured with agents.<name>.acp');
+  if (session !== undefined && !launcher.canResume) add('session', `${engine} has no sessions to resume`);
+  if (session !== undefined && cache !== undefined && cache !== false)
+    add('session', 'a run that resumes a session cannot be cached');
+  if (permissions === 'ask' && launcher.canAsk !== true)
+    add('permissions', `${engine} cannot ask; use an engine that is talked with, such as ${engine}-acp`);
+  return issues;
 }
 
 function listMeaningIssues(spec: RunSpec): SchemaIssue[] {

@@ -83,7 +83,7 @@ async function checkRunRequest(
   { settings, data }: Pick<ServerContext, 'settings' | 'data'>,
 ): Promise<RunSpec> {
   const { commands, roots, allowBypass, agents } = settings;
-  const { spec } = checkRunSpec(body, agents);
+  const { spec } = checkRunSpec(body, { agents });
   const program = spec.engine === 'command' ? spec.command?.[0] : undefined;
   if (program !== undefined && !commands.includes(program)) {
     throw new RequestError(

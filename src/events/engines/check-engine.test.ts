@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { checkEngine } from './check-engine.js';
+import { defineEngine } from './define-engine.js';
+import type { Engine } from './engine.js';
+import { codexEngine } from './codex/codex-engine.js';
+
+const PARROT: Engine = {
+  name: 'parrot',
+  parser: 'parrot_lines',
+  parserVersion: '1',
+  framing: 'text',
+  promises: { session: 'never', endSignal: false },
+  detect: () => 0,
+  readSession: () => null,
+  createReader: (report) => ({
+    json: () => report.noise(),
+    text: ({ text }) => (text.startsWith('squawk ') ? report.message(text.slice(7)) : report.noise()),
+    end: () => undefined,
+  }),
+};
+
+describe('checkEngine', () => {
+  it('passes a sound engine', () => {
+    expect(checkEngine(PARROT, [{ stdout: 'tweet\nsquawk Hello\n', stderr: 'x\n', exitCode: 1 }])).toEqual([]);
+  });
+
+  it('passes a built-in one with a real recording', () => {
+    const stdout = readFileSync(new URL('./codex/fixtures/0.166.0/d1-tool-shell.json/stdout.1.log', import.meta.url));
+    expect(checkEngine(codexEngine, [{ stdout }])).toEqual([]);
+  });
+
+  it('reports a reader that depends on the cut of the pushes, as clocks and counters do', () => {
+    let made = 0;
+    const createReader: Engine['createReader'] = (report) => {
+      made += 1;
+      return { ...PARROT.createReader(report), text: ({ text }) => report.message(`${made} ${text}`) };
+    };
+    const problems = checkEngine({ ...PARROT, createReader }, [{ stdout: 'a\n' }]);
+    expect(problems).toContain('recording 0: its events depend on how the bytes were cut (pieces of 1)');
+  });
+
+  it('reports an engine that understands nothing, one that throws, and that there was nothing to check', () => {
+    expect(checkEngine(PARROT, [{ stdout: 'tweet\n' }])).toEqual([
+      'recording 0: nothing in it was understood: every frame is raw',
+    ]);
+    const text = (): never => {
+      throw new Error('broken wing');
+    };
+    const broken: Engine = { ...PARROT, createReader: (report) => ({ ...PARROT.createReader(report), text }) };
+    expect(checkEngine(broken, [{ stdout: 'a\n' }])).toEqual(['recording 0: it threw an error: broken wing']);
+    expect(checkEngine(defineEngine(broken), [{ stdout: 'a\n' }])).toEqual([
+      'recording 0: nothing in it was understood: every frame is raw',
+    ]);
+    expect(checkEngine(PARROT, [])).toEqual(['There are no recordings to check it with.']);
+  });
+});

@@ -1,0 +1,112 @@
+import { getErrorMessage } from '../../base/index.js';
+import type { Coverage, Emitted } from '../protocol/translator-output.js';
+import { createTranslator } from '../translator.js';
+import type { Engine } from './engine.js';
+
+/** What a program printed once. */
+export interface EngineRecording {
+  readonly stdout?: string | Uint8Array;
+  readonly stderr?: string | Uint8Array;
+  /** 0 if not given. */
+  readonly exitCode?: number | null;
+}
+
+/** Bytes of a recording that are also fed one by one: more takes long and shows no more. */
+const MAX_BYTES = 64 * 1024;
+/** Damaged copies of each recording. */
+const DAMAGED = 40;
+
+/**
+ * The contract every engine must keep, checked with recordings of its program: every byte is claimed once, how the bytes were cut
+ * leaves no trace, something is understood, and damage is no reason to throw. Returns what is wrong; an empty list is a pass.
+ *
+ * @example
+ * checkEngine(parrot, [{ stdout: 'squawk Hello\\n' }]) // []
+ */
+export function checkEngine(engine: Engine, recordings: readonly EngineRecording[]): string[] {
+  const problems = recordings.length === 0 ? ['There are no recordings to check it with.'] : [];
+  for (const [index, recording] of recordings.entries()) {
+    const add = (problem: string): number => problems.push(`recording ${index}: ${problem}`);
+    try {
+      for (const problem of checkRecording(engine, recording)) add(problem);
+    } catch (error) {
+      add(`it threw an error: ${getErrorMessage(error)}`);
+    }
+  }
+  return problems;
+}
+
+function* checkRecording(engine: Engine, recording: EngineRecording): Generator<string> {
+  const bytes = { stdout: toBytes(recording.stdout), stderr: toBytes(recording.stderr) };
+  const exitCode = recording.exitCode ?? 0;
+  const whole = translate(engine, bytes, exitCode, Number.POSITIVE_INFINITY);
+  yield* listGaps(whole.coverage);
+  const understood = whole.emitted.some(
+    ({ protocol, event }) =>
+      protocol === 'rasp' && event.raw_ref !== null && !/^(?:raw|diagnostic)\./u.test(event.event.type),
+  );
+  if (!understood) yield 'nothing in it was understood: every frame is raw';
+  const isSmall = bytes.stdout.length + bytes.stderr.length <= MAX_BYTES;
+  for (const size of isSmall ? [1, 7, 4096] : [4096]) {
+    const cut = translate(engine, bytes, exitCode, size);
+    if (JSON.stringify(cut.emitted) !== JSON.stringify(whole.emitted))
+      yield `its events depend on how the bytes were cut (pieces of ${size})`;
+  }
+  for (let seed = 1; seed <= DAMAGED; seed += 1) {
+    const damaged = translate(engine, { ...bytes, stdout: damage(bytes.stdout, seed) }, exitCode, 4096);
+    const [gap] = listGaps(damaged.coverage);
+    if (gap !== undefined) {
+      yield `with damaged bytes: ${gap}`;
+      return;
+    }
+  }
+}
+
+type Streams = Readonly<Record<'stdout' | 'stderr', Uint8Array>>;
+
+function translate(engine: Engine, streams: Streams, exitCode: number | null, size: number) {
+  const { name } = engine;
+  const translator = createTranslator({ engine: name, engines: [engine], runId: 'check', attempt: 1, clock: () => 0 });
+  const emitted: Emitted[] = [];
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const bytes = streams[stream];
+    for (let from = 0; from < bytes.length; from += size)
+      emitted.push(...translator.push(stream, bytes.subarray(from, Math.min(bytes.length, from + size))));
+  }
+  emitted.push(...translator.end({ exitCode, signal: null }));
+  return { emitted, coverage: translator.coverage() };
+}
+
+function* listGaps({ stdout, stderr }: Coverage): Generator<string> {
+  for (const [name, { unclaimed, doubled }] of Object.entries({ stdout, stderr })) {
+    const [gap] = unclaimed;
+    const [twice] = doubled;
+    if (gap !== undefined) yield `bytes ${gap.join('–')} of ${name} are in no event`;
+    if (twice !== undefined) yield `bytes ${twice.join('–')} of ${name} are claimed twice`;
+  }
+}
+
+/** A copy with one piece cut out, repeated or overwritten; which one depends on the seed alone. */
+function damage(bytes: Uint8Array, seed: number): Uint8Array {
+  const length = bytes.length;
+  const from = Math.floor((((seed * 2_654_435_761) % 4_294_967_296) / 4_294_967_296) * length);
+  const to = Math.min(length, from + 1 + ((seed * 31) % 64));
+  const [before, piece, after] = [bytes.subarray(0, from), bytes.subarray(from, to), bytes.subarray(to)];
+  if (seed % 3 === 0) return join([before, after]);
+  if (seed % 3 === 1) return join([before, piece, piece, after]);
+  return join([before, piece.map((byte) => (byte * 7 + seed) % 256), after]);
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+function toBytes(output: string | Uint8Array | undefined): Uint8Array {
+  return typeof output === 'string' ? new TextEncoder().encode(output) : (output ?? new Uint8Array());
+}
