@@ -156,6 +156,7 @@ describe('time', () => {
       await vi.advanceTimersByTimeAsync(170_000);
       controller.abort('enough');
       expect(await asking).toBe('enough');
+      expect(vi.getTimerCount()).toBe(0);
       expect(asked.map((time) => time - (asked[0] ?? 0))).toEqual([0, 40_000, 100_000, 160_000]);
     } finally {
       vi.useRealTimers();

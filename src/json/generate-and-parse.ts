@@ -136,14 +136,18 @@ export async function generateAndParse<T>(
     if (attempt > maxRetries) throw Object.defineProperty(error, 'raw', { value: text });
     prompt = renderRetryPrompt(retryPrompt, error, schema, parsing.profile, task);
     const wait = Math.min(backoffMs * 2 ** (attempt - 1), LONGEST_BACKOFF);
-    if (wait > 0) await untilAborted(() => pause(wait), signal);
+    if (wait > 0) await pause(wait, signal);
   }
 }
 
-function pause(duration: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, duration);
-  });
+/** An abort ends the wait, and leaves no timer that would keep a program from ending. */
+async function pause(duration: number, signal: AbortSignal | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = (): Promise<void> =>
+    new Promise((resolve) => {
+      timer = setTimeout(resolve, duration);
+    });
+  await untilAborted(wait, signal).finally(() => clearTimeout(timer));
 }
 
 /** What a listener throws, at once or later, must not cost the answer. */
