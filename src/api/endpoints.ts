@@ -112,7 +112,8 @@ export const ENDPOINTS = {
       engine: name,
       search: {
         ...search,
-        description: 'Words of the id, engine, issue, folder, program or prompt; case-insensitive.',
+        description:
+          'Words of the id, engine, issue, folder, program, prompt, or the code and message of its error; case-insensitive.',
       },
       outcome: runOutcome,
       repair_level: repairLevel,

@@ -13,8 +13,9 @@ export interface RunDigest {
   readonly unknown_fields: number;
 }
 
-/** Only the beginning of a prompt is searched. */
+/** Only the beginning of a prompt, and of an error's message, is searched. */
 const PROMPT_LENGTH = 4000;
+const FAILURE_LENGTH = 500;
 const VERSION_LENGTH = 100;
 const MOST_WORDS = 8;
 
@@ -36,6 +37,11 @@ export function buildSearchText({ id, spec, order }: Pick<RunRecord, 'id' | 'spe
   const { engine, workdir, command = [], prompt = '' } = spec;
   const parts = [id, engine, order?.issue_ref ?? '', workdir, command[0] ?? '', prompt.slice(0, PROMPT_LENGTH)];
   return foldCase(parts.join('\n'));
+}
+
+/** Builds what a search finds of a failure: code and message. Added to the text when the run ends. */
+export function buildFailureText({ error }: RunResult): string {
+  return error === undefined ? '' : foldCase(`\n${error.code}\n${error.message.slice(0, FAILURE_LENGTH)}`);
 }
 
 /**

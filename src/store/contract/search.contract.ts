@@ -58,6 +58,19 @@ export function describeSearch(makeSite: MakeSite): void {
   });
 
   describe('a search for runs', () => {
+    it('finds a failed run by the code and the message of its error', async () => {
+      const store = await openSite(await makeSite());
+      for (const id of ['01A', '01B']) {
+        await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW });
+      }
+      const error = { category: 'engine', code: 'RATE_LIMITED', message: `Slow down. ${HOSTILE_TEXT}` } as const;
+      await store.endRun({ id: '01A', workerId: 'w1', result: createRunResult({ status: 'failed', error }), now: NOW });
+      await store.endRun({ id: '01B', workerId: 'w1', result: createRunResult(), now: NOW });
+      expect(await readIds(store, { search: 'rate_limited' })).toEqual(['01A']);
+      expect(await readIds(store, { search: 'Slow DOWN' })).toEqual(['01A']);
+      expect(await readIds(store, { search: 'undefined' })).toEqual([]);
+    });
+
     it.each([
       ['01b', ['01B']],
       ['éclair', ['01A']],

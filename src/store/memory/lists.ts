@@ -1,6 +1,7 @@
 import type { ExecutionFilter, Listed, OrderStore, Page } from '../../orders/index.js';
 import type { ExecutionRecord, IssueRecord, RunRecord } from '../../records/index.js';
 import { executionCursor, readExecutionPage, readPage, toListed, toSearched } from '../page.js';
+import { buildFailureText } from '../run-digest.js';
 import type { ExecutionPlace } from '../page.js';
 import { nextFloor, readIssueSearch } from '../search.js';
 import type { IssueSearch, RunSearch } from '../search.js';
@@ -182,6 +183,7 @@ export function searchRuns(tables: Tables, search: RunSearch, window: number): L
 function isFound({ record, searchText }: RunRow, search: RunSearch): boolean {
   const { words, state, engine, outcome, repairLevel, since, until } = search;
   const createdAt = Date.parse(record.created_at);
+  const text = record.result === null ? searchText : searchText + buildFailureText(record.result);
   return (
     (state === null || record.state === state) &&
     (engine === null || record.spec.engine === engine) &&
@@ -189,6 +191,6 @@ function isFound({ record, searchText }: RunRow, search: RunSearch): boolean {
     (repairLevel === null || record.result?.repair_level === repairLevel) &&
     createdAt >= since &&
     createdAt < until &&
-    words.every((word) => searchText.includes(word))
+    words.every((word) => text.includes(word))
   );
 }

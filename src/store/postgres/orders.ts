@@ -184,11 +184,11 @@ const SETTLE_ACTIVE = `
   ), counted AS (
     ${closeDigest(8, 'ended')}
   ), executed AS (
-    ${insertExecution(13, 'fence')}
+    ${insertExecution(14, 'fence')}
   ), asked AS (
-    ${insertItem(20, 'fence')}
+    ${insertItem(21, 'fence')}
   ), queued AS (
-    ${insertMessages(24, 'fence')}
+    ${insertMessages(25, 'fence')}
   )
   SELECT true AS done FROM fence`;
 
@@ -221,7 +221,7 @@ const SETTLE_STALE = `
   ), counted AS (
     ${closeDigest(7, 'ended')}
   ), executed AS (
-    ${insertExecution(12, 'settled')}
+    ${insertExecution(13, 'settled')}
   )
   SELECT true AS done FROM settled`;
 

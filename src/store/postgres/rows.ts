@@ -12,7 +12,7 @@ import type {
   WorkOrder,
   WorkResult,
 } from '../../records/index.js';
-import { createDigest } from '../run-digest.js';
+import { buildFailureText, createDigest } from '../run-digest.js';
 import { columnDamaged } from '../store-error.js';
 import type { Row } from './driver.js';
 
@@ -115,7 +115,7 @@ function readWaitingFor(row: Row): RunRecord['waiting_for'] {
 export function closeDigest(first: number, source: string): string {
   const value = (index: number): string => `$${first + index}`;
   return `UPDATE sluice.run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
-      unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer,
+      unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer, words = words || ${value(5)}::text,
       started_at = ${source}.started_at, ended_at = ${source}.ended_at
     FROM ${source}
     WHERE run_digests.seq = ${source}.seq AND ${source}.state = 'ended' AND run_digests.ended_at IS NULL`;
@@ -123,7 +123,7 @@ export function closeDigest(first: number, source: string): string {
 
 export function digestValues(result: RunResult): (string | number | null)[] {
   const { outcome, repair_level, engine_version, unknown_types, unknown_fields } = createDigest(result);
-  return [outcome, repair_level, engine_version, unknown_types, unknown_fields];
+  return [outcome, repair_level, engine_version, unknown_types, unknown_fields, buildFailureText(result)];
 }
 
 /** Reads an issue; the table allows only known states. */

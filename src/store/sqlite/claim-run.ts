@@ -1,7 +1,7 @@
 import type { RunResult } from '../../records/index.js';
 import type { RunHold, RunStore } from '../../runs/index.js';
 import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
-import { createDigest } from '../run-digest.js';
+import { buildFailureText, createDigest } from '../run-digest.js';
 import { QUEUE } from '../wakers.js';
 import type { Wakers } from '../wakers.js';
 import type { Database } from './database.js';
@@ -173,7 +173,7 @@ export function createRunDigests(database: Database): RunDigests {
     SELECT sequence, engine, created_at, ? FROM runs WHERE id = ? ON CONFLICT DO NOTHING`);
   const close = database.prepare(`
     UPDATE run_digests SET outcome = ?, repair_level = ?, engine_version = ?, unknown_types = ?, unknown_fields = ?,
-      started_at = runs.started_at, ended_at = runs.ended_at
+      words = words || ?, started_at = runs.started_at, ended_at = runs.ended_at
     FROM runs WHERE runs.id = ? AND run_digests.sequence = runs.sequence`);
   return {
     add(id, words) {
@@ -181,7 +181,8 @@ export function createRunDigests(database: Database): RunDigests {
     },
     close(id, result) {
       const { outcome, repair_level, engine_version, unknown_types, unknown_fields } = createDigest(result);
-      close.run(outcome, repair_level, engine_version, unknown_types, unknown_fields, id);
+      const failure = buildFailureText(result);
+      close.run(outcome, repair_level, engine_version, unknown_types, unknown_fields, failure, id);
     },
   };
 }
