@@ -86,6 +86,14 @@ describe('the inbox', () => {
     await page.getByText('the cache is cold', { exact: true }).waitFor();
   });
 
+  it('shows what was verified beside what is only reported', async () => {
+    const item = await waiting(house.site, { result: {}, exit: 3 });
+    const page = await openItem(item.id);
+    const verdicts = await page.getByRole('list', { name: 'Verdicts' }).innerText();
+    expect(verdicts).toMatch(/result\s+verified\s+work_result.json names this run and says ok; exit code 3\./);
+    expect(verdicts).toMatch(/tests\s+reported, not verified/);
+  });
+
   it('delivers exactly the comment it showed when a result is edited and accepted', async () => {
     const item = await waiting(house.site, { raw: SLIPPED });
     const page = await openItem(item.id);
