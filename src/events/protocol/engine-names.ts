@@ -25,11 +25,8 @@ export type ParserName = (typeof ENGINE_PARSERS)[EngineName][number];
 /** The engines, in the order in which they are listed to people. */
 export const ENGINE_NAMES = listKeys(ENGINE_PARSERS);
 
-/** The name of any engine, built in or not. */
+/** The name of any engine or parser, built in or not. */
 export const engineName = { type: 'string', pattern: '^[a-z][a-z0-9_-]{0,63}$' } as const;
-
-/** The name of any parser. */
-export const parserName = engineName;
 
 /**
  * Whether a word names an engine.

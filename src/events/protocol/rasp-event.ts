@@ -33,7 +33,7 @@ import {
   rawRefSchema,
   usageSchema,
 } from './event-parts.js';
-import { engineName, parserName } from './engine-names.js';
+import { engineName } from './engine-names.js';
 
 const exitCode = { type: ['integer', 'null'] } as const;
 const signal = { type: ['string', 'null'] } as const;
@@ -111,7 +111,7 @@ const RASP_DATA = {
 /** Which parser read an event, and how sure it is. */
 const sourceSchema = object({
   engine: engineName,
-  parser: parserName,
+  parser: engineName,
   parser_version: name,
   confidence,
 });
