@@ -6,5 +6,5 @@ export { createOpenApi, type OpenApi } from './openapi.js';
 export { sessionCookieName } from './shapes/session.js';
 export type { StatisticsView } from './shapes/statistics.js';
 export type { OrderView } from './shapes/order.js';
-export type { InboxItem, OutboxMessage } from '../records/index.js';
+export type { Change, InboxItem, OutboxMessage } from '../records/index.js';
 export type { RunSummary, RunView } from './shapes/run.js';

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { InboxItem } from '../../src/api/index.js';
+import type { Change, InboxItem } from '../../src/api/index.js';
+import { findViolations } from './check-accessibility.js';
 import { settle } from './settle.js';
 import { until } from './start-site.js';
 import type { Instructions, Site } from './start-site.js';
@@ -13,6 +14,29 @@ const house = useConsole(async () => undefined);
 /** A result with slips, as workers write them: a person finds it filled in. */
 const SLIPPED = `{ 'issue_ref': 'ISSUE', 'run_id': 'RUN_ID', 'status': 'ok', 'changes': { 'pr': 'https://example.org/pull/9' },
   'tests': { 'command': 'npm test', 'result': 'pass', 'evidence': '214 passed' }, 'summary': 'Keeps the order.', }`;
+
+const PATH = '<img src=x onerror="window.pwned=1">.ts';
+
+/** What a hostile agent changed. */
+function makeChange({ issue_ref, run_id }: InboxItem): Change {
+  const lines = [
+    { kind: 'same', old_line: 1, new_line: 1, text: 'one' },
+    { kind: 'removed', old_line: 2, new_line: null, text: 'two' },
+    { kind: 'added', old_line: null, new_line: 2, text: '<script>window.pwned=1</script>' },
+  ] as const;
+  const hunks = [{ heading: 'function <b>', lines }];
+  const file = {
+    path: PATH,
+    change: 'modified',
+    added: 1,
+    removed: 1,
+    binary: false,
+    truncated: false,
+    hunks,
+  } as const;
+  const base_commit = 'a'.repeat(40);
+  return { issue_ref, run_id, source: 'worktree', base_commit, commit: null, files: [file], truncated: true };
+}
 
 let issues = 0;
 
@@ -110,6 +134,37 @@ describe('the inbox', () => {
     const { issue } = await house.site.client.getIssue({ ref: item.issue_ref });
     expect(issue.state).toBe('review');
     expect(await page.getByLabel('Settled').innerText()).toMatch(/Ada[\s\S]*I ran the tests myself\./);
+  });
+
+  it('shows the change as a diff, and sends comments on its lines with the decision', async () => {
+    const item = await waiting(house.site, { print: 'done' });
+    const { page } = await house.open('/inbox');
+    await page.route('**/diff?*', async (route) => route.fulfill({ json: makeChange(item) }));
+    await page.goto(new URL(`/inbox/${item.id}`, page.url()).href);
+    await settle(page);
+    const change = page.getByRole('region', { name: 'Change' });
+    expect(await change.innerText()).toContain(`<img src=x onerror="window.pwned=1">.ts`);
+    expect(await change.locator('.diff-line.added').innerText()).toContain('<script>window.pwned=1</script>');
+    expect(await change.locator('.diff-line.removed').innerText()).toMatch(/removed:\s*two/);
+    await change.getByRole('button', { name: 'Comment on line 2', exact: true }).click();
+    await change.getByLabel('Your comment on line 2', { exact: true }).fill('Keep the old one.');
+    await change.getByRole('button', { name: 'Comment on line 2 before the change' }).click();
+    expect(await findViolations(page)).toEqual([]);
+    expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+    await page.getByRole('radio', { name: /^Reject/ }).check();
+    await page.getByLabel('Why').fill('Not like this.');
+    const shown = await confirm(page);
+    expect(shown).toContain('line 2: Keep the old one.');
+    const { resolution } = await house.site.client.getInboxItem({ id: item.id });
+    expect(resolution).toMatchObject({
+      comments: [{ path: PATH, line: 2, side: 'new', text: 'Keep the old one.' }],
+    });
+  });
+
+  it('says why there is no change to show', async () => {
+    const page = await openItem((await waiting(house.site, { print: 'done' })).id);
+    const change = page.getByRole('region', { name: 'Change' });
+    await expect.poll(async () => change.innerText()).toContain('The folder of the order is not a git repository.');
   });
 
   it('accepts a result that can be read, after asking once', async () => {

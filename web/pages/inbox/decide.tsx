@@ -11,6 +11,7 @@ import { useDraft } from '../../ui/use-draft.js';
 import { CommentPreview, usePreview } from './comment-preview.js';
 import { findAction, EMPTY_DECISION, readDecision, ACTIONS } from './decision-request.js';
 import type { DecisionField, ActionWords } from './decision-request.js';
+import type { LineComment } from './line-comments.js';
 import { isAcceptable } from './reading-view.js';
 import { ResultFields } from './result-fields.js';
 import { fillResultForm, RESULT_PLACES } from './result-form.js';
@@ -19,10 +20,13 @@ import type { RefObject } from 'preact';
 /** Where a person decides: what each choice does, why, and the comment exactly as it will be delivered. */
 export function Decide({
   item,
+  comments,
   reload,
   onSettled,
 }: {
   readonly item: InboxItem;
+  /** About lines of the change. */
+  readonly comments: readonly LineComment[];
   readonly reload: () => void;
   /** It was this person who settled it. */
   readonly onSettled: () => void;
@@ -33,7 +37,7 @@ export function Decide({
   });
   const name = useDraft('who', { who: '' });
   const isLocal = session.value.state === 'signed-in' && session.value.name === 'local';
-  const decision = readDecision(fields, item, isLocal ? name.fields.who : '');
+  const decision = readDecision(fields, item, isLocal ? name.fields.who : '', comments);
   const preview = usePreview(item.id, item.resolution === null ? decision.body : null);
   const refusal = useSignal<Refusal<DecisionField> | null>(null);
   const isSending = useSignal(false);

@@ -1,6 +1,8 @@
 import type { Client } from '../../../src/client/index.js';
 import { EMPTY_RESULT_FORM, findMissing, parseResult, buildResult } from './result-form.js';
 import type { ResultField } from './result-form.js';
+import { listSaid } from './line-comments.js';
+import type { LineComment } from './line-comments.js';
 
 /** What `POST /v1/inbox/{id}/resolve` takes. */
 export type ResolveBody = Parameters<Client['resolveItem']>[0]['body'];
@@ -31,11 +33,18 @@ export function readDecision(
   fields: DecisionFields,
   item: { readonly issue_ref: string; readonly run_id: string },
   who: string,
+  comments: readonly LineComment[] = [],
 ): { readonly body: ResolveBody | null; readonly wrong: Readonly<Partial<Record<DecisionField, string>>> } {
   const action = findAction(fields);
   if (action === null) return { body: null, wrong: {} };
   if (fields.why.trim() === '') return { body: null, wrong: { why: 'Give a reason: it is quoted in the comment.' } };
-  const base = { action, why: fields.why.trim(), ...(who.trim() === '' ? {} : { who: who.trim() }) };
+  const said = listSaid(comments);
+  const base = {
+    action,
+    why: fields.why.trim(),
+    ...(who.trim() === '' ? {} : { who: who.trim() }),
+    ...(said.length === 0 ? {} : { comments: said }),
+  };
   if (action !== 'edit') return { body: base, wrong: {} };
   if (fields.view !== 'json') {
     const wrong = findMissing(fields);

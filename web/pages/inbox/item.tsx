@@ -8,8 +8,13 @@ import { Badge } from '../../ui/badge.js';
 import { FailureNotice, Loading, UpToDate } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
+import { hasScope } from '../../app/session.js';
+import { useDraft } from '../../ui/use-draft.js';
+import { Changes } from './change-view.js';
 import { Decide } from './decide.js';
 import { Evidence, OrderRequest } from './evidence.js';
+import { putComment, readComments } from './line-comments.js';
+import type { LineComment } from './line-comments.js';
 import { RawFiles } from './raw-files.js';
 import { Settled } from './settled.js';
 
@@ -17,6 +22,7 @@ import { Settled } from './settled.js';
 export function Item({ id }: { readonly id: string }) {
   const item = useResource(`item ${id}`, async (signal) => client.getInboxItem({ id, signal }), { live: true });
   const isMine = useSignal(false);
+  const draft = useDraft(`review ${id}`, { comments: '[]' });
   const { value, failure, reload } = item;
   if (value === null) {
     if (failure === null) return <Loading />;
@@ -26,14 +32,27 @@ export function Item({ id }: { readonly id: string }) {
       </FailureNotice>
     );
   }
+  const comments = readComments(draft.fields.comments);
+  const isOpen = value.resolution === null && hasScope('decide');
+  const put = (comment: LineComment): void => draft.change({ comments: JSON.stringify(putComment(comments, comment)) });
+  const review = { comments, put: isOpen ? put : null };
   return (
     <article class="stack item" aria-label={`${value.issue_ref}, ${value.run_id}`}>
       <Head item={value} failure={failure} />
       {value.resolution === null ? null : <Settled item={value} resolution={value.resolution} isMine={isMine.value} />}
       <Evidence item={value} />
       <OrderRequest issueRef={value.issue_ref} runId={value.run_id} />
+      <Changes issueRef={value.issue_ref} runId={value.run_id} review={review} />
       <RawFiles run={value.run} />
-      <Decide item={value} reload={reload} onSettled={() => (isMine.value = true)} />
+      <Decide
+        item={value}
+        comments={comments}
+        reload={reload}
+        onSettled={() => {
+          isMine.value = true;
+          draft.forget();
+        }}
+      />
     </article>
   );
 }

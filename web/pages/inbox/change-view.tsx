@@ -1,0 +1,186 @@
+import { useSignal } from '@preact/signals';
+import type { Change } from '../../../src/api/index.js';
+import { client } from '../../server/client.js';
+import { useResource } from '../../server/use-resource.js';
+import { formatCount } from '../../ui/amount.js';
+import { InlineFailure } from '../../ui/notice.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { findComment } from './line-comments.js';
+import type { LineComment, LinePlace } from './line-comments.js';
+
+type ChangedFile = Change['files'][number];
+type ChangedLine = ChangedFile['hunks'][number]['lines'][number];
+
+/** What is said about lines, and what changes it; null for those who only read. */
+export interface Review {
+  readonly comments: readonly LineComment[];
+  readonly put: ((comment: LineComment) => void) | null;
+}
+
+/** What the order has changed, file by file, with a place for comments at each line. */
+export function Changes({
+  issueRef,
+  runId,
+  review,
+}: {
+  readonly issueRef: string;
+  readonly runId: string;
+  readonly review: Review;
+}) {
+  const change = useResource(`diff ${issueRef} ${runId}`, async (signal) =>
+    client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal }),
+  );
+  const { value, failure, reload } = change;
+  return (
+    <section class="card stack changes" aria-label="Change">
+      <h2>Change</h2>
+      {value === null ? (
+        failure === null ? (
+          <p class="dim">Loading …</p>
+        ) : (
+          <InlineFailure failure={failure} reload={reload} />
+        )
+      ) : (
+        <>
+          <p class="dim">
+            <SafeText text={describeSource(value)} />
+          </p>
+          {value.files.map((file) => (
+            <File key={file.path} file={file} isFew={value.files.length <= 5} review={review} />
+          ))}
+          {value.truncated ? <p class="dim">More files were changed than are listed.</p> : null}
+        </>
+      )}
+    </section>
+  );
+}
+
+function describeSource({ source, commit, base_commit, files, why }: Change): string {
+  const since = base_commit === null ? '' : ` since ${base_commit.slice(0, 12)}`;
+  const count = files.length === 1 ? '1 file' : `${formatCount(files.length)} files`;
+  switch (source) {
+    case 'commit':
+      return `${count} changed${since}, as committed in ${commit?.slice(0, 12) ?? ''}.`;
+    case 'worktree':
+      return `${count} changed${since}, as they lie in the worktree.`;
+    case 'none':
+      return why ?? 'Nothing to show.';
+  }
+}
+
+function File({
+  file,
+  isFew,
+  review,
+}: {
+  readonly file: ChangedFile;
+  readonly isFew: boolean;
+  readonly review: Review;
+}) {
+  const lines = file.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  // Lines are built when they are asked for: a change may have many thousands.
+  const isOpen = useSignal(isFew && lines <= 200);
+  const said = review.comments.filter(({ path }) => path === file.path).length;
+  return (
+    <details open={isOpen.value} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>
+        <code>
+          {file.old_path === undefined ? null : (
+            <>
+              <SafeText text={file.old_path} /> →{' '}
+            </>
+          )}
+          <SafeText text={file.path} />
+        </code>{' '}
+        <span class="dim">
+          {file.change}, +{formatCount(file.added)} −{formatCount(file.removed)}
+          {said === 0 ? '' : `, ${said === 1 ? '1 comment' : `${said} comments`}`}
+        </span>
+      </summary>
+      {isOpen.value ? <Hunks file={file} review={review} /> : null}
+    </details>
+  );
+}
+
+function Hunks({ file, review }: { readonly file: ChangedFile; readonly review: Review }) {
+  if (file.binary) return <p class="dim">Binary: no lines to show.</p>;
+  return (
+    <>
+      {file.hunks.length === 0 && !file.truncated ? <p class="dim">No lines were changed.</p> : null}
+      {file.hunks.map((hunk, index) => (
+        <div key={index} class="hunk" role="group" aria-label={`Part ${index + 1}`}>
+          {hunk.heading === '' ? null : (
+            <p class="dim">
+              <SafeText text={hunk.heading} />
+            </p>
+          )}
+          {hunk.lines.map((line, at) => (
+            <Line key={at} path={file.path} oldPath={file.old_path ?? file.path} line={line} review={review} />
+          ))}
+        </div>
+      ))}
+      {file.truncated ? <p class="dim">More was changed than is shown.</p> : null}
+    </>
+  );
+}
+
+const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
+const KINDS = { same: '', added: 'added', removed: 'removed' } as const;
+
+function Line({
+  path,
+  oldPath,
+  line,
+  review,
+}: {
+  readonly path: string;
+  readonly oldPath: string;
+  readonly line: ChangedLine;
+  readonly review: Review;
+}) {
+  const isWriting = useSignal(false);
+  const place: LinePlace =
+    line.new_line === null
+      ? { path: oldPath, line: line.old_line ?? 1, side: 'old' }
+      : { path, line: line.new_line, side: 'new' };
+  const comment = findComment(review.comments, place);
+  const where = `line ${place.line}${place.side === 'old' ? ' before the change' : ''}`;
+  const { put } = review;
+  return (
+    <>
+      <div class={`diff-line ${line.kind}`}>
+        {put === null ? (
+          <span class="line-number">{place.line}</span>
+        ) : (
+          <button
+            type="button"
+            class="line-number"
+            aria-label={`Comment on ${where}`}
+            aria-expanded={isWriting.value || comment !== undefined}
+            onClick={() => (isWriting.value = !isWriting.value)}
+          >
+            {place.line}
+          </button>
+        )}
+        <span class="sign" aria-hidden="true">
+          {SIGNS[line.kind]}
+        </span>
+        <code>
+          {KINDS[line.kind] === '' ? null : <span class="unseen">{KINDS[line.kind]}: </span>}
+          <SafeText text={line.text} limit={2000} />
+        </code>
+      </div>
+      {put !== null && (isWriting.value || comment !== undefined) ? (
+        <div class="line-comment">
+          <textarea
+            aria-label={`Your comment on ${where}`}
+            rows={2}
+            maxLength={5000}
+            value={comment?.text ?? ''}
+            onInput={(event) => put({ ...place, text: event.currentTarget.value })}
+          />
+        </div>
+      ) : null}
+    </>
+  );
+}

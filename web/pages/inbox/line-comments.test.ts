@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { findComment, listSaid, putComment, readComments } from './line-comments.js';
+
+const one = { path: 'a.ts', line: 3, side: 'new', text: 'Why?' } as const;
+
+test('a line has one comment: writing again replaces it, an empty one removes it', () => {
+  const other = { ...one, side: 'old' } as const;
+  const two = putComment(putComment([], one), other);
+  expect(putComment(two, { ...one, text: 'Really?' })).toEqual([other, { ...one, text: 'Really?' }]);
+  expect(putComment(two, { ...one, text: '' })).toEqual([other]);
+  expect(findComment(two, { path: 'a.ts', line: 3, side: 'old' })).toEqual(other);
+  expect(findComment(two, { path: 'b.ts', line: 3, side: 'old' })).toBeUndefined();
+});
+
+test('only comments with words are sent', () => {
+  expect(listSaid([one, { ...one, line: 4, text: ' \n' }])).toEqual([one]);
+});
+
+test.each(['', '{', 'null', '{"path":"a"}', '[null, 1, {"path":"a","line":"1","side":"new","text":"x"}]'])(
+  'a draft that is broken has no comments: %s',
+  (text) => {
+    expect(readComments(text)).toEqual([]);
+  },
+);
+
+test('a draft keeps its comments', () => {
+  expect(readComments(JSON.stringify([one]))).toEqual([one]);
+});
