@@ -20,7 +20,7 @@ export function InboxPage() {
         {showsQuestions || count === 0 ? null : (
           <a href="/inbox">{count === 1 ? '1 question to answer' : `${count} questions to answer`}</a>
         )}
-        <nav class="row end" aria-label="Which items">
+        <nav class="row end" aria-label="Filter by state">
           <a class="button" href="/inbox" aria-current={showsSettled ? undefined : 'true'}>
             Waiting
           </a>

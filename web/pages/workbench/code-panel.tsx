@@ -29,7 +29,7 @@ export function CodePanel() {
     <section class="card stack" aria-labelledby="workbench-code">
       <div class="row">
         <h2 id="workbench-code">The same in code</h2>
-        <span class="row" role="group" aria-label="Where">
+        <span class="row" role="group" aria-label="Environment">
           {(['library', 'command', 'http'] as const).map((name) => (
             <button
               key={name}

@@ -77,7 +77,7 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
     >
       <div class="row">
         <h2 id="workbench-text-name">Model output</h2>
-        <span class="row either" role="group" aria-label="How it is shown">
+        <span class="row either" role="group" aria-label="View">
           <button type="button" class="toggle" aria-pressed={!isField} disabled={text.value === ''} onClick={mark}>
             Marked
           </button>
