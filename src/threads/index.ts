@@ -1,2 +1,2 @@
-export { createThreadPool, ThreadError, type ThreadPool } from './thread-pool.js';
+export { createThreadPool, ThreadError } from './thread-pool.js';
 export { serveTasks } from './serve-tasks.js';

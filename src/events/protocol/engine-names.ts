@@ -2,7 +2,7 @@ import { listKeys } from '../../base/index.js';
 
 /**
  * Every built-in engine with the parsers that may read it, the usual one first. On the wire `engine` and `source.parser` are open:
- * a program may bring engines of its own.
+ * a program may add engines.
  */
 const ENGINE_PARSERS = {
   codex: ['codex_ndjson', 'generic_text'],

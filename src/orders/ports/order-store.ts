@@ -25,7 +25,7 @@ export interface StoreClock {
 
 /**
  * What the lead's rules ask of a store: each method is one transaction, done or not done. Times are milliseconds since
- * 1970 and come from the caller, who asks {@link StoreClock}.
+ * 1970 and come from the caller, who asks `StoreClock`.
  */
 export interface OrderStore {
   /**

@@ -178,7 +178,7 @@ const ADD_MESSAGE = `
   VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?) ON CONFLICT DO NOTHING`;
 
 /** Inserts the rows that follow from a decision, inside a transaction; existing rows stay unchanged. */
-export function createDecisionRows(database: Database): {
+function createDecisionRows(database: Database): {
   addExecution(execution: ExecutionRecord): void;
   addItem(item: InboxItem): void;
   addMessage(message: NewOutboxMessage, now: number): void;
