@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { getErrorCode } from '../base/index.js';
 
 /**
- * Makes a folder that somebody named, and those above it that are missing; one that is there is left as it is. Not
- * `recursive: true` of `mkdir`: where a folder is there and nothing can be made in it (`/proc`), Node.js tries for ever.
+ * Creates a folder and its missing parents; an existing one is left unchanged. Not
+ * `recursive: true` of `mkdir`: where a folder exists and nothing can be created in it (`/proc`), Node.js tries forever.
  *
  * @example
  * await makeFolder('data/comments')

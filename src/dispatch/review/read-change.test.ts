@@ -137,7 +137,7 @@ describe('the change of an order', () => {
     expect(files[0]?.hunks.flatMap(({ lines }) => lines)).toHaveLength(2000);
   });
 
-  it('is none without a repository, before the start, and for a worktree that is a link', async () => {
+  it('is missing without a repository, before the start, and for a worktree that is a link', async () => {
     const { root, worktree, read, record } = await startOrder();
     expect((await read({ base_commit: null })).why).toBe('The folder of the order is not a git repository.');
     expect((await read({ base_commit: null, started_at: null })).why).toBe('The work has not begun.');
