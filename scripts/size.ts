@@ -6,7 +6,7 @@ import { gzippedSize } from './package/gzipped-size.js';
 
 const ENTRY = './src/entries/json.ts';
 const LIMITS = [
-  { what: 'sluice/json', names: undefined, limit: 22_400 },
+  { what: 'sluice/json', names: undefined, limit: 22_450 },
   { what: 'parse of sluice/json alone', names: ['parse'], limit: 18_750 },
 ] as const;
 

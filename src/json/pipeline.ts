@@ -43,7 +43,7 @@ const MOST_RIVALS = 32;
 const LONGEST_WORDS = 160;
 /** Words between two values that make the later one count. */
 const CORRECTION =
-  /\b(?:actually|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|final|fix|instead|korr|mistake|oops|revised|should be|sorry|second thought|wait|(?:is|was|be) wrong)|→|->|=>|不对|正确/i;
+  /\b(?:actually|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|final|fix|instead|korr|mistake|oops|revised|should be|sorry|second thought|user:|wait|(?:is|was|be) wrong)|→|->|=>|不对|正确/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
   /\b(?:e\.g|example|format|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式|\b(?:not|(?:previous|earlier|old)\b[^.:;\n]{0,40})\s*$/i;
