@@ -37,6 +37,13 @@ describe('examineEngines', () => {
       'claude missing',
       'qwen missing',
       'copilot missing',
+      'gemini-acp missing',
+      'qwen-acp missing',
+      'opencode-acp missing',
+      'copilot-acp missing',
+      'kimi-acp missing',
+      'claude-acp missing',
+      'codex-acp missing',
     ]);
     expect(reports[0]?.next).toBe('npm install --global @openai/codex@0.166.0');
   });
