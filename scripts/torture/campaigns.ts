@@ -96,7 +96,7 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
       settings: { WORKERS, ORDERS, WORKER_KILLS: ORDERS },
     },
     {
-      name: `a lead on SQLite killed ${LEAD_KILLS} times while it submits, replaces, runs, settles and delivers`,
+      name: `a lead on SQLite killed ${LEAD_KILLS} times while it submits, replaces, runs, commits, checks, settles and delivers`,
       project: 'source',
       files: ['src/dispatch/lead-killed'],
       rounds: 1,

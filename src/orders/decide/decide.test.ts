@@ -250,6 +250,56 @@ describe('row 8: something contradicts ok', () => {
   });
 });
 
+describe('the evidence', () => {
+  const fact = (claim: 'commit' | 'tests' | 'pr', verdict: 'confirmed' | 'contradicted' | 'unchecked') =>
+    ({ claim, by: 'sluice', verdict, detail: `The ${claim} is ${verdict}.` }) as const;
+
+  test.each(['proven', 'reported'] as const)(
+    'contradicts the result: a person is asked, where the policy is %s',
+    (policy) => {
+      const evidence = [fact('commit', 'confirmed'), fact('tests', 'contradicted')];
+      expect(decideWith({ evidence, policy })).toMatchObject({
+        action: 'needs-human',
+        result_code: 'evidence_contradicted',
+        reason: expect.stringContaining('the evidence contradicts it. The tests is contradicted.'),
+        evidence,
+      });
+    },
+  );
+
+  test('contradicts a failure as well', () => {
+    const evidence = [fact('commit', 'contradicted')];
+    expect(decideWith({ evidence, reading: createReading({ status: 'fail' }) }).action).toBe('needs-human');
+  });
+
+  test('does not prove enough: a person is asked where proof is needed, and the report counts elsewhere', () => {
+    const evidence = [fact('commit', 'unchecked')];
+    expect(decideWith({ evidence, policy: 'proven' })).toMatchObject({
+      action: 'needs-human',
+      result_code: 'manual_intervention',
+      reason: expect.stringContaining('this is not proven: neither a commit nor a pull request is confirmed'),
+    });
+    expect(decideWith({ evidence, policy: 'reported' })).toMatchObject({
+      action: 'advance',
+      reason: expect.stringContaining('Reported, not verified: commit.'),
+    });
+  });
+
+  test('proves the result: it advances, and the reason names what was verified', () => {
+    const evidence = [fact('commit', 'confirmed'), fact('tests', 'confirmed')];
+    expect(decideWith({ evidence, policy: 'proven', checks: ['unit'] })).toMatchObject({
+      action: 'advance',
+      reason: expect.stringContaining('Verified: commit, tests.'),
+    });
+  });
+
+  test('of a report needs no commit', () => {
+    const reading = createReading({ changes: {} });
+    const given = { reading: { ...reading, problems: [] }, order: { ...order, expects: 'report' } } as const;
+    expect(decideWith(given).action).toBe('advance');
+  });
+});
+
 describe('row 9: fail', () => {
   test.each([
     [undefined, 'test_failed'],

@@ -3,6 +3,7 @@ import { findChecks, findWrapper, judgeCheck, judgeCommit, judgePullRequest } fr
 import type { CommitFacts, NamedCheck, PullRequestFinding } from '../../../orders/index.js';
 import type { Evidence, OrderRecord, Reading, WorkResult } from '../../../records/index.js';
 import type { HeldClaim } from '../../hold-claim.js';
+import { retryStore } from '../../retry-store.js';
 import type { WorkContext } from '../../worker-options.js';
 import type { Worktree } from '../worktree.js';
 import { commitLeftovers } from './commit-leftovers.js';
@@ -86,7 +87,7 @@ function withCommit(reading: Reading, commit: string): Reading {
 }
 
 async function witness(
-  { store }: WorkContext,
+  context: WorkContext,
   { start, record }: EndedOrder,
   { result }: Reading,
   left: Committed,
@@ -102,19 +103,22 @@ async function witness(
   if ('why' in start) return { found: 'nothing', why: start.why };
   const base = record.base_commit ?? start.head;
   const madeBySluice = left.state === 'committed';
-  const from = await findStartOfChange(store, start, record);
+  const from = await findStartOfChange(context, start, record);
   const facts = await witnessCommit(start, { commit, base, from, madeBySluice });
   return facts.found === 'missing' && claimed === undefined ? undefined : facts;
 }
 
 /** A retry that began from the commit of an earlier run shows the whole change; otherwise what came between is not the order's. */
 async function findStartOfChange(
-  store: WorkContext['store'],
+  context: WorkContext,
   { head }: RepositoryStart,
   { base_commit: base, order }: OrderRecord,
 ): Promise<string> {
   if (base === null || base === head) return head;
-  const { items } = await store.listOrders({ issueRef: order.issue_ref, limit: 100 });
+  const { items } = await retryStore(
+    async () => context.store.listOrders({ issueRef: order.issue_ref, limit: 100 }),
+    context,
+  );
   return items.some(({ result }) => result?.changes.commit === head) ? base : head;
 }
 

@@ -7,6 +7,7 @@ import type { CheckOutcome, CheckTry, NamedCheck } from '../../../orders/index.j
 import type { RunSpec } from '../../../records/index.js';
 import { whileInProgress } from '../../claims-in-progress.js';
 import type { HeldClaim } from '../../hold-claim.js';
+import { retryStore } from '../../retry-store.js';
 import type { WorkContext } from '../../worker-options.js';
 import { checkOut } from './check-out.js';
 import type { RepositoryStart } from './repository.js';
@@ -98,9 +99,12 @@ async function runOnce(context: WorkContext, spec: RunSpec, execute: ExecuteChec
   const { store, clock, leaseMs } = context;
   const id = createUlids(clock)();
   const workerId = `check/${id}`;
-  await store.createRun({ id, spec, state: 'running', workerId, leaseMs, now: clock() });
+  await retryStore(
+    async () => store.createRun({ id, spec, state: 'running', workerId, leaseMs, now: clock() }),
+    context,
+  );
   await whileInProgress(workerId, async () => execute(context, id, workerId));
-  const record = await store.findRun(id);
+  const record = await retryStore(async () => store.findRun(id), context);
   if (record?.result === undefined || record.result === null)
     return { run: id, problem: 'not run: its result was lost' };
   const durationMs = Date.parse(record.ended_at ?? '') - Date.parse(record.started_at ?? '');
