@@ -97,12 +97,12 @@ const REDELIVER_ONE = `
   UPDATE outbox SET state = 'waiting', tries = 1, due_at = ? WHERE id = ? AND state IN ('dead', 'waiting')`;
 
 /** By two indexes: dead messages, and those that wait. */
-const REDELIVER_ALL = `
+export const REDELIVER_ALL = `
   UPDATE outbox SET state = 'waiting', tries = 1, due_at = ?1 WHERE sequence IN (
     SELECT sequence FROM outbox INDEXED BY outbox_by_state
     WHERE state IN ('dead', 'waiting') AND sink = ?2 ORDER BY sequence LIMIT ?3)`;
 
-const LIST_SINKS = `
+export const LIST_SINKS = `
   SELECT sink, sum(state <> 'dead') AS open, sum(state = 'dead') AS dead, min(created_at) AS oldest_at,
     (SELECT last_error FROM outbox AS failed
      WHERE failed.sink = undelivered.sink AND failed.state IN ('dead', 'waiting', 'sending') AND failed.last_error IS NOT NULL

@@ -8,7 +8,7 @@ import { openStore } from '../open-store.js';
 import { FIND_NEXT } from './claim-run.js';
 import { READ_EVENTS } from './event-log.js';
 import { executionsStatement, listStatement, ORDER_STATES } from './lists.js';
-import { FIND_DUE, NOTE_STRANDED } from './outbox.js';
+import { FIND_DUE, LIST_SINKS, NOTE_STRANDED, REDELIVER_ALL } from './outbox.js';
 import { FIND_REQUEST } from './runs.js';
 import { SETTLE_FENCE, SETTLE_ORDER } from './orders.js';
 import { UPKEEP_STATEMENTS } from './upkeep.js';
@@ -100,6 +100,12 @@ describe('the query plan of', () => {
       expect(plan.filter((detail) => /TEMP B-TREE|^SCAN (?:busy|older)/.test(detail))).toEqual([]);
     },
   );
+
+  it.each(Object.entries({ LIST_SINKS, REDELIVER_ALL }))('%s does not read delivered messages', async (_, sql) => {
+    const plan = await explain(sql);
+    expect(plan.join('\n')).toMatch(/SEARCH \w+ USING INDEX outbox_by_state \(state=\?\)/);
+    expect(plan.filter((detail) => /^SCAN (?!json)/.test(detail))).toEqual([]);
+  });
 
   it.each(Object.entries(UPKEEP_INDEXES))('%s, for upkeep, uses the index made for it', async (name, index) => {
     const plan = await explain(UPKEEP_STATEMENTS[name as keyof typeof UPKEEP_STATEMENTS]);
