@@ -32,6 +32,7 @@ const LEAD_KILLS = 100;
 const SERVER_KILLS = 50;
 const REQUESTS = 10_000;
 const RUN_KILLS = 50;
+const ATTACK_SECONDS = 600;
 
 /** All campaigns, in the order in which they are run. */
 export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): readonly Campaign[] {
@@ -122,6 +123,20 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
       files: ['src/server/fuzz'],
       rounds: 1,
       settings: { REQUESTS },
+    },
+    {
+      name: `attacks: ${ATTACK_SECONDS} s of random patterns, schemas, texts and half-open connections, and every known one`,
+      project: 'source',
+      files: [
+        'src/server/attacks',
+        'src/server/http/exhaustion',
+        'src/server/handlers/parse',
+        'src/server/security',
+        'src/runs/secrets',
+        'src/threads',
+      ],
+      rounds: 1,
+      settings: { ATTACK_SECONDS },
     },
     {
       name: `a Sluice with active runs, killed ${RUN_KILLS} times`,

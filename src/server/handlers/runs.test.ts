@@ -57,6 +57,16 @@ describe('POST /v1/runs', () => {
     ['an invalid schema', { engine: 'codex', prompt: 'x', contract: { schema: { type: 1 } } }, 400, 'INVALID_RUN_SPEC'],
     ['a file outside of the folder', { engine: 'codex', prompt: 'x', input_files: ['../x'] }, 400, 'INVALID_RUN_SPEC'],
     [
+      'a schema that takes long to compile',
+      {
+        engine: 'codex',
+        prompt: 'x',
+        contract: { schema: { enum: Array.from({ length: 9000 }, (_, index) => `x-${index}`) } },
+      },
+      400,
+      'INVALID_RUN_SPEC',
+    ],
+    [
       'a program that is not listed',
       { engine: 'command', command: ['/bin/sh', '-c', 'id'] },
       403,

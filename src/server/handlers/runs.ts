@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../base/index.js';
 import type { RunResult, RunSpec, RunState } from '../../records/index.js';
-import { checkRunSpec } from '../../runs/index.js';
+import { checkRunSpec, RunSpecError } from '../../runs/index.js';
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
@@ -83,6 +83,7 @@ async function checkRunRequest(
   { settings, data }: Pick<ServerContext, 'settings' | 'data'>,
 ): Promise<RunSpec> {
   const { commands, roots, allowBypass, agents } = settings;
+  checkSchemaSize(body);
   const { spec } = checkRunSpec(body, { agents });
   const program = spec.engine === 'command' ? spec.command?.[0] : undefined;
   if (program !== undefined && !commands.includes(program)) {
@@ -111,4 +112,15 @@ async function checkRunRequest(
     );
   }
   return { ...spec, workdir: await resolveAllowedFolder(spec.workdir, { roots, data }) };
+}
+
+/** Compiling a larger one delays other requests. */
+const MAX_SCHEMA_CHARACTERS = 64 * 1024;
+
+function checkSchemaSize(body: unknown): void {
+  // The endpoint's schema has checked its shape.
+  const { contract } = body as Pick<RunSpec, 'contract'>;
+  if (contract?.schema === undefined || JSON.stringify(contract.schema).length <= MAX_SCHEMA_CHARACTERS) return;
+  const message = `is larger than ${MAX_SCHEMA_CHARACTERS} characters; use a smaller schema`;
+  throw new RunSpecError([{ path: ['contract', 'schema'], message }]);
 }

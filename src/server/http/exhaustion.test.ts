@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createJsonLogger } from '../../base/json-logger.js';
 import { openListening } from '../fixtures/listening.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
 import { DEFAULT_LIMITS } from '../server-settings.js';
@@ -81,6 +82,18 @@ describe('a caller that sends large bodies and does not finish them', () => {
     await vi.waitFor(() => expect(answers).toHaveLength(8), 10_000);
     expect(answers.every((answer) => answer.includes('SERVER_BUSY'))).toBe(true);
     expect((await ask('/v1/parse', bob, { text: `"${'x'.repeat(50_000)}"` })).status).toBe(200);
+  });
+});
+
+describe('a caller that disconnects while it sends a body', () => {
+  it('is not logged as an error of the server', async () => {
+    const lines: string[] = [];
+    const { url } = await openListening({ logger: createJsonLogger((line) => lines.push(line)) });
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.write(`${head('/v1/parse', 100)}{`, () => void setImmediate(() => socket.destroy()));
+    await vi.waitFor(() => expect(lines).toHaveLength(1), 10_000);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info', status: 400, error: 'INVALID_BODY' });
   });
 });
 

@@ -66,7 +66,9 @@ function readIncoming(incoming: IncomingMessage, limits: BodyLimits): Promise<Bu
       const [first, second] = read ?? [];
       resolve(first !== undefined && second === undefined ? first : Buffer.concat(read ?? []));
     });
-    incoming.once('error', reject);
+    incoming.once('error', (cause) => {
+      reject(new RequestError('INVALID_BODY', 'The connection closed before the body was complete.', { cause }));
+    });
   });
 }
 

@@ -1,0 +1,93 @@
+import { connect } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openListening } from './fixtures/listening.js';
+import { DEFAULT_LIMITS } from './server-settings.js';
+
+/** How long the random attacks last. */
+const SECONDS = Number(process.env['ATTACK_SECONDS'] ?? 3);
+const ATTACKERS = 6;
+
+/** Parts of patterns that matchers choke on, nested and repeated at random. */
+const pattern = fc.letrec<{ part: string }>((tie) => ({
+  part: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom('a', '.', '\\B', '\\b', '^', '$', '[^x]', '\\w', ''),
+    fc.tuple(tie('part'), fc.constantFrom('*', '+', '?', '{0,30}')).map(([part, times]) => `(?:${part})${times}`),
+    fc.array(tie('part'), { maxLength: 6 }).map((parts) => `(?:${parts.join('|')})`),
+    fc.array(tie('part'), { maxLength: 4 }).map((parts) => parts.join('')),
+  ),
+})).part;
+
+const schema = fc.letrec<{ node: object }>((tie) => ({
+  node: fc.oneof(
+    { maxDepth: 4 },
+    fc.record({ type: fc.constantFrom('string', 'number', 'object', 'array') }),
+    pattern.map((source) => ({ pattern: source })),
+    fc.array(tie('node'), { minLength: 1, maxLength: 4 }).map((anyOf) => ({ anyOf })),
+    fc.tuple(tie('node'), fc.integer({ min: 1, max: 20 })).map(([items, minItems]) => ({ items, minItems })),
+    fc.constant({ $ref: '#' }),
+    tie('node').map((not) => ({ not })),
+  ),
+})).node;
+
+const text = fc
+  .tuple(
+    fc.constantFrom('a', '[', '{"a":', "'", '1e20,', '"x",', '```\n', '<json>', '\\'),
+    fc.integer({ min: 0, max: 60_000 }),
+  )
+  .map(([piece, times]) => piece.repeat(times));
+
+const parseRequest = fc.record({ text, schema, align: fc.boolean(), allow_partial: fc.boolean() });
+
+/** The beginning of a request that is never finished. */
+const halfRequest = fc.constantFrom(
+  'GET / HTTP/1.1\r\nHost: local',
+  'POST /v1/session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{',
+  'POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n{"text":"',
+  'GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n',
+);
+
+describe('random attacks', () => {
+  it('do not keep the server from answering whether it is alive', { timeout: SECONDS * 1000 + 60_000 }, async () => {
+    const { url } = await openListening({ settings: { limits: { ...DEFAULT_LIMITS, bodyBytes: 1024 * 1024 } } });
+    const { hostname, port } = new URL(url);
+    const until = performance.now() + SECONDS * 1000;
+    const isOver = (): boolean => performance.now() > until;
+    const statuses = new Map<number, number>();
+
+    async function attack(requests: readonly object[], halves: readonly string[]): Promise<void> {
+      for (let index = 0; !isOver(); index += 1) {
+        const socket = connect(Number(port), hostname);
+        socket.on('error', () => undefined).write(halves[index % halves.length] ?? '');
+        onTestFinished(() => void socket.destroy());
+        const body = JSON.stringify(requests[index % requests.length]);
+        const answer = await fetch(`${url}/v1/parse`, { method: 'POST', headers: JSON_TYPE, body });
+        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+        await answer.arrayBuffer();
+      }
+    }
+
+    const latencies: number[] = [];
+    async function watch(): Promise<void> {
+      while (!isOver()) {
+        const began = performance.now();
+        expect((await fetch(`${url}/healthz`)).status).toBe(200);
+        latencies.push(performance.now() - began);
+      }
+    }
+
+    const attackers = Array.from({ length: ATTACKERS }, async () =>
+      attack(fc.sample(parseRequest, 200), fc.sample(halfRequest, 200)),
+    );
+    await Promise.all([watch(), ...attackers]);
+    latencies.sort((a, b) => a - b);
+    const p99 = latencies[Math.floor(latencies.length * 0.99)] ?? 0;
+    // Requests and answers share one process here, so this is an upper bound.
+    expect(p99).toBeLessThan(2000);
+    expect([...statuses.keys()].filter((status) => status >= 500 && status !== 503)).toEqual([]);
+    expect(statuses.get(200)).toBeGreaterThan(0);
+  });
+});
+
+const JSON_TYPE = { 'content-type': 'application/json' };
