@@ -56,7 +56,8 @@ describe('profile unified: nine steps in order', () => {
     ['on one line', `\`\`\`json ${GOOD}\`\`\``],
     ['with text around it', `Here:\n\`\`\`json\n${GOOD}\n\`\`\`\nAnything else?`],
   ])('step 3: the Markdown fence is stripped, %s', (_, raw) => {
-    expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
+    const result = expectSuccess(parse(raw, Verdict, { profile: 'unified' }));
+    expect(result).toMatchObject({ value: VALUE, candidate: { finder: 'fence' } });
   });
 
   test('step 3: from the first fence to the last, so a fence inside a string does not cut the answer', () => {

@@ -314,7 +314,7 @@ export const EVENTS: readonly Mutation[] = [
   ...inFile('src/events/end/attempt-end.ts', [
     'unknown → `diagnostic.warning`.',
     "      return writer.warn('INCOMPLETE_STATE_CLASSIFICATION', undefined, { confidence: judgement.confidence });",
-    '      return undefined;',
+    "      return writer.write('lifecycle.run.completed', { reason_code: 'CLEAN_END', ...exit, ...usage });",
   ]),
   ...inFile(
     'src/events/attempt/frame-events.ts',

@@ -18,8 +18,8 @@ export const ORDERS: readonly Mutation[] = [
     ['A result that names another issue counts for neither.', 'if (result.issue_ref === order.issue_ref && ', 'if ('],
     [
       'FR-07: what cannot be read goes to a person.',
-      "isIncomplete ? 'manual_intervention' : 'output_unparseable',",
-      "'manual_intervention',",
+      "return { action: 'needs-human', result_code, reason, next };",
+      "return { action: 'blocked', result_code, reason, next };",
     ],
     [
       'FR-07: what lacks evidence goes to a person.',
@@ -28,8 +28,8 @@ export const ORDERS: readonly Mutation[] = [
     ],
     [
       '… and goes to a person, never forward.',
-      "return source === 'json' || source === 'text';",
-      "return source !== 'none';",
+      "return { action: 'needs-human', result_code, reason, next };",
+      "return { action: 'blocked', result_code, reason, next };",
     ],
     [
       "Only the active run's own result with everything it owes is written back by itself.",
@@ -177,8 +177,8 @@ export const ORDERS: readonly Mutation[] = [
     ['Write-backs follow the comment template.', '    SpecRef: order.spec_ref,\n', ''],
     [
       'A result that will not do is answered with the reason.',
-      '  const reason = inline(decision.reason);',
-      "  const reason = '';",
+      "return [inline(decision.reason), comments.length === 0 ? '' : said, words]",
+      "return [comments.length === 0 ? '' : said, words]",
     ],
     ['… and with the next step.', 'Next: inline(decision.next),', "Next: 'none',"],
     ['… and never with a success.', "return action === 'advance' ? 'update' : 'blocked';", "return 'update';"],

@@ -100,7 +100,7 @@ export const PARSER: readonly Mutation[] = [
   ...inFile('src/json/read-span.ts', [
     'Step 5: the text is read as JSON.',
     'value = JSON.parse(block);',
-    'value = JSON.parse(block.toLowerCase());',
+    'value = { ...(JSON.parse(block) as object), more: 1 };',
   ]),
   ...inFile(
     'src/json/pipeline.ts',
@@ -129,7 +129,7 @@ export const PARSER: readonly Mutation[] = [
       '  return { found, reading, value, changes, objection };\n',
       '  return { found, reading, value: aligned, changes, objection };\n',
     ],
-    ['A normalizer takes the parsed object and returns one.', 'value = normalizer(value);', 'normalizer(value);'],
+    ['A normalizer takes the parsed object and returns one.', 'value = normalizer(value);', 'value = normalizer({});'],
     [
       'A normalizer that throws is not hidden: the error carries the value it was given.',
       "objection = { code: 'NORMALIZER_FAILED',",
