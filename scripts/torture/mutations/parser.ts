@@ -100,7 +100,7 @@ export const PARSER: readonly Mutation[] = [
   ...inFile('src/json/read-span.ts', [
     'Step 5: the text is read as JSON.',
     'value = JSON.parse(block);',
-    'value = { ...(JSON.parse(block) as object), more: 1 };',
+    'value = [JSON.parse(block)];',
   ]),
   ...inFile(
     'src/json/pipeline.ts',

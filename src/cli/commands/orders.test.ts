@@ -154,6 +154,18 @@ describe('sluice resolve', () => {
     expect(stderr).toContain('CONFLICT');
   });
 
+  it('passes comments on lines to the new run, and refuses those that are none', async () => {
+    const { id } = await waiting();
+    const file = join(folder, 'comments.json');
+    const retry = ['resolve', id, '--action', 'retry', '--why', 'nearly', '--who', 'Ada', '--comments', file];
+    await writeFile(file, '[{ "path": "a.ts", "line": 0, "side": "new", "text": "Why?" }]');
+    const refused = await sluice(...retry);
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('INVALID_RESOLUTION')]);
+    await writeFile(file, '[{ "path": "a.ts", "line": 3, "side": "new", "text": "Why?" }]');
+    const { new_run } = JSON.parse((await sluice(...retry)).stdout) as { readonly new_run: { instructions: string } };
+    expect(new_run.instructions).toContain('- a.ts, line 3: Why?');
+  });
+
   it('is refused for a run that another has replaced', async () => {
     const { id } = await waiting();
     await order('honest');
