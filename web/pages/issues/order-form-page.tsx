@@ -117,6 +117,11 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
             value={fields.isolation}
             onChange={(isolation) => edit({ isolation })}
             options={[
+              {
+                value: 'default',
+                label: 'default',
+                help: 'Agents use a worktree in a git repository, others the folder.',
+              },
               { value: 'repository', label: 'repository', help: 'Works in the folder itself; one order at a time.' },
               {
                 value: 'worktree',

@@ -41,6 +41,16 @@ test('an order that was given comes out of the form as it went in, without its r
 });
 
 test.each([
+  ['default', undefined],
+  ['repository', 'repository'],
+  ['worktree', 'worktree'],
+])('isolation %s is sent as %s', (isolation, expected) => {
+  const { request } = checkOrderForm(form({ isolation }));
+  expect(request?.isolation).toBe(expected);
+  expect(fillOrderForm({ ...request }).isolation).toBe(isolation);
+});
+
+test.each([
   ['issueRef', { issueRef: 'shop 12' }],
   ['role', { role: 'a role' }],
   ['worker', { worker: '' }],

@@ -17,7 +17,7 @@ export const EMPTY_ORDER_FORM = {
   contractsRef: '',
   dependsOn: '',
   priority: '0',
-  isolation: 'repository',
+  isolation: 'default',
   /** What the form was last sent under; empty once anything in it was changed. */
   requestId: '',
 };
@@ -64,7 +64,7 @@ export function fillOrderForm(order: Readonly<Record<string, unknown>>): OrderFo
     contractsRef: text('contracts_ref'),
     dependsOn: lines('depends_on'),
     priority: typeof order['priority'] === 'number' ? String(order['priority']) : '0',
-    isolation: order['isolation'] === 'worktree' ? 'worktree' : 'repository',
+    isolation: ISOLATIONS.find((known) => known === order['isolation']) ?? 'default',
     requestId: '',
   };
 }
@@ -97,7 +97,15 @@ export function checkOrderForm(form: OrderForm): {
     ...(form.contractsRef.trim() === '' ? {} : { contracts_ref: form.contractsRef.trim() }),
     ...(dependsOn.length === 0 ? {} : { depends_on: dependsOn }),
     ...(priority === 0 ? {} : { priority }),
-    ...(form.isolation === 'worktree' ? { isolation: 'worktree' as const } : {}),
+    ...chooseIsolation(form.isolation),
   };
   return { request, wrong };
+}
+
+const ISOLATIONS = ['repository', 'worktree'] as const;
+
+/** What is not chosen is left to Sluice: agents get a worktree in a git repository. */
+function chooseIsolation(chosen: string): { readonly isolation?: (typeof ISOLATIONS)[number] } {
+  const isolation = ISOLATIONS.find((known) => known === chosen);
+  return isolation === undefined ? {} : { isolation };
 }
