@@ -56,7 +56,8 @@ async function runRedeliver(id: string | undefined, flags: RedeliverFlags, io: C
   await io.stderr.write(
     `${count === 1 ? '1 comment' : `${count} comments`} sent again; sluice outbox shows the outcome\n`,
   );
-  return count > 0 ? EXIT.success : EXIT.failed;
+  // A sink without undelivered comments is in order; a comment that cannot be found is not.
+  return count > 0 || id === undefined ? EXIT.success : EXIT.failed;
 }
 
 async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {
