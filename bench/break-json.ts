@@ -43,6 +43,21 @@ export function writeBroken(
   return `{\n  "findings": [\n${items.join(',\n')}\n  ]\n}`;
 }
 
+/** Writes findings of which `count`, evenly spread, show one defect; most answers of models that err look like this. */
+export function writeNearlyClean(
+  findings: readonly (Finding | Place)[],
+  { defect, count, layout }: { readonly defect: Defect; readonly count: number; readonly layout: Layout },
+): string {
+  const damaged = new Set(
+    Array.from({ length: count }, (_, index) => Math.floor(((index + 0.5) * findings.length) / count)),
+  );
+  const items = findings.map((finding, index) => {
+    const defects = new Set(damaged.has(index) ? [defect] : []);
+    return `    ${writeValue(finding, { defects, layout }, '    ')}`;
+  });
+  return `{\n  "findings": [\n${items.join(',\n')}\n  ]\n}`;
+}
+
 /** The same findings without a defect, laid out alike. */
 export function writeClean(findings: readonly (Finding | Place)[], layout: Layout): string {
   if (layout === 'indented') return JSON.stringify({ findings }, null, 2);
