@@ -11,7 +11,7 @@ import { installPrograms, PROGRAMS_FOLDER } from './install-programs.js';
 import { REAL_ENGINES } from './real-engine.js';
 
 /** Slow ones first, so that they do not end alone. */
-const ORDER = ['opencode', 'qwen', 'copilot', 'gemini', 'claude', 'codex', 'iflow'];
+const ORDER = ['opencode', 'qwen', 'copilot', 'gemini', 'claude', 'codex', 'iflow', 'acp'];
 
 const asked = process.argv.slice(2);
 const notRun: string[] = [];

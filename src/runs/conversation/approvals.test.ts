@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { chooseOption, decideByRules } from './approvals.js';
+import type { PermissionQuestion } from './approvals.js';
+import { matchGlob } from './match-glob.js';
+import type { ApprovalRule } from '../../records/index.js';
+
+const QUESTION: PermissionQuestion = {
+  interaction_id: 'px_1_1',
+  tool_call_id: 'c',
+  tool: 'bash',
+  input: {},
+  options: [],
+};
+
+function decide(rules: readonly ApprovalRule[], question: Partial<PermissionQuestion>): string {
+  const policy = { permissions: 'ask', rules, workdir: '/work', runDir: '/run' } as const;
+  return decideByRules({ ...QUESTION, ...question }, null, policy).decide;
+}
+
+describe('rules', () => {
+  it('the first that matches decides, and without one a person does', () => {
+    const rules: ApprovalRule[] = [
+      { tool: 'bash', decide: 'deny' },
+      { tool: '*', decide: 'allow' },
+    ];
+    expect(decide(rules, {})).toBe('deny');
+    expect(decide(rules, { tool: 'write' })).toBe('allow');
+    expect(decide([], {})).toBe('ask');
+    expect(decide([{ tool: 'b*', decide: 'ask' }, ...rules], {})).toBe('ask');
+  });
+
+  it.each([
+    ['npm test', 'allow'],
+    ['npm test -- src', 'allow'],
+    ['npm test; rm -rf .', 'ask'],
+    ['npm test && rm x', 'ask'],
+    ['npm test $(rm x)', 'ask'],
+    ['npm test > x', 'ask'],
+    ['npm test\nrm x', 'ask'],
+    ['npm install', 'ask'],
+  ])('that allows `npm test*` makes of %j: %s', (command, expected) => {
+    expect(decide([{ command: 'npm test*', decide: 'allow' }], { input: { command } })).toBe(expected);
+  });
+
+  it('that denies a command matches it wherever it is joined with others', () => {
+    expect(decide([{ command: '*rm *', decide: 'deny' }], { input: { command: ['ls;', 'rm', 'x'] } })).toBe('deny');
+  });
+
+  it.each([
+    ['docs/a.md', 'allow'],
+    ['/work/docs/deep/a.md', 'allow'],
+    ['docs/../src/a.ts', 'ask'],
+    ['../docs/a.md', 'ask'],
+    ['/docs/a.md', 'ask'],
+  ])('that allows docs/** makes of %s: %s', (path, expected) => {
+    expect(decide([{ path: 'docs/**', decide: 'allow' }], { locations: [{ path }] })).toBe(expected);
+  });
+
+  it('that allows covers every file, that denies is about any of them', () => {
+    const locations = [{ path: 'docs/a.md' }, { path: 'src/a.ts' }];
+    expect(decide([{ path: 'docs/**', decide: 'allow' }], { locations })).toBe('ask');
+    expect(decide([{ path: 'docs/**', decide: 'deny' }], { locations })).toBe('deny');
+    expect(decide([{ path: '**', decide: 'allow' }], {})).toBe('ask');
+  });
+});
+
+it('a glob takes time in proportion to pattern and text', () => {
+  expect(matchGlob('a*b*c', 'a-b-c')).toBe(true);
+  expect(matchGlob('src/*.ts', 'src/deep/a.ts', { segments: true })).toBe(false);
+  const started = performance.now();
+  expect(matchGlob(`${'*a'.repeat(50)}b`, 'a'.repeat(5000))).toBe(false);
+  expect(performance.now() - started).toBeLessThan(5000);
+});
+
+it('an answer counts for this time alone where the agent offers that', () => {
+  const always = { id: 'a', label: 'Always', kind: 'allow_always' } as const;
+  const once = { id: 'o', label: 'Once', kind: 'allow_once' } as const;
+  expect(chooseOption([always, once], 'allow')).toBe(once);
+  expect(chooseOption([always], 'allow')).toBe(always);
+  expect(chooseOption([always, once], 'deny')).toBeNull();
+});

@@ -1,0 +1,120 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { FcmpEvent } from '../../src/events/index.js';
+import type { RunSpec } from '../../src/records/index.js';
+import { replayRunFolder } from '../../src/run-folder/index.js';
+import { startRun } from '../../src/runs/start-run.js';
+import type { Run } from '../../src/runs/start-run.js';
+import { REAL_ENGINES } from './real-engine.js';
+import type { ModelReply } from './scripted-model.js';
+import { setStage } from './stage.js';
+
+/** The agents that need no configuration and have a model on loopback, by the engine whose program they are. */
+const AGENTS = { 'gemini-acp': 'gemini', 'qwen-acp': 'qwen', 'opencode-acp': 'opencode' } as const;
+
+const SCHEMA = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
+const DONE = { content: 'Done.' };
+
+type Script = (places: { readonly workdir: string }) => readonly [ModelReply, ...ModelReply[]];
+
+describe.each(Object.entries(AGENTS))('%s', { timeout: 400_000 }, (engine, program) => {
+  const real = REAL_ENGINES[program];
+
+  async function play(script: Script, spec: Partial<RunSpec>, onEvent?: (event: FcmpEvent, run: Run) => void) {
+    const stage = await setStage({ ...real, engine: program }, script);
+    onTestFinished(async () => stage.strike());
+    const { model: _, ...given } = stage.spec;
+    const run = startRun({ ...given, engine, prompt: 'Do it.', ...spec }, stage.ports);
+    const fcmp: FcmpEvent[] = [];
+    for await (const { protocol, event } of run.events) {
+      if (protocol !== 'fcmp') continue;
+      fcmp.push(event);
+      onEvent?.(event, run);
+    }
+    const result = await run.result;
+    expect(await replayRunFolder(stage.runDir)).toMatchObject({ status: 'same' });
+    const data = (type: FcmpEvent['type']) => fcmp.flatMap((event) => (event.type === type ? [event.data] : []));
+    return { result, fcmp, data, made: join(stage.workdir, 'made.txt'), model: stage.model };
+  }
+
+  const write: Script = ({ workdir }) => [{ toolCalls: [real.writeFile(join(workdir, 'made.txt'), 'hello')] }, DONE];
+  const reply = (kind: string) => (event: FcmpEvent, run: Run) => {
+    if (event.type !== 'permission.required') return;
+    const option = event.data.options.find((one) => one.kind === kind);
+    void run.reply({ interaction_id: event.data.interaction_id, option_id: option?.id ?? '' });
+  };
+
+  it('answers in a plain turn', async () => {
+    const { result } = await play(() => [{ content: 'All is well.' }], {});
+    expect(result).toMatchObject({ status: 'success', text: 'All is well.' });
+  });
+
+  it('gives a result that passes the schema, after a retry in the same session', async () => {
+    const { result, model } = await play(() => [{ content: 'none' }, { content: '{"n":3}' }], {
+      contract: { schema: SCHEMA },
+      max_retries: 1,
+    });
+    expect(result).toMatchObject({ status: 'success', value: { n: 3 }, attempts: 2 });
+    expect(model.requests.at(-1)?.messages.length).toBeGreaterThan(model.requests[0]?.messages.length ?? 0);
+  });
+
+  it('uses a tool that a person allows', async () => {
+    const { result, data, made } = await play(write, { permissions: 'ask' }, reply('allow_once'));
+    expect(data('permission.required')).toHaveLength(1);
+    expect(data('permission.replied')).toMatchObject([{ decision: 'allow', by: 'person' }]);
+    expect(readFileSync(made, 'utf8')).toBe('hello');
+    expect(result).toMatchObject({ status: 'success', text: 'Done.' });
+  });
+
+  it('does without a tool that a person denies', async () => {
+    const { data, made } = await play(write, { permissions: 'ask' }, reply('reject_once'));
+    expect(data('permission.replied')).toMatchObject([{ decision: 'deny', by: 'person' }]);
+    expect(existsSync(made)).toBe(false);
+  });
+
+  it('writes nothing with permissions: safe', async () => {
+    const { made, data } = await play(write, { permissions: 'safe' });
+    expect(existsSync(made)).toBe(false);
+    expect(data('permission.replied').every((one) => 'decision' in one && one.decision === 'deny')).toBe(true);
+  });
+
+  it('goes on with the answer to a question', async () => {
+    const { result, data } = await play(
+      () => [{ content: 'Which one?' }, { content: '{"__SKILL_DONE__": true}' }],
+      { mode: 'interactive' },
+      (event, run) => {
+        if (event.type === 'user.input.required') void run.reply('The first.');
+      },
+    );
+    expect(data('user.input.required')).toMatchObject([{ prompt: 'Which one?' }]);
+    expect(result).toMatchObject({ status: 'success', attempts: 2 });
+  });
+
+  it('is ended while it waits for a permission, and resumed with the answer', async () => {
+    const options: string[] = [];
+    const twice: Script = ({ workdir }) => {
+      const call = { toolCalls: [real.writeFile(join(workdir, 'made.txt'), 'hello')] };
+      return [call, call, DONE];
+    };
+    const { result, made } = await play(twice, { permissions: 'ask', limits: { hold_s: 1 } }, (event, run) => {
+      if (event.type === 'diagnostic.warning' && event.data.code === 'PERMISSION_PENDING')
+        void run.reply({ interaction_id: 'px_1_1', option_id: options[0] ?? '' });
+      if (event.type === 'permission.required') {
+        options.push(event.data.options.find(({ kind }) => kind === 'allow_once')?.id ?? '');
+        // What the resumed agent asks in other words is asked again.
+        if (event.meta.attempt > 1) setTimeout(() => reply('allow_once')(event, run), 200);
+      }
+    });
+    expect(result).toMatchObject({ status: 'success' });
+    expect(result.attempts).toBeGreaterThan(1);
+    expect(readFileSync(made, 'utf8')).toBe('hello');
+  });
+
+  it('is canceled while it waits', async () => {
+    const { result } = await play(write, { permissions: 'ask' }, (event, run) => {
+      if (event.type === 'permission.required') void run.cancel();
+    });
+    expect(result.status).toBe('canceled');
+  });
+});
