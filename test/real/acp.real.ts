@@ -18,6 +18,13 @@ const DONE = { content: 'Done.' };
 
 type Script = (places: { readonly workdir: string }) => readonly [ModelReply, ...ModelReply[]];
 
+/** Answers a permission request with an option of a kind. */
+const reply = (kind: string) => (event: FcmpEvent, run: Run) => {
+  if (event.type !== 'permission.required') return;
+  const option = event.data.options.find((one) => one.kind === kind);
+  void run.reply({ interaction_id: event.data.interaction_id, option_id: option?.id ?? '' });
+};
+
 describe.each(Object.entries(AGENTS))('%s', { timeout: 400_000 }, (engine, program) => {
   const real = REAL_ENGINES[program];
 
@@ -38,12 +45,11 @@ describe.each(Object.entries(AGENTS))('%s', { timeout: 400_000 }, (engine, progr
     return { result, fcmp, data, made: join(stage.workdir, 'made.txt'), model: stage.model };
   }
 
-  const write: Script = ({ workdir }) => [{ toolCalls: [real.writeFile(join(workdir, 'made.txt'), 'hello')] }, DONE];
-  const reply = (kind: string) => (event: FcmpEvent, run: Run) => {
-    if (event.type !== 'permission.required') return;
-    const option = event.data.options.find((one) => one.kind === kind);
-    void run.reply({ interaction_id: event.data.interaction_id, option_id: option?.id ?? '' });
+  const twice: Script = ({ workdir }) => {
+    const call = { toolCalls: [real.writeFile(join(workdir, 'made.txt'), 'hello')] };
+    return [call, call, DONE];
   };
+  const write: Script = ({ workdir }) => [{ toolCalls: [real.writeFile(join(workdir, 'made.txt'), 'hello')] }, DONE];
 
   it('answers in a plain turn', async () => {
     const { result } = await play(() => [{ content: 'All is well.' }], {});
@@ -93,10 +99,6 @@ describe.each(Object.entries(AGENTS))('%s', { timeout: 400_000 }, (engine, progr
 
   it('is ended while it waits for a permission, and resumed with the answer', async () => {
     const options: string[] = [];
-    const twice: Script = ({ workdir }) => {
-      const call = { toolCalls: [real.writeFile(join(workdir, 'made.txt'), 'hello')] };
-      return [call, call, DONE];
-    };
     const { result, made } = await play(twice, { permissions: 'ask', limits: { hold_s: 1 } }, (event, run) => {
       if (event.type === 'diagnostic.warning' && event.data.code === 'PERMISSION_PENDING')
         void run.reply({ interaction_id: 'px_1_1', option_id: options[0] ?? '' });

@@ -54,3 +54,20 @@ describe('the open question of a run', () => {
     expect(findOpenQuestion(events)).toBeNull();
   });
 });
+
+describe('a permission request', () => {
+  const options = [{ id: 'yes', label: 'Allow', kind: 'allow_once' }];
+  const asked = { interaction_id: 'px_1_1', tool_call_id: 'c', tool: 'edit', input: { path: 'a' }, options };
+  const required = fcmpEvent('permission.required', asked, { seq: 1 });
+  const later = fcmpEvent('raw.stdout', { text: 'x' }, { seq: 2 });
+
+  test('is open until it is answered, whatever else is printed', () => {
+    expect(findOpenQuestion([required, later])).toMatchObject({
+      interactionId: 'px_1_1',
+      prompt: 'Allow edit? {"path":"a"}',
+      permission: { options },
+    });
+    const answer = { interaction_id: 'px_1_1', decision: 'allow', option_id: 'yes', by: 'person' };
+    expect(findOpenQuestion([required, fcmpEvent('permission.replied', answer, { seq: 2 })])).toBeNull();
+  });
+});

@@ -1,4 +1,4 @@
-import type { FcmpEvent } from '../../src/events/index.js';
+import type { FcmpData, FcmpEvent } from '../../src/events/index.js';
 import type { Client } from '../../src/client/index.js';
 
 /** A question that an agent is waiting with. */
@@ -6,14 +6,33 @@ export interface OpenQuestion {
   readonly interactionId: string;
   readonly prompt: string;
   readonly options: readonly string[];
+  /** What a permission is asked for; then one of its options is the answer. */
+  readonly permission?: FcmpData<'permission.required'>;
 }
 
 /** The question that the events end with: any later event means that it was answered. */
 export function findOpenQuestion(events: readonly FcmpEvent[]): OpenQuestion | null {
   const last = events.at(-1);
-  if (last?.type !== 'user.input.required') return null;
+  if (last?.type !== 'user.input.required') return findOpenPermission(events);
   const { interaction_id, prompt, options = [] } = last.data;
   return { interactionId: interaction_id, prompt, options };
+}
+
+/** The last permission request of the current attempt that has no answer. */
+function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
+  const answered = new Set<string>();
+  const attempt = events.at(-1)?.meta.attempt;
+  for (const event of events.toReversed()) {
+    if (event.meta.attempt !== attempt) return null;
+    if (event.type === 'conversation.completed' || event.type === 'conversation.failed') return null;
+    if (event.type === 'permission.replied') answered.add(event.data.interaction_id);
+    if (event.type !== 'permission.required' || answered.has(event.data.interaction_id)) continue;
+    const { tool, input, diff = [] } = event.data;
+    const files = diff.map(({ path }) => path).join(', ');
+    const prompt = `Allow ${tool}? ${JSON.stringify(input)}${files === '' ? '' : ` (changes ${files})`}`;
+    return { interactionId: event.data.interaction_id, prompt, options: [], permission: event.data };
+  }
+  return null;
 }
 
 /** Events of one answer: the whole of most conversations. */

@@ -40,8 +40,8 @@ export function ReplyForm({
   const state = useSignal<'writing' | 'sending' | 'sent'>('writing');
   const refusal = useSignal<string | null>(null);
 
-  const send = async (): Promise<void> => {
-    if (text.trim() === '' || state.peek() === 'sending') return;
+  const send = async (optionId?: string): Promise<void> => {
+    if ((optionId === undefined && text.trim() === '') || state.peek() === 'sending') return;
     state.value = 'sending';
     try {
       const now = await readQuestion(client, id, new AbortController().signal);
@@ -51,7 +51,10 @@ export function ReplyForm({
         onStale();
         return;
       }
-      await client.replyToRun({ id, body: { text } });
+      const why = text.trim() === '' ? {} : { why: text.trim().slice(0, 2000) };
+      const choice =
+        optionId === undefined ? { text } : { interaction_id: question.interactionId, option_id: optionId, ...why };
+      await client.replyToRun({ id, body: choice });
       forget();
       refusal.value = null;
       state.value = 'sent';
@@ -64,15 +67,17 @@ export function ReplyForm({
   if (state.value === 'sent') return <p class="reply-box dim">Answer sent. The run continues.</p>;
   if (!hasScope('run'))
     return <p class="reply-box">The agent is waiting for an answer. Read-only: this token lacks the scope run.</p>;
+  const { permission } = question;
   return (
     <form
       class="reply-box"
       onSubmit={(event) => {
         event.preventDefault();
-        void send();
+        if (permission === undefined) void send();
       }}
     >
-      <label for={field}>Your answer</label>
+      <label for={field}>{permission === undefined ? 'Your answer' : 'Reason (optional)'}</label>
+      {permission === undefined ? null : <SafeText text={question.prompt.slice(0, 2000)} />}
       {question.options.length === 0 ? null : (
         <div class="row">
           {question.options.slice(0, 10).map((option) => (
@@ -90,19 +95,35 @@ export function ReplyForm({
         aria-invalid={refusal.value !== null}
         onInput={({ currentTarget }) => change({ text: currentTarget.value })}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send();
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && permission === undefined) void send();
         }}
       />
       <div class="row">
-        <button type="submit" class="primary" disabled={state.value === 'sending' || text.trim() === ''}>
-          Answer
-        </button>
+        {permission === undefined ? (
+          <button type="submit" class="primary" disabled={state.value === 'sending' || text.trim() === ''}>
+            Answer
+          </button>
+        ) : (
+          permission.options.slice(0, 10).map((option) => (
+            <button
+              key={option.id}
+              type="button"
+              disabled={state.value === 'sending'}
+              onClick={() => void send(option.id)}
+            >
+              <SafeText text={option.label.slice(0, 60)} />
+            </button>
+          ))
+        )}
         <span
           id={`${field}-help`}
           class={refusal.value === null ? 'help' : 'wrong'}
           role={refusal.value === null ? undefined : 'alert'}
         >
-          {refusal.value ?? 'The agent continues with your answer. Ctrl+Enter sends it.'}
+          {refusal.value ??
+            (permission === undefined
+              ? 'The agent continues with your answer. Ctrl+Enter sends it.'
+              : 'The agent waits for this permission. Without an answer it is denied.')}
         </span>
       </div>
     </form>
