@@ -154,7 +154,7 @@ describe('sluice resolve', () => {
     expect(stderr).toContain('CONFLICT');
   });
 
-  it('passes comments on lines to the new run, and refuses those that are none', async () => {
+  it('passes comments on lines to the new run, and refuses invalid ones', async () => {
     const { id } = await waiting();
     const file = join(folder, 'comments.json');
     const retry = ['resolve', id, '--action', 'retry', '--why', 'nearly', '--who', 'Ada', '--comments', file];
