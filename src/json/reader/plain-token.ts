@@ -3,12 +3,15 @@ import { CONTROL } from './character.js';
 import { convertNumber, type NumberMode } from './number.js';
 import { BARE_MEMBER, QUOTED_KEY, SPACE } from './quote-verdict.js';
 
-const PLAIN = `[^"\\\\${CONTROL}]*`;
+/** A character of a string that needs no second look. */
+export const PLAIN_CHARACTER = `[^"\\\\${CONTROL}]`;
+const PLAIN = `${PLAIN_CHARACTER}*`;
 const SINGLE = `'[^'\\\\${CONTROL}]+'`;
 /** A string in straight quotes with nothing to repair, and no path; what follows it must make certain that it ended. */
-const STRING = `(?:"(?![A-Za-z]:\\\\)${PLAIN}(?:\\\\["\\\\/nrt]${PLAIN}){0,64}"|${SINGLE})`;
+export const PLAIN_STRING = `"(?![A-Za-z]:\\\\)${PLAIN}(?:\\\\["\\\\/nrt]${PLAIN}){0,64}"`;
+const STRING = `(?:${PLAIN_STRING}|${SINGLE})`;
 /** A number or literal as JSON writes it, with a delimiter behind it. */
-const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]\s])/.source;
+export const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]\s])/.source;
 const KEY = `(?:"${PLAIN}"|${SINGLE})(?<!:.)|[A-Za-z_$][\\w$]{0,255}`;
 
 /**

@@ -1,5 +1,6 @@
 import { asciiPunctuation, isQuote, skipSpace } from './character.js';
 import { type Due, Filler } from './filler.js';
+import { readPlainRun, RUN_DEPTH } from './plain-run.js';
 import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
 import type { StringSurroundings } from './quote-verdict.js';
 import { type ReaderPolicy, tooDeep } from './reader-policy.js';
@@ -18,6 +19,11 @@ const DOTS = /\.{3,}|…/y;
 const NEXT_MEMBER = /"[^"\n]{0,256}"\s{0,64}:/y;
 /** A wrong bracket behind which the list goes on to its own. */
 const GOES_ON = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]/y;
+
+/** Characters read before the first run is looked for, and from a search in vain to the next one, doubled each time. */
+const SHORT_TEXT = 1024;
+const SHORTEST_PAUSE = 16;
+const LONGEST_PAUSE = 8192;
 
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` takes one
@@ -47,6 +53,9 @@ export class Structure implements StringSurroundings {
   #rootCommaSeen = false;
   /** Several roots are being collected in an array that is not in the text: the end of the text closes it. */
   #rootsWrapped = false;
+  /** Where a run of plain items is looked for next, and how much is read without one if there is none. */
+  #runFrom: number;
+  #pause = SHORTEST_PAUSE;
 
   constructor(source: Source, policy: ReaderPolicy, listener: ValueListener | undefined) {
     this.#source = source;
@@ -54,6 +63,8 @@ export class Structure implements StringSurroundings {
     this.builder = new ValueBuilder(listener);
     this.#filler = new Filler(source);
     this.rootMustEnd = policy.rootMustEnd;
+    // A listener is called for every part, and other numbers than doubles are kept as they are written.
+    this.#runFrom = listener === undefined && policy.numbers === 'double' ? SHORT_TEXT : Infinity;
   }
 
   get insideCall(): boolean {
@@ -154,7 +165,7 @@ export class Structure implements StringSurroundings {
   /** Where a key or a value is due. */
   #stepContent(char: string, isKey: boolean): Step {
     this.role = isKey ? 'key' : this.#valueRole;
-    if (!isKey && (char === '{' || char === '[')) return this.#openContainer(char === '[');
+    if (!isKey && (char === '{' || char === '[')) return this.#takeRun() ? 'on' : this.#openContainer(char === '[');
     if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) return this.#takePlainTokens() ? 'on' : this.#stepToken(char);
     if (isKey && char === '{' && this.builder.otherAbove && (this.#state === 'key' || this.#policy.generous))
       return this.#closeMissing();
@@ -196,6 +207,23 @@ export class Structure implements StringSurroundings {
       source.at = skipSpace(text, end + 1);
     }
     return source.at > start;
+  }
+
+  /** Takes the items that begin here at once, if there are enough of them with nothing to repair. */
+  #takeRun(): boolean {
+    const { builder, role, rereads } = this;
+    const source = this.#source;
+    const { text, at } = source;
+    if (at < this.#runFrom || role !== 'item' || rereads || builder.depth + RUN_DEPTH > this.#policy.depth)
+      return false;
+    const run = readPlainRun(text, at);
+    this.#runFrom = at + this.#pause;
+    this.#pause = run === undefined ? Math.min(2 * this.#pause, LONGEST_PAUSE) : SHORTEST_PAUSE;
+    if (run === undefined) return false;
+    builder.placeItems(run.items);
+    source.at += run.length;
+    this.#endValue();
+    return true;
   }
 
   /** A token begins that takes a closer look. */

@@ -127,6 +127,11 @@ export class ValueBuilder {
     this.#listener.finished(place, value);
   }
 
+  /** Places finished items. Only where nobody listens. */
+  placeItems(items: readonly unknown[]): void {
+    for (const item of items) this.#put(item);
+  }
+
   /** Shows a scalar that is not finished yet. */
   show(value: unknown): void {
     this.#put(value);

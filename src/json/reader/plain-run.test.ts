@@ -1,0 +1,130 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readPlainRun } from './plain-run.js';
+import { cautiousPolicy, repairSets, type ReaderPolicy } from './reader-policy.js';
+import { Reader } from './reader.js';
+
+const limits = { bytes: 1e9, depth: 1000, candidates: 256 };
+const CAUTIOUS = cautiousPolicy({ numbers: 'double', limits }, repairSets.syntax, true);
+const GENEROUS: ReaderPolicy = {
+  repairs: repairSets.everything,
+  generous: true,
+  rootMustEnd: true,
+  numbers: 'double',
+  depth: 1000,
+};
+
+/** All that a reading consists of. With a listener no runs are taken: every token is read by itself. */
+function read(text: string, policy: ReaderPolicy, isListening: boolean): unknown {
+  const reader = new Reader(policy, 7, isListening ? { changed: () => {}, finished: () => {} } : undefined);
+  reader.push(text);
+  reader.end();
+  const { source, structure, value } = reader;
+  const { plausible, builder } = structure;
+  const { duplicates } = builder;
+  return { value, repairs: source.repairs, failure: source.failure, at: source.at, plausible, duplicates };
+}
+
+const RECORD = fc.record(
+  {
+    id: fc.oneof(fc.nat(), fc.constantFrom(1e21, 12345678901234567890n.toString(), -0.5)),
+    text: fc.constantFrom(
+      'plain',
+      'say "no", then',
+      'C:\\new\\table',
+      'a\nb\\foo',
+      ': colon',
+      '":',
+      'x:y',
+      '',
+      '中文',
+      "it's",
+    ),
+    tags: fc.array(fc.constantFrom('a', 'b,c', '] }', '"'), { maxLength: 3 }),
+    mixed: fc.array(fc.constantFrom('a\nb\\foo', 1, null, true, [], {}), { maxLength: 3 }),
+    range: fc.record({ start: fc.nat(99), end: fc.constantFrom(null, [[1]], [{ a: [{ b: 1 }] }]) }),
+  },
+  { requiredKeys: ['id'] },
+);
+const DAMAGE = fc.array(
+  fc.record({
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    removed: fc.nat(2),
+    added: fc.constantFrom(
+      '',
+      ',',
+      '"',
+      "'",
+      '}',
+      ']',
+      '{',
+      '[',
+      ':',
+      '\\',
+      '\n',
+      '// x\n',
+      '"id": 1, ',
+      'x',
+      '...',
+      '```',
+    ),
+  }),
+  { maxLength: 4 },
+);
+const DAMAGED = fc
+  .tuple(fc.array(RECORD, { minLength: 20, maxLength: 60 }), fc.constantFrom(0, 1, 2), DAMAGE, fc.boolean())
+  .map(([records, indent, damage, isWrapped]) => {
+    let text = JSON.stringify(isWrapped ? { findings: records, a: 1 } : records, null, indent);
+    for (const { at, removed, added } of damage) {
+      const place = Math.floor(at * text.length);
+      text = text.slice(0, place) + added + text.slice(place + removed);
+    }
+    return text;
+  });
+
+describe('a run of plain items', () => {
+  test.each([
+    ['cautiously', CAUTIOUS],
+    ['generously', GENEROUS],
+  ])('read %s, a damaged text gives what it gives token by token', (_, policy) => {
+    fc.assert(
+      fc.property(DAMAGED, (text) => {
+        expect(read(text, policy, false)).toEqual(read(text, policy, true));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  const items = Array.from({ length: 40 }, (_, id) => JSON.stringify({ id, name: 'a name', list: [id] })).join(', ');
+
+  test('is taken up to the end of the last whole item', () => {
+    const run = readPlainRun(`${items}, {"id": 1,}]`, 0);
+    expect(run).toMatchObject({ length: items.length });
+    expect(run?.items).toHaveLength(40);
+  });
+
+  test('is taken to the end of the list where structure goes on behind it', () => {
+    expect(readPlainRun(`${items}]}`, 0)).toMatchObject({ length: items.length });
+    expect(readPlainRun(`${items}] and`, 0)?.items).toHaveLength(39);
+  });
+
+  test.each([
+    ['is short', '{"id": 1}, {"id": 2}, '],
+    ['has a key twice', items.replace('"name"', '"id"')],
+  ])('is left to the reader where it %s', (_, text) => {
+    expect(readPlainRun(`${text}, 1]`, 0)).toBeUndefined();
+  });
+
+  test('is not looked for where numbers are kept as they are written', () => {
+    const text = `[${items.replaceAll('"id":', '"id":9007199254740993')}, {"id": 1,}]`;
+    expect(read(text, { ...CAUTIOUS, numbers: 'raw' }, false)).toEqual(
+      read(text, { ...CAUTIOUS, numbers: 'raw' }, true),
+    );
+  });
+
+  test('looks at a bounded part of the text', () => {
+    const long = `${items}, `.repeat(100);
+    expect(readPlainRun(`${long}1]`, 0)?.length).toBeLessThan(16_385);
+    expect(readPlainRun(`{"a": "${'x'.repeat(20_000)}"}, 1]`, 0)).toBeUndefined();
+  });
+});

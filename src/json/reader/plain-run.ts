@@ -1,0 +1,51 @@
+import { isContainer } from '../limits.js';
+import { PLAIN_CHARACTER, PLAIN_STRING, SCALAR } from './plain-token.js';
+
+/** Containers inside one another in the items of a run, at most. */
+export const RUN_DEPTH = 3;
+/** Characters searched for one run: bounds the cost of a search in vain, and the stack its pattern takes. */
+const WINDOW = 16_384;
+/** Shorter runs are read as fast token by token. */
+const SHORTEST = 512;
+
+const SPACE = '[ \\n\\r\\t]*';
+/** Items of a list with the commas between them, made of plain tokens. */
+const RUN = new RegExp(`${writePattern(true, RUN_DEPTH)}+`, 'y');
+
+/** The pattern of an item or member with its comma. It may match only what the other ways of reading take unchanged. */
+function writePattern(isItem: boolean, depth: number): string {
+  const bracket = isItem ? '\\]' : '}';
+  const string = isItem ? `${PLAIN_STRING}(?=${SPACE}(?:]|,${SPACE}"))` : PLAIN_STRING;
+  const containers =
+    depth === 0 ? '' : `|{${SPACE}${writePattern(false, depth - 1)}*}|\\[${SPACE}${writePattern(true, depth - 1)}*]`;
+  const key = isItem ? '' : `"${PLAIN_CHARACTER}*"(?<!:.):${SPACE}`;
+  return `(?:${key}(?:${string}|${SCALAR}${containers})${SPACE}(?:,${SPACE}(?!${bracket})|(?=${bracket}${SPACE}[,}\\]])))`;
+}
+
+/** Items of a list that `JSON.parse` read at once, and their length without the comma behind the last of them. */
+export interface PlainRun {
+  readonly items: readonly unknown[];
+  readonly length: number;
+}
+
+/** The longest run that begins here; undefined if it is short or a key is there twice. */
+export function readPlainRun(text: string, at: number): PlainRun | undefined {
+  RUN.lastIndex = 0;
+  const window = text.slice(at, at + WINDOW);
+  if (!RUN.test(window) || RUN.lastIndex < SHORTEST) return undefined;
+  const run = window.slice(0, RUN.lastIndex).trimEnd();
+  const source = run.endsWith(',') ? run.slice(0, -1) : run;
+  const items = JSON.parse(`[${source}]`) as unknown[];
+  let members = 0;
+  // Too many where a string begins with a colon.
+  for (let colon = source.indexOf(':'); colon !== -1; colon = source.indexOf(':', colon + 1))
+    if (source[colon - 1] === '"' && source[colon - 2] !== '\\') members++;
+  return countKeys(items) === members ? { items, length: source.length } : undefined;
+}
+
+function countKeys(container: unknown[] | Record<string, unknown>): number {
+  let count = 0;
+  if (Array.isArray(container)) for (const item of container) count += isContainer(item) ? countKeys(item) : 0;
+  else for (const key in container) count += isContainer(container[key]) ? 1 + countKeys(container[key]) : 1;
+  return count;
+}
