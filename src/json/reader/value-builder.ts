@@ -127,7 +127,7 @@ export class ValueBuilder {
     this.#listener.finished(place, value);
   }
 
-  /** Places finished items. Only where nobody listens. */
+  /** Places finished items. Only without a listener. */
   placeItems(items: readonly unknown[]): void {
     for (const item of items) this.#put(item);
   }
