@@ -110,8 +110,8 @@ describe('the cached result of another run, repeated', () => {
 
 describe('a translator', () => {
   it('refuses an engine it does not know and names those it knows', () => {
-    expect(() => createTranslator({ engine: 'hal' as 'codex', runId: 'r', attempt: 1 })).toThrow(/"hal".*auto, codex/);
-    expect(() => createTranslator({ engine: 'toString' as 'codex', runId: 'r', attempt: 1 })).toThrow(/toString/);
+    expect(() => createTranslator({ engine: 'hal', runId: 'r', attempt: 1 })).toThrow(/"hal".*auto, codex/);
+    expect(() => createTranslator({ engine: 'toString', runId: 'r', attempt: 1 })).toThrow(/toString/);
   });
 
   it('refuses bytes and ends after the end', () => {
@@ -411,7 +411,7 @@ describe('a number that no event may hold', () => {
     ],
     ['claude', { stdout: ['{"type":"result","session_id":"s","total_cost_usd":1e999,"usage":{"input_tokens":1}}'] }],
   ])('does not reach one (%s)', (engine, scenario) => {
-    const { emitted } = translateLines({ ...scenario, engine: engine as 'codex' });
+    const { emitted } = translateLines({ ...scenario, engine: engine });
     expectValid(emitted);
   });
 });
