@@ -222,7 +222,7 @@ const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][
   ],
   [
     'leaves a repository in its worktree',
-    /commit contradicted .*repository of its own/,
+    /commit contradicted .*contains another repository/,
     {
       script: 'echo x > src/work.txt; git init -q lib; (cd lib; echo y > y; commit); result "{}"',
       isolation: 'worktree',

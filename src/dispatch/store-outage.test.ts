@@ -42,7 +42,7 @@ function away(): StoreError {
 async function workWithFault(at: number, kind: { fault: Fault; length: number }) {
   const memory = await openStore('memory:');
   const { broken, countCalls } = breakStore(memory, at, kind);
-  const { start, submit, store: _, data, effects } = await openWorkshop({ store: memory, lead: { store: broken } });
+  const { start, submit, data, effects } = await openWorkshop({ store: memory, lead: { store: broken } });
   const spec = { engine: 'command', command: [process.execPath, '-e', 'console.log(42)'], workdir: data } as const;
   // Submitting is the caller's affair: it gets the error and sends the request again.
   await memory.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
@@ -56,6 +56,9 @@ async function workWithFault(at: number, kind: { fault: Fault; length: number })
   await expect
     .poll(async () => (await memory.listRuns({})).items.map(({ state }) => state), { timeout: 30_000 })
     .toEqual(['ended', 'ended']);
+  await expect
+    .poll(async () => (await memory.listOutbox({})).items.map(({ state }) => state), { timeout: 30_000 })
+    .toEqual(['delivered']);
   await worker.stop();
   const [order] = (await memory.listOrders({})).items;
   return {

@@ -68,8 +68,10 @@ function bodiesFor(schema: NonNullable<Endpoint['body']>, example: object): fc.A
   const aimed = fitting.chain((value) =>
     fc.subarray(Object.entries(value)).map((some) => ({ ...Object.fromEntries(some), ...example })),
   );
+  const shapes = schema.anyOf ?? [schema];
+  const keys = shapes.flatMap(({ properties = {} }) => Object.keys(properties));
   const bent = fc
-    .tuple(aimed, fc.constantFrom(...Object.keys(schema.properties ?? {})), oddValue)
+    .tuple(aimed, fc.constantFrom(...keys), oddValue)
     .map(([value, key, odd]) => ({ ...value, [key]: odd }));
   return fc.oneof(
     { weight: 2, arbitrary: fitting.map((value) => JSON.stringify(value)) },

@@ -100,5 +100,5 @@ function listFiles(paths: readonly string[]): string {
 }
 
 function shorten(commit: string): string {
-  return commit.slice(0, 12);
+  return /^[0-9a-f]{13,}$/i.test(commit) ? commit.slice(0, 12) : showLine(commit, 100);
 }

@@ -97,7 +97,7 @@ async function witness(
   // A result that names only a pull request claims its head, where the repository has it.
   const commit = claimed ?? (request?.found === 'request' ? request.head : undefined);
   if (left.state === 'stopped') {
-    return { found: 'foreign', commit: commit ?? 'of the worktree', why: `was not made: ${left.why}` };
+    return { found: 'foreign', commit: commit ?? 'of its worktree', why: `was not made: ${left.why}` };
   }
   if (commit === undefined) return undefined;
   if ('why' in start) return { found: 'nothing', why: start.why };
