@@ -77,11 +77,11 @@ function isOfKind(value: unknown, allowed: string): boolean {
 }
 
 /** The bounds in force: those given, and the defaults for the rest. */
-export function resolveLimits(limits: Limits = {}): Required<Limits> {
+export function resolveLimits(limits?: Limits): Required<Limits> {
+  if (limits === undefined) return DEFAULTS;
   checkOptions(limits, { bytes: NUMBER, depth: NUMBER, candidates: NUMBER });
-  return {
-    bytes: limits.bytes ?? 67_108_864,
-    depth: limits.depth ?? 1000,
-    candidates: limits.candidates ?? 256,
-  };
+  const { bytes = DEFAULTS.bytes, depth = DEFAULTS.depth, candidates = DEFAULTS.candidates } = limits;
+  return { bytes, depth, candidates };
 }
+
+const DEFAULTS: Required<Limits> = { bytes: 67_108_864, depth: 1000, candidates: 256 };

@@ -290,7 +290,7 @@ function prepare(search: Search, found: FoundCandidate, reading: ReadValue, roun
 
 function alignValue(search: Search, { start, end }: Candidate, value: unknown, round: Round): Alignment {
   const { align, raw } = search;
-  if (!aligns(round) || align === undefined) return { value, changes: [] };
+  if (align === undefined || !aligns(round)) return { value, changes: [] };
   if (round === 'text') return align.readText?.(String(value)) ?? { value, changes: [] };
   return align.align(value, { text: raw, start, end, candidates: search.seen });
 }
@@ -329,9 +329,9 @@ function succeed(winner: Attempted, rival?: number): ParseResult<unknown> {
   const warn = (code: Warning['code'], message: string, place?: { readonly offset: number }): void => {
     warnings.push({ code, message, ...place });
   };
-  const kinds = [...new Set(repairs.map(({ kind }) => kind))].join(', ');
   const last = repairs.at(-1);
-  if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC', `repairs: ${kinds}`);
+  if (last !== undefined)
+    warn('OUTPUT_REPAIRED_GENERIC', `repairs: ${[...new Set(repairs.map(({ kind }) => kind))].join(', ')}`);
   if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
   if (last?.kind === 'truncated') warn('PARTIAL_VALUE', CUT_OFF, { offset: last.offset });
   warnings.push(...reading.duplicates);

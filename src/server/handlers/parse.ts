@@ -1,11 +1,10 @@
-import { answerJsonText } from '../http/answer.js';
+import { JsonText } from '../http/answer.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { Parsing } from '../parse/create-parsing.js';
 
 /** Parsing over HTTP. */
 export function createParseHandlers(parsing: Parsing): Pick<Handlers, 'parse'> {
   return {
-    parse: async ({ body, caller, requestId }) =>
-      answerJsonText(await parsing.answer(body, caller.name), 200, requestId),
+    parse: async ({ body, caller }) => new JsonText(await parsing.answer(body, caller.name)),
   };
 }

@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { AnswerOf, BodyOf, ENDPOINTS, Endpoint, EndpointName, ParametersOf } from '../../api/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import { fromJsonSchema } from '../../json-schema/index.js';
+import type { JsonText } from './answer.js';
 import { RequestError } from './request-error.js';
 import type { Caller } from '../security/tokens.js';
 
@@ -18,7 +19,7 @@ export interface CheckedRequest<E extends Endpoint> {
 }
 
 /** What an endpoint does. A `Response` is sent unchanged. */
-export type Handler<E extends Endpoint> = (request: CheckedRequest<E>) => Promise<AnswerOf<E> | Response>;
+export type Handler<E extends Endpoint> = (request: CheckedRequest<E>) => Promise<AnswerOf<E> | JsonText | Response>;
 
 /** A handler for every endpoint of the table. */
 export type Handlers = { readonly [Name in EndpointName]: Handler<(typeof ENDPOINTS)[Name]> };

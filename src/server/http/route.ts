@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Endpoint, EndpointName } from '../../api/index.js';
-import { answerJson, answerJsonText, answerProblem, completeAnswer, allowOrigin } from './answer.js';
+import { answerJson, answerJsonText, answerProblem, completeAnswer, allowOrigin, JsonText } from './answer.js';
 import type { Deadlines, Gate } from './admission.js';
 import type { BodyAdmission } from './body-admission.js';
 import { readHeader, readIncomingMessage, readJson } from './read-request.js';
@@ -57,6 +57,7 @@ export function createRoute(server: ServerContext, route: Route) {
     // Validated above against the endpoint's schemas.
     const params = context.req.param() as never;
     const answer: unknown = await handler({ params, query, body: body as never, caller, requestId, context });
+    if (answer instanceof JsonText) return answerJsonText(answer.json, endpoint.answer.status, requestId);
     if (answer instanceof Response) return completeAnswer(answer, requestId);
     return answerJson(answer, endpoint.answer.status, requestId);
   }
