@@ -47,9 +47,12 @@ export interface Repair {
   readonly omitted?: number;
 }
 
+/** Once: a text may need thousands of repairs. */
+const MESSAGES = Object.fromEntries(REPAIR_KINDS.map((kind) => [kind, kind.replaceAll('_', ' ')]));
+
 /** The record of a repair; its message is its kind in plain words, the page on errors says more. */
 export function repairAt(kind: RepairKind, offset: number): Repair {
-  return { kind, message: kind.replaceAll('_', ' '), offset };
+  return { kind, message: MESSAGES[kind] ?? kind, offset };
 }
 
 /** Kinds of repairs that are allowed. */

@@ -77,8 +77,10 @@ export class Source {
       else this.fail(index, 'SYNTAX', `invalid JSON: ${kind.replaceAll('_', ' ')}`);
     } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
       // The last one says whether the text was cut off.
-      const lastListed = this.repairs[MOST_REPAIRS - 1];
-      if (lastListed === undefined || kind === 'truncated') this.repairs.push(repairAt(kind, offset));
+      const { repairs } = this;
+      const isListed = repairs.length < MOST_REPAIRS || kind === 'truncated';
+      const lastListed = repairs[MOST_REPAIRS - 1];
+      if (isListed || lastListed === undefined) repairs.push(repairAt(kind, offset));
       else lastListed.omitted = (lastListed.omitted ?? 0) + 1;
     }
     this.#lastRepairEnd = offset + length;
