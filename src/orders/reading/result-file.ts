@@ -44,7 +44,7 @@ export async function readResultFile(path: string, startedAt: number | undefined
 async function readHandle(handle: FileHandle, path: string, startedAt: number | undefined): Promise<ResultFile> {
   const first = await handle.stat({ bigint: true });
   // A second name may be that of another run's result, or of a file that changes after it was read.
-  if (first.nlink > 1n) return unreadable('RESULT_UNSAFE_FILE', 'it is a hard link; write a file of its own');
+  if (first.nlink > 1n) return unreadable('RESULT_UNSAFE_FILE', 'it is a hard link; write a separate file');
   if (startedAt !== undefined && Number(first.mtimeMs) < startedAt - CLOCK_TICK_MS) return { status: 'outdated' };
   if (first.size > BigInt(RESULT_BYTES)) {
     return unreadable(

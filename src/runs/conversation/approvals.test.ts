@@ -13,7 +13,7 @@ const QUESTION: PermissionQuestion = {
 };
 
 function decide(rules: readonly ApprovalRule[], question: Partial<PermissionQuestion>): string {
-  const policy = { permissions: 'ask', rules, workdir: '/work', runDir: '/run' } as const;
+  const policy = { permissions: 'ask', rules, workdir: '/repo', runDir: '/run' } as const;
   return decideByRules({ ...QUESTION, ...question }, null, policy).decide;
 }
 
@@ -48,7 +48,7 @@ describe('rules', () => {
 
   it.each([
     ['docs/a.md', 'allow'],
-    ['/work/docs/deep/a.md', 'allow'],
+    ['/repo/docs/deep/a.md', 'allow'],
     ['docs/../src/a.ts', 'ask'],
     ['../docs/a.md', 'ask'],
     ['/docs/a.md', 'ask'],
