@@ -1,0 +1,65 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { startWorker } from '../../dispatch/start-worker.js';
+import { createLead } from '../../orders/lead/create-lead.js';
+import { openStore } from '../../store/open-store.js';
+import { createMemoryIo } from '../fixtures/memory-io.js';
+import { run } from '../run.js';
+
+const AGENT = fileURLToPath(new URL('../../runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));
+const WRITE = { toolCallId: 'c1', title: 'Write a.txt', kind: 'edit', rawInput: { file_path: 'a.txt' } };
+
+/** A run whose agent asks before it writes a file, and waits. */
+async function startAsking() {
+  const data = await makeFolder({ 'work/README.md': 'x' });
+  const script = join(data, 'script.json');
+  await writeFile(script, JSON.stringify({ prompts: [[{ ask: WRITE }, { say: 'Done.' }, { end: 'end_turn' }]] }));
+  const database = `sqlite:${join(data, 'sluice.db')}`;
+  const store = await openStore(database);
+  const agents = { fake: { acp: [process.execPath, AGENT, script], authenticate: 'key' } };
+  const worker = startWorker({ store, lead: createLead({ store, data }), runs: { data, agents }, pollMs: 50 });
+  onTestFinished(async () => {
+    await worker.stop({ graceMs: 0 });
+    await store.close();
+  });
+  const spec = { engine: 'fake', prompt: 'Go.', workdir: join(data, 'work'), permissions: 'ask' } as const;
+  await store.createRun({ id: 'RUN1', spec, state: 'queued', now: store.now() });
+  await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('waiting');
+  const reply = async (...flags: readonly string[]) => {
+    const io = createMemoryIo({});
+    const exitCode = await run(['reply', ...flags, '--data', data, '--database', database], io);
+    return { exitCode, ...io.printed };
+  };
+  const replied = async () => {
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
+    const events = await store.read({ runId: 'RUN1', protocol: 'fcmp', limit: 1000 });
+    const found = events.find(({ event }) => 'type' in event && event.type === 'permission.replied');
+    return found?.event.data;
+  };
+  return { reply, replied };
+}
+
+it.each([
+  ['--allow', 'yes'],
+  ['--deny', 'no'],
+])('with %s answers a permission request, with who and why', { timeout: 60_000 }, async (flag, option) => {
+  const { reply, replied } = await startAsking();
+  const { exitCode, stdout } = await reply('RUN1', flag, '--who', 'Ada', '--why', 'the diff is right');
+  expect({ exitCode, printed: JSON.parse(stdout) }).toMatchObject({ exitCode: 0, printed: { run: 'RUN1' } });
+  expect(await replied()).toMatchObject({ option_id: option, by: 'person', who: 'Ada', why: 'the diff is right' });
+});
+
+it('refuses a reply without a choice, to an unknown run, or to a question that is not open', async () => {
+  const { reply } = await startAsking();
+  const refusals = [
+    [['RUN1'], 'Nothing to reply'],
+    [['RUN2', '--allow'], 'asks for no permission'],
+    [['RUN1', '--allow', '--question', 'px_9_9'], 'Name the question with --question: px_1_1'],
+  ] as const;
+  for (const [flags, message] of refusals) {
+    expect(await reply(...flags)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(message) });
+  }
+});
