@@ -31,8 +31,8 @@ export const REPAIR: readonly Mutation[] = [
     ],
     [
       '`repair_level` is `deterministic_generic`, with the warning `OUTPUT_REPAIRED_GENERIC`, after a repair: fence.',
-      "if (repairs.length > 0) warn('OUTPUT_REPAIRED_GENERIC'",
-      "if (repairs.length > 99) warn('OUTPUT_REPAIRED_GENERIC'",
+      'if (last !== undefined)\n    warn(',
+      'if (repairs.length > 99)\n    warn(',
     ],
     [
       'Repair is deterministic: the same text gives the same result; no model and no script is asked.',

@@ -112,8 +112,8 @@ export const TAGS: readonly Mutation[] = [
   ),
   ...inFile('src/json/options.ts', [
     'Long thinking before the answer does no harm.',
-    'bytes: limits.bytes ?? 67_108_864,',
-    'bytes: limits.bytes ?? 1_048_576,',
+    'bytes: 67_108_864,',
+    'bytes: 1_048_576,',
   ]),
   ...inFile('src/orders/comment/render-comment.ts', [
     'The same for an order: the words of the agent are sent as a comment.',
