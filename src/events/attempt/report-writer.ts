@@ -195,6 +195,10 @@ export class ReportWriter implements Report {
     this.#writer.step = omitMissing({ model: model === '' ? null : model, usage });
   }
 
+  stepEnded(usage: Usage): void {
+    this.#writer.endStep(usage);
+  }
+
   engineError(error: EngineErrorReport): void {
     this.#frames.isHandled = true;
     const data = engineErrorData(error);

@@ -22,9 +22,14 @@ export interface Engine {
   readonly framing: 'json' | 'text';
   /**
    * What the program prints whenever all goes well: its absence at the end is worth a warning. A session that is named
-   * `early`, while the program runs, is waited for before the first message is published.
+   * `early`, while the program runs, is waited for before the first message is published. Where the tokens of a step are
+   * reported only after it, the last message or call of a step waits for them or for the next event.
    */
-  readonly promises: { readonly session: 'early' | 'late' | 'never'; readonly endSignal: boolean };
+  readonly promises: {
+    readonly session: 'early' | 'late' | 'never';
+    readonly endSignal: boolean;
+    readonly usage?: 'after step';
+  };
   /** Whether its reader also wants what was sent to the program: frames of the stream `stdin`. */
   readonly readsInput?: true;
   /**

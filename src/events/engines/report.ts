@@ -149,6 +149,8 @@ export interface Report {
   keepRest(record: object, used: ReadonlySet<string>, place?: string): void;
   /** The model and the tokens of the step whose messages and calls are reported next; published with the first of them. */
   step(step: { readonly model: string | null; readonly usage: Usage | null }): void;
+  /** The step that was reported has ended and used this: published with the last message or call of it. */
+  stepEnded(usage: Usage): void;
   warning(code: DiagnosticCode, message: string, options?: { readonly subject?: string }): void;
 
   /** What is reported next is about a frame that was held before, or about the current one again. */

@@ -36,6 +36,12 @@ const STARTED_FIRST: ReadonlySet<FcmpType> = new Set([
 /** Events that a person must answer never wait. */
 const NEEDS_ANSWER: ReadonlySet<FcmpType> = new Set(['user.input.required', 'permission.required']);
 
+/** What a step may end with: published with what the step used. */
+function endsStep(type: FcmpType, data: FcmpEvent['data']): boolean {
+  if (type === 'assistant.message.final') return true;
+  return type === 'assistant.tool_call' && 'status' in data && data.status !== 'started';
+}
+
 /** Events whose own shape is all there is to say have no detail. */
 function hasDetail({ event }: RaspEvent): boolean {
   return event.category === 'agent' || event.category === 'tool' || DETAILED.has(event.type);
@@ -48,6 +54,15 @@ interface HeldFact {
   readonly type: FcmpType;
   readonly data: FcmpEvent['data'];
   readonly subject: Subject;
+  readonly meta: FcmpEvent['meta'];
+  readonly rawRef: RawRef | null;
+}
+
+/** An FCMP event without its number. */
+interface WaitingEvent {
+  readonly type: FcmpType;
+  readonly data: FcmpEvent['data'];
+  readonly correlation: Correlation;
   readonly meta: FcmpEvent['meta'];
   readonly rawRef: RawRef | null;
 }
@@ -75,6 +90,9 @@ export class EventWriter {
   rawRef: RawRef | null = null;
   /** The step whose first message or tool call comes next; FCMP says it with that. */
   step: Pick<FcmpData<'assistant.message.final'>, 'model' | 'usage'> | null = null;
+  readonly #usageEndsStep: boolean;
+  /** The message or call that may be the last of its step: it waits for the next event, or for what the step used. */
+  #waiting: WaitingEvent | null = null;
   #marked = 0;
   /** Reported with the FCMP events from here on: set for the last one of the attempt. */
   usage: Usage | null = null;
@@ -89,8 +107,10 @@ export class EventWriter {
     readonly sessionId: string | null;
     readonly cachedFrom: string | null;
     readonly waitsForSession: boolean;
+    readonly usageEndsStep: boolean;
   }) {
     this.#held = start.waitsForSession ? [] : null;
+    this.#usageEndsStep = start.usageEndsStep;
     this.#runId = start.runId;
     this.#attempt = start.attempt;
     this.#engine = start.engine;
@@ -181,6 +201,19 @@ export class EventWriter {
     this.#release();
   }
 
+  /** The step has ended: its last message or call is published with what it used. */
+  endStep(usage: Usage): void {
+    if (this.#waiting !== null) this.#waiting = { ...this.#waiting, data: { ...this.#waiting.data, usage } };
+    this.publishWaiting();
+  }
+
+  /** Publishes what waited for the end of its step. */
+  publishWaiting(): void {
+    const event = this.#waiting;
+    this.#waiting = null;
+    if (event !== null) this.#pushEvent(event);
+  }
+
   /** What is written from here on belongs to another frame. */
   mark(): void {
     this.#marked = this.#out.length;
@@ -240,6 +273,13 @@ export class EventWriter {
     meta: FcmpEvent['meta'] = this.#meta,
     rawRef: RawRef | null = this.rawRef,
   ): void {
+    this.publishWaiting();
+    const event = { type, data, correlation, meta, rawRef };
+    if (this.#usageEndsStep && endsStep(type, data)) this.#waiting = event;
+    else this.#pushEvent(event);
+  }
+
+  #pushEvent({ type, data, correlation, meta, rawRef }: WaitingEvent): void {
     const event = {
       protocol_version: FCMP_VERSION,
       run_id: this.#runId,

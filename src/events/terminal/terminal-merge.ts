@@ -43,6 +43,7 @@ export class TerminalMerge {
       sessionId: null,
       cachedFrom: null,
       waitsForSession: false,
+      usageEndsStep: false,
     };
     this.#shadowWriter = new EventWriter({ ...nowhere, engine: name, parser, parserVersion });
     this.#shadow = new Attempt(engine, this.#shadowWriter);

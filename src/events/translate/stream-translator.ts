@@ -55,7 +55,8 @@ export class StreamTranslator {
     this.#start = start;
     const { name, parser, parserVersion } = engine;
     const waitsForSession = engine.promises.session === 'early';
-    this.#writer = new EventWriter({ ...start, engine: name, parser, parserVersion, waitsForSession });
+    const usageEndsStep = engine.promises.usage === 'after step';
+    this.#writer = new EventWriter({ ...start, engine: name, parser, parserVersion, waitsForSession, usageEndsStep });
     this.#attempt = new Attempt(engine, this.#writer);
     this.#ledgers = {
       stdout: new CoverageLedger(),
@@ -136,6 +137,7 @@ export class StreamTranslator {
     this.#terminal?.end();
     this.#attempt.endReading(exit);
     startUnnamed(this.#attempt.report, this.#writer, this.#engine);
+    this.#writer.publishWaiting();
     this.#warnAboutMismatch();
   }
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { describeEngineContract } from '../../contract/engine.contract.js';
-import { translateLines as translate } from '../../contract/translate-lines.contract.js';
+import { selectFcmp } from '../../contract/emitted-invariants.contract.js';
+import { toBytes, translateLines as translate } from '../../contract/translate-lines.contract.js';
 import type { Scenario } from '../../contract/translate-lines.contract.js';
+import { createTranslator } from '../../translator.js';
+import type { Translator } from '../../translator.js';
 import { opencodeEngine } from './opencode-engine.js';
 
 describeEngineContract('opencode', new URL('./fixtures/', import.meta.url));
@@ -67,6 +70,42 @@ describe('the steps of opencode', () => {
     expect(translated.of('user.input.required')).toMatchObject([
       { usage: { scope: 'total', input_tokens: 28, output_tokens: 4, reasoning_tokens: 2, total_tokens: 34, cost: 1 } },
     ]);
+  });
+});
+
+describe('the tokens of a step', () => {
+  const used = (input: number) => ({ input, output: 2, reasoning: 0, cache: { read: 0, write: 0 } });
+  const call = tool({ status: 'completed', input: { command: 'ls' }, output: 'a' });
+  const opencode = () => createTranslator({ engine: 'opencode', runId: 'r', attempt: 1, clock: () => 0 });
+  const push = (translator: Translator, ...records: readonly object[]) =>
+    selectFcmp(translator.push('stdout', toBytes(records))).map(({ type }) => type);
+
+  it('are published with its last message or call, since they come after it', () => {
+    const { of } = translateLines({
+      stdout: [start, text('One'), call, finish('tool-calls', used(5)), start, text('Two'), finish('stop', used(7))],
+    });
+    expect(of('assistant.tool_call').map(({ status, usage }) => [status, usage?.input_tokens])).toEqual([
+      ['started', undefined],
+      ['completed', 5],
+    ]);
+    expect(of('assistant.message.final').map(({ text: words, usage }) => [words, usage?.input_tokens])).toEqual([
+      ['One', undefined],
+      ['Two', 7],
+    ]);
+  });
+
+  it('keep no word back: a text is shown at once, and its final waits for the next event', () => {
+    const translator = opencode();
+    expect(push(translator, start, text('One'))).toEqual(['conversation.started', 'assistant.message.delta']);
+    expect(push(translator, call)).toEqual(['assistant.message.final', 'assistant.tool_call']);
+    expect(push(translator, finish('tool-calls'))).toEqual(['assistant.tool_call']);
+  });
+
+  it('are not waited for beyond the end of the output', () => {
+    const translator = opencode();
+    push(translator, start, text('One'));
+    const { events } = translator.drain({ exitCode: null, signal: 'SIGKILL' });
+    expect(selectFcmp(events).map(({ type }) => type)).toContain('assistant.message.final');
   });
 });
 
@@ -199,7 +238,7 @@ describe('the errors of opencode', () => {
 describe('the session of opencode', () => {
   it('is known from the first record, whatever that is', () => {
     const translated = translateLines({ stdout: [text('Hi'), finish('stop')] });
-    expect(translated.types.slice(0, 2)).toEqual(['conversation.started', 'assistant.message.final']);
+    expect(translated.types.slice(0, 2)).toEqual(['conversation.started', 'assistant.message.delta']);
     expect(translated.of('conversation.started')).toEqual([{ session_id: 'ses_1' }]);
   });
 

@@ -27,9 +27,9 @@ import {
 export const opencodeEngine: Engine = {
   name: 'opencode',
   parser: 'opencode_ndjson',
-  parserVersion: '2',
+  parserVersion: '3',
   framing: 'json',
-  promises: { session: 'early', endSignal: true },
+  promises: { session: 'early', endSignal: true, usage: 'after step' },
   detect,
   detectText: (line) => (TEXT_HEADER.test(line) ? 0.5 : 0),
   readSession: (value) => (detect(value) > 0 ? nameField(value, 'sessionID') : null),

@@ -28,7 +28,9 @@ const BAD_ENDS: Readonly<Record<string, string>> = {
 /** A step ends: `stop` ends the invocation, `tool-calls` continues with the next step. */
 export function readStepFinish(part: object, sessionId: string | null, report: Report): void {
   const reason = nameField(part, 'reason');
-  report.status({ status: 'step_finish', session_id: sessionId, reason, usage: readTokens(part, report) });
+  const usage = readTokens(part, report);
+  report.status({ status: 'step_finish', session_id: sessionId, reason, usage });
+  if (usage !== null) report.stepEnded(usage);
   if (reason === 'stop') return report.endSignal('OPENCODE_STEP_FINISH_STOP');
   const bad = reason !== null && Object.hasOwn(BAD_ENDS, reason) ? BAD_ENDS[reason] : undefined;
   if (bad === undefined) return;
@@ -36,14 +38,17 @@ export function readStepFinish(part: object, sessionId: string | null, report: R
   report.runtimeError(bad);
 }
 
-/** Texts come whole, when they are finished. */
+/** Texts come whole, when they are finished. They are shown at once, since the final waits for the end of the step. */
 export function readText(part: object, report: Report): void {
   const text = stringField(part, 'text');
   if (text === null) return report.unparsed('MALFORMED_RECORD', 'A text part has no text.');
   // Put in by OpenCode itself: not the agent's words.
   const isForeign = booleanField(part, 'synthetic') === true || booleanField(part, 'ignored') === true;
   if (isForeign) report.noise();
-  else report.message(text);
+  else {
+    report.messageDelta(text);
+    report.message(text);
+  }
 }
 
 export function readReasoning(part: object, report: Report): void {
