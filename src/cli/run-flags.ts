@@ -27,6 +27,7 @@ export interface RunFlags {
   readonly env?: readonly string[];
   readonly cache?: boolean;
   readonly terminal?: boolean;
+  readonly terminalBeside?: boolean;
   readonly watchJson?: boolean;
   readonly data?: string;
   readonly config?: string;
@@ -41,7 +42,10 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
     throw new MisuseError('--input-file needs --cache. Add --cache, or omit --input-file.');
   const contract = await readContract(flags, io);
   const asked = flags.engine === 'command' ? await readCommand(words, flags, io) : await readPrompt(words, flags, io);
-  const { engine, reads, session, mode, permissions, model, env, terminal } = flags;
+  if (flags.terminal === true && flags.terminalBeside === true)
+    throw new MisuseError('--terminal and --terminal-beside exclude each other. Omit one.');
+  const { engine, reads, session, mode, permissions, model, env } = flags;
+  const terminal = flags.terminalBeside === true ? ('beside' as const) : flags.terminal;
   return {
     engine,
     workdir: resolve(flags.workdir ?? '.'),

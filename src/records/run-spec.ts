@@ -79,8 +79,8 @@ export const storedRunSpec = {
     /** How often a failed contract is sent back with what was wrong; 0 by default. */
     max_retries: { type: 'integer', minimum: 0, maximum: 100 },
     model: word,
-    /** Captures through a terminal instead of pipes. */
-    terminal: flag,
+    /** Captures through a terminal instead of pipes; `beside`: through both. */
+    terminal: { enum: [true, false, 'beside'] },
   },
 } as const;
 

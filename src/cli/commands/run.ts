@@ -48,6 +48,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .option('--env <names...>', 'environment variables to pass; OPENAI_* is a pattern')
     .option('--cache', 'reuse the result of an identical earlier run')
     .option('--terminal', 'capture through a terminal instead of pipes')
+    .option('--terminal-beside', 'capture pipes and a terminal, which fills in what stdout lost')
     .option('--watch-json', 'print FCMP events as JSON lines on stderr instead of text')
     .option('--data <dir>', 'folder of run folders (default: .sluice)')
     .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')

@@ -10,6 +10,10 @@ const MAX_TEXT_LINES = 20_000;
 /** What stdout and stderr printed, as far as the terminal may still repeat it. */
 export class MainLines {
   #records: string[] = [];
+  /** How often each key is among the records. */
+  readonly #counts = new Map<string, number>();
+  /** Records that the terminal has passed without repeating them; one that it repeats later was not lost. */
+  readonly #passed = new Map<string, number>();
   readonly #texts = new Map<string, number>();
   #isEmpty = true;
   /** Whether records were forgotten before the terminal could repeat them. */
@@ -22,6 +26,11 @@ export class MainLines {
 
   get hasRecords(): boolean {
     return this.#records.length > 0;
+  }
+
+  /** Whether a record with this key was printed that the terminal may still repeat. */
+  hasRecord(key: string): boolean {
+    return this.#counts.has(key);
   }
 
   /** The keys of the oldest records, in order. */
@@ -44,28 +53,47 @@ export class MainLines {
     const key = textKey(frame.text);
     if (frame.kind === 'json') {
       this.#records.push(key);
+      this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
       if (this.#records.length > MAX_RECORDS) this.#forget();
     } else if (this.#texts.size < MAX_TEXT_LINES) this.#texts.set(key, (this.#texts.get(key) ?? 0) + 1);
   }
 
-  /** The terminal has got so far: older records will not be repeated. */
-  drop(count: number): void {
+  /** The terminal has got so far: older records will not be repeated, but for those it passed, which are not in `paired`. */
+  drop(count: number, paired: ReadonlySet<number> = NONE): void {
+    for (const [index, key] of this.#records.slice(0, count).entries()) {
+      takeOne(this.#counts, key);
+      if (!paired.has(index) && this.#passed.size < MAX_RECORDS)
+        this.#passed.set(key, (this.#passed.get(key) ?? 0) + 1);
+    }
     this.#records = this.#records.slice(count);
+  }
+
+  /** The terminal repeats a record that it had passed: true once for each of them. */
+  repeatsPassed(key: string): boolean {
+    return takeOne(this.#passed, key);
   }
 
   /** The terminal repeats this line: true once for each time the streams printed it. */
   repeatsText(key: string): boolean {
-    const count = this.#texts.get(key) ?? 0;
-    if (count > 1) this.#texts.set(key, count - 1);
-    else this.#texts.delete(key);
-    return count > 0;
+    return takeOne(this.#texts, key);
   }
 
   /** Older records are not known any more. */
   #forget(): void {
     this.hasForgotten = true;
-    this.drop(this.#records.length >> 1);
+    const count = this.#records.length >> 1;
+    this.drop(count, new Set(Array.from({ length: count }, (_, index) => index)));
   }
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+/** Takes one of a key's count away: true if there was one. */
+export function takeOne(counts: Map<string, number>, key: string): boolean {
+  const count = counts.get(key) ?? 0;
+  if (count > 1) counts.set(key, count - 1);
+  else counts.delete(key);
+  return count > 0;
 }
 
 /**

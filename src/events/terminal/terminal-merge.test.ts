@@ -66,6 +66,17 @@ describe('a terminal that shows more than stdout', () => {
     expect(restored?.raw_ref?.stream).toBe('pty');
   });
 
+  it('restores it while the agent works, as soon as stdout has what comes after it', () => {
+    const translator = createTranslator({ engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0 });
+    const show = (stream: 'stdout' | 'pty', ...indexes: readonly number[]) =>
+      selectFcmp(translator.push(stream, toBytes(SCENARIO.filter((_, index) => indexes.includes(index)))));
+    show('stdout', 0, 1);
+    show('pty', 0, 1);
+    expect(show('pty', 2)).toEqual([]);
+    show('stdout', 3);
+    expect(show('pty', 3)).toMatchObject([{ type: 'assistant.message.final', data: { text: 'one' } }]);
+  });
+
   it('restores one of two equal messages', () => {
     const scenario = [codex.thread(), codex.message('again'), codex.message('again'), codex.completed()];
     const { of } = translateLines({ stdout: without(scenario, 1), pty: shown(scenario) });

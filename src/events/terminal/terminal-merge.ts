@@ -5,7 +5,7 @@ import { EventWriter } from '../mapping/event-writer.js';
 import { readJson } from '../framing/segment-line.js';
 import type { Report } from '../engines/report.js';
 import { align } from './align.js';
-import { MainLines, textKey } from './main-lines.js';
+import { MainLines, takeOne, textKey } from './main-lines.js';
 
 /** Frames and bytes of the terminal that may wait; then what can be reported is reported. */
 const MAX_WAITING = 2048;
@@ -30,6 +30,8 @@ export class TerminalMerge {
   #session: string | null = null;
   readonly #tally = new MergeTally();
   #hasPartner = false;
+  /** Whether a record waits that the streams had not printed when it came. */
+  #mayBeLost = false;
 
   constructor(engine: Engine, attempt: Attempt, writer: EventWriter) {
     this.#engine = engine;
@@ -55,9 +57,19 @@ export class TerminalMerge {
       this.#shadow.read(frame);
       this.#shadowWriter.take();
     }
-    this.#waiting.push(waitingFrame(frame));
-    this.#waitingBytes += frame.to - frame.from;
-    if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES) this.#settle(false);
+    const waiting = waitingFrame(frame);
+    this.#waiting.push(waiting);
+    this.#waitingBytes += waiting.bytes;
+    const isFull = this.#waiting.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
+    if (isFull || this.#showsGap(waiting)) this.#settle(false);
+  }
+
+  /** Streams keep their order: once they have a later record, one that the terminal had before it will not come. */
+  #showsGap({ kind, key }: WaitingFrame): boolean {
+    if (kind !== 'json') return false;
+    if (this.main.hasRecord(key)) return this.#mayBeLost;
+    this.#mayBeLost = true;
+    return false;
   }
 
   /** All frames have come. */
@@ -68,20 +80,25 @@ export class TerminalMerge {
   }
 
   #settle(isFinal: boolean): void {
+    this.#mayBeLost = false;
     const before = this.#attempt.report.outcome;
     const records = this.#waiting.filter(({ kind }) => kind === 'json');
     const { partners, others } = this.#pair(records);
     const lastPaired = partners.findLastIndex((partner) => partner >= 0);
     const settled = this.#settledCount(isFinal, records[lastPaired]);
     let record = 0;
+    const repeated: string[] = [];
     for (const waiting of this.#waiting.slice(0, settled)) {
       const isPaired = waiting.kind === 'json' && (partners[record++] ?? -1) >= 0;
       this.#waitingBytes -= waiting.bytes;
       this.#hasPartner ||= isPaired;
-      if (!isPaired && !(waiting.kind === 'json' && takeOne(others, waiting.key))) this.#emit(waiting);
+      if (isPaired) continue;
+      if (waiting.kind === 'json' && takeOne(others, waiting.key)) repeated.push(waiting.key);
+      else if (!this.#isPassed(waiting)) this.#emit(waiting);
     }
     this.#waiting = this.#waiting.slice(settled);
-    this.main.drop((partners[lastPaired] ?? -1) + 1);
+    this.main.drop((partners[lastPaired] ?? -1) + 1, new Set(partners));
+    for (const key of repeated) this.main.repeatsPassed(key);
     // A terminal alone is reported in its own order; its outcome is that of the attempt.
     if (this.main.isEmpty) return;
     // Reported late, restored records must not undo what came after them.
@@ -99,6 +116,11 @@ export class TerminalMerge {
     const keys = records.map(({ key }) => key);
     const partners = align(this.main.window(), keys);
     return { partners, others: this.main.countOthers(new Set(partners)) };
+  }
+
+  /** The streams printed this record before others that the terminal has shown already. */
+  #isPassed({ kind, key }: WaitingFrame): boolean {
+    return kind === 'json' && this.#isSameSession() && this.main.repeatsPassed(key);
   }
 
   /** How many waiting frames can be reported: up to the last one with a partner, or the older half if there is none. */
@@ -143,13 +165,6 @@ export class TerminalMerge {
     if (this.#isSameSession()) return 'they came too late to be compared with stdout';
     return `the terminal shows session ${this.#session ?? ''}, stdout ${this.#writer.sessionId ?? ''}`;
   }
-}
-
-/** The streams have this record too, in another place: it was not lost. True once for each time they have it. */
-function takeOne(counts: Map<string, number>, key: string): boolean {
-  const count = counts.get(key) ?? 0;
-  counts.set(key, count - 1);
-  return count > 0;
 }
 
 const encoder = new TextEncoder();

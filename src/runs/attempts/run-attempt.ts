@@ -187,7 +187,7 @@ function openRecord(
     sessionId,
     reply,
     cachedFrom: null,
-    terminal: context.spec.terminal ?? false,
+    terminal: context.spec.terminal === true,
     answer,
   };
   return new AttemptRecord(start, folder, journal, ports.clock);

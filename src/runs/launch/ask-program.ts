@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSluiceError } from '../../base/index.js';
 import { launchProcess } from '../process/launch-process.js';
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
 /** What a program printed when asked, or why it gave no answer. */
 export interface ProgramAnswer {
@@ -59,36 +56,4 @@ async function readStart(output: AsyncIterable<{ readonly bytes: Uint8Array }>):
     length += bytes.length;
   }
   return new TextDecoder().decode(Buffer.concat(kept));
-}
-
-/**
- * Finds a program as the system would: a name on PATH, a path relative to the working folder. Undefined if there is none
- * that may be executed.
- *
- * @example
- * await findProgram('codex', { path: process.env.PATH ?? '', cwd: process.cwd() }) // '/usr/local/bin/codex'
- */
-export async function findProgram(
-  program: string,
-  { path, cwd }: { readonly path: string; readonly cwd: string },
-): Promise<string | undefined> {
-  const isPath = program.includes('/') || (process.platform === 'win32' && program.includes('\\'));
-  const folders = isPath || isAbsolute(program) ? [cwd] : path.split(delimiter).filter((folder) => folder !== '');
-  const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
-  for (const folder of folders) {
-    for (const ending of endings) {
-      const file = isAbsolute(program) ? `${program}${ending}` : join(resolve(cwd, folder), `${program}${ending}`);
-      if (await isExecutable(file)) return file;
-    }
-  }
-  return undefined;
-}
-
-async function isExecutable(file: string): Promise<boolean> {
-  try {
-    await access(file, constants.X_OK);
-    return (await stat(file)).isFile();
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { askProgram, findProgram } from './ask-program.js';
+import { findProgram } from '../process/find-program.js';
+import { askProgram } from './ask-program.js';
 import type { Launcher } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
 

@@ -39,7 +39,7 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
     ...(spec.model === undefined ? {} : { model: spec.model }),
     ...(wish.sessionId === null ? {} : { sessionId: wish.sessionId }),
     ...(spec.command === undefined ? {} : { command: spec.command }),
-    ...(spec.terminal === undefined ? {} : { terminal: spec.terminal }),
+    ...(spec.terminal === undefined ? {} : { terminal: spec.terminal !== false }),
   };
   await launcher.inspect?.(request);
   const launch = launcher.launch(request);

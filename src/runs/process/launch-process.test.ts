@@ -9,6 +9,7 @@ import type { OutputChunk } from './output-queue.js';
 import { answersToSignals, readProcessStat } from './process-identity.js';
 import type { ProcessOptions, RunningProcess } from './launch-process.js';
 import { launchProcess } from './launch-process.js';
+import type { TerminalUse } from './spawn-process.js';
 
 const HOLDER = fileURLToPath(new URL('fixtures/holder.mjs', import.meta.url));
 const STUBBORN = fileURLToPath(new URL('fixtures/stubborn.mjs', import.meta.url));
@@ -20,7 +21,7 @@ afterEach(async () => {
 
 async function startNode(
   args: readonly string[],
-  extra: { readonly stdin?: string; readonly terminal?: boolean } & ProcessOptions = {},
+  extra: { readonly stdin?: string; readonly terminal?: TerminalUse } & ProcessOptions = {},
 ): Promise<RunningProcess> {
   const { stdin, terminal, ...options } = extra;
   const running = await launchProcess(
@@ -335,6 +336,47 @@ describe('a process in a terminal', () => {
 
   it('is not launched if the program does not exist', async () => {
     const command = { command: ['no-such-program'] as const, cwd: process.cwd(), env: {}, terminal: true };
+    await expect(launchProcess(command)).rejects.toMatchObject({
+      code: 'PROCESS_NOT_STARTED',
+      message: expect.stringContaining('Install it'),
+    });
+  });
+});
+
+describe('a process with a terminal beside its pipes', () => {
+  const program = `
+    const { writeSync, openSync } = require('node:fs');
+    writeSync(1, 'out ' + process.stdout.isTTY + '\\n');
+    writeSync(2, 'err ' + process.stderr.isTTY + '\\n');
+    writeSync(openSync('/dev/tty', 'w'), 'shown\\n');`;
+
+  it('prints into pipes, and what it writes to its terminal is another stream', async () => {
+    const running = await run(program, { terminal: 'beside' });
+    expect(await readAll(running.output)).toEqual({
+      stdout: 'out undefined\n',
+      stderr: 'err undefined\n',
+      pty: 'shown\r\n',
+    });
+    expect(await running.ended).toEqual({ exitCode: 0, signal: null });
+  });
+
+  it('can be given input, and its arguments are not read by a shell', async () => {
+    const echo = `process.stdout.write(process.argv[1]); process.stdin.pipe(process.stdout)`;
+    const running = await startNode(['-e', echo, '$(id); "x"'], { terminal: 'beside', stdin: ' and input' });
+    expect(await readAll(running.output)).toEqual({ stdout: '$(id); "x" and input' });
+  });
+
+  it('is ended with its group', async () => {
+    const running = await startNode([STUBBORN], { terminal: 'beside', graceMs: 100 });
+    const [, inside, outside] = JSON.parse(await readLine(running)) as number[];
+    await running.stop();
+    expect(await running.ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
+    expect(isRunning(inside ?? 0)).toBe(false);
+    process.kill(outside ?? 0, 'SIGKILL');
+  });
+
+  it('is not launched if the program does not exist', async () => {
+    const command = { command: ['no-such-program'] as const, cwd: process.cwd(), env: {}, terminal: 'beside' } as const;
     await expect(launchProcess(command)).rejects.toMatchObject({
       code: 'PROCESS_NOT_STARTED',
       message: expect.stringContaining('Install it'),

@@ -7,6 +7,8 @@ import { SluiceError } from '../../base/index.js';
 export interface Terminal {
   /** The program's end, to be its stdin, stdout and stderr. */
   readonly fd: number;
+  /** The name under which the program's end can be opened. */
+  readonly path: string;
   /** What is printed on it. */
   readonly output: Readable;
   /** Closes both ends, once everything was read. */
@@ -39,6 +41,7 @@ export async function openTerminal(): Promise<Terminal> {
   }
   return {
     fd,
+    path,
     output,
     close() {
       output.destroy();

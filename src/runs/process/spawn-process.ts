@@ -4,6 +4,7 @@ import type { ProcessIdentity } from './process-identity.js';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { findProgram } from './find-program.js';
 import { openTerminal } from './open-terminal.js';
 import type { Terminal } from './open-terminal.js';
 import { stat } from 'node:fs/promises';
@@ -14,6 +15,9 @@ export interface ProcessEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
+
+/** Whether a program has a terminal: none, one for all its output, or one beside its pipes. */
+export type TerminalUse = boolean | 'beside';
 
 /** What to start. Never read by a shell. */
 export interface ProcessCommand {
@@ -26,8 +30,11 @@ export interface ProcessCommand {
   readonly stdin?: string;
   /** Leaves its input open, to be written to while it runs; `stdin` is not given then. */
   readonly keepInput?: boolean;
-  /** Runs the program in a terminal: its output is one stream, `pty`. `stdin` still comes through a pipe. */
-  readonly terminal?: boolean;
+  /**
+   * Runs the program in a terminal: its output is one stream, `pty`. With `beside` stdout and stderr are pipes, and the
+   * terminal is its controlling one: `pty` is what the program writes there. `stdin` still comes through a pipe.
+   */
+  readonly terminal?: TerminalUse;
 }
 
 /** Where the output of a process goes. */
@@ -56,9 +63,13 @@ export interface SpawnedProcess {
   close(): void;
 }
 
-/** Spawns a program with a pipe each for stdout and stderr, or with both in a terminal. */
+/** Spawns a program with a pipe each for stdout and stderr, with both in a terminal, or with a terminal beside them. */
 export async function spawnProcess(command: ProcessCommand, sink: OutputSink): Promise<SpawnedProcess> {
-  const terminal = command.terminal === true ? await openTerminal() : undefined;
+  const { terminal: use = false, cwd, env } = command;
+  // The shell that opens the terminal would report a missing program as an exit code.
+  if (use === 'beside' && (await findProgram(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
+    throw await explainNotStarted(command, Object.assign(new Error('not found'), { code: 'ENOENT' }));
+  const terminal = use === false ? undefined : await openTerminal();
   let launch: Launch;
   try {
     launch = start(command, terminal);
@@ -90,8 +101,8 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
   const close = (): void => {
     if (isClosed) return;
     isClosed = true;
-    if (terminal === undefined) for (const { readable } of streams) readable.destroy();
-    else terminal.close();
+    for (const { readable } of streams) readable.destroy();
+    terminal?.close();
   };
   try {
     await Promise.race([started, failure]);
@@ -134,9 +145,18 @@ interface Launch {
   readonly streams: readonly OutputStream[];
 }
 
+/**
+ * A process gets a controlling terminal by opening one as the leader of a session that has none. The shell does that
+ * and becomes the program; it reads nothing of the command but as separate words.
+ */
+const OPEN_TERMINAL = ': <"$0"; exec "$@"';
+
 function start(command: ProcessCommand, terminal: Terminal | undefined): Launch {
-  const [program, ...args] = command.command;
-  const output = terminal?.fd ?? 'pipe';
+  const isBeside = terminal !== undefined && command.terminal === 'beside';
+  const [program, ...args] = isBeside
+    ? (['/bin/sh', '-c', OPEN_TERMINAL, terminal.path, ...command.command] as const)
+    : command.command;
+  const output = isBeside ? 'pipe' : (terminal?.fd ?? 'pipe');
   const child = spawn(program, args, {
     cwd: command.cwd,
     env: { ...command.env },
@@ -150,10 +170,10 @@ function start(command: ProcessCommand, terminal: Terminal | undefined): Launch 
       output,
     ],
   });
-  if (terminal !== undefined) return { child, streams: [{ name: 'pty', readable: terminal.output }] };
   const named = [
     { name: 'stdout' as const, readable: child.stdout },
     { name: 'stderr' as const, readable: child.stderr },
+    { name: 'pty' as const, readable: terminal?.output ?? null },
   ];
   return { child, streams: named.flatMap(({ name, readable }) => (readable === null ? [] : [{ name, readable }])) };
 }

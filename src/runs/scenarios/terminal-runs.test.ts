@@ -29,3 +29,38 @@ it('an engine in a terminal is read as ever', async () => {
   const [call] = await site.calls();
   expect(call?.args.at(-1)).toContain('Count.');
 });
+
+it('a terminal beside the pipes fills in what stdout lost, live and in the result', async () => {
+  const print = (record: object, on: 'stdout' | 'terminal') => ({ print: `${JSON.stringify(record)}\n`, on });
+  const site = await makeSite([
+    print(codex.thread('t-1'), 'stdout'),
+    print(codex.thread('t-1'), 'terminal'),
+    print(codex.message('{"line":3}'), 'terminal'),
+    print(codex.completed(), 'stdout'),
+    print(codex.completed(), 'terminal'),
+  ]);
+  const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, terminal: 'beside' } as const;
+  const { result, file, fcmp } = await runToEnd(
+    { ...spec, contract: { schema: LINE } },
+    { ...site, programs: { codex: site.agent } },
+  );
+  expect(result).toMatchObject({ status: 'success', value: { line: 3 }, session_id: 't-1' });
+  expect(await file('stdout.1.log')).not.toContain('agent_message');
+  expect(await file('pty-output.1.log')).toContain('agent_message');
+  const restored = fcmp.find(({ type }) => type === 'assistant.message.final');
+  expect(restored?.raw_ref).toMatchObject({ stream: 'pty' });
+  const codes = fcmp.flatMap(({ type, data }) => (type === 'diagnostic.warning' && 'code' in data ? [data.code] : []));
+  expect(codes).toContain('PTY_STREAM_MISMATCH');
+});
+
+it('a terminal beside the pipes that stays empty changes nothing', async () => {
+  const records = [codex.thread('t-1'), codex.message('{"line":3}'), codex.completed()];
+  const site = await makeSite([{ print: records.map((record) => `${JSON.stringify(record)}\n`).join('') }]);
+  const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, terminal: 'beside' } as const;
+  const { result, types } = await runToEnd(
+    { ...spec, contract: { schema: LINE } },
+    { ...site, programs: { codex: site.agent } },
+  );
+  expect(result).toMatchObject({ status: 'success', value: { line: 3 } });
+  expect(types).not.toContain('diagnostic.warning');
+});

@@ -2,7 +2,7 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
-import { findProgram } from './ask-program.js';
+import { findProgram } from './find-program.js';
 
 describe('findProgram', () => {
   it('takes the first on PATH that may be executed, and no folder', async () => {

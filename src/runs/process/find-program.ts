@@ -1,0 +1,35 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+
+/**
+ * Finds a program as the system would: a name on PATH, a path relative to the working folder. Undefined if there is none
+ * that may be executed.
+ *
+ * @example
+ * await findProgram('codex', { path: process.env.PATH ?? '', cwd: process.cwd() }) // '/usr/local/bin/codex'
+ */
+export async function findProgram(
+  program: string,
+  { path, cwd }: { readonly path: string; readonly cwd: string },
+): Promise<string | undefined> {
+  const isPath = program.includes('/') || (process.platform === 'win32' && program.includes('\\'));
+  const folders = isPath || isAbsolute(program) ? [cwd] : path.split(delimiter).filter((folder) => folder !== '');
+  const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
+  for (const folder of folders) {
+    for (const ending of endings) {
+      const file = isAbsolute(program) ? `${program}${ending}` : join(resolve(cwd, folder), `${program}${ending}`);
+      if (await isExecutable(file)) return file;
+    }
+  }
+  return undefined;
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
