@@ -26,6 +26,7 @@ import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
 import { runRequestSchema, runSchema, runSummarySchema } from './shapes/run.js';
 import { sessionSchema } from './shapes/session.js';
 import { statisticsSchema } from './shapes/statistics.js';
+import { waitingSchema } from './shapes/waiting.js';
 
 const protocol = { ...oneOf(['fcmp', 'rasp', 'agui', 'acp']), description: 'Which events; fcmp by default.' } as const;
 const position = { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?$' } as const;
@@ -259,6 +260,14 @@ export const ENDPOINTS = {
     query: { run_id: { ...name, description: 'Which order; that of the active run by default.' } },
     answer: json(changeSchema),
     problems: ['ISSUE_NOT_FOUND'],
+  }),
+  listWaiting: endpoint({
+    method: 'GET',
+    path: '/v1/waiting',
+    scope: 'read',
+    summary:
+      'Everything that waits for a person: questions and permission requests of agents, sinks that fail, results to review. At most 200 of each.',
+    answer: json(waitingSchema),
   }),
   listInbox: endpoint({
     method: 'GET',

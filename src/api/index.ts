@@ -8,3 +8,4 @@ export type { StatisticsView } from './shapes/statistics.js';
 export type { OrderView } from './shapes/order.js';
 export type { Change, InboxItem, OutboxMessage } from '../records/index.js';
 export type { RunSummary, RunView } from './shapes/run.js';
+export type { WaitingEntry } from './shapes/waiting.js';

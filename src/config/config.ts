@@ -32,6 +32,16 @@ const sinkSchema = object(
   },
 );
 
+/** Where people are called: a webhook that hears of everything that begins to wait for a person. */
+const notifySchema = object(
+  { url: name, secret_env: name },
+  {
+    /** Where people reach the console; links in the notifications begin with it. */
+    console_url: name,
+    allow_private_addresses: flag,
+  },
+);
+
 /** Who may use the server, and for what. The value is better kept in the environment than written here. */
 const tokenSchema = object(
   { name, scopes: { type: 'array', items: oneOf(['read', 'run', 'decide']) } },
@@ -102,6 +112,7 @@ export const configFileSchema = object(
     /** Commands by which Sluice itself checks the changes of agents. */
     checks: { type: 'object', additionalProperties: CHECK_SCHEMA },
     sinks: { type: 'array', items: sinkSchema },
+    notify: notifySchema,
     /** How many orders of a worker type may run at once. */
     concurrency: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
     /** What is started for an engine, if it is not its program on the PATH. */

@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { SluiceError } from '../base/index.js';
-import { createGitHubSink, createGitLabSink, createMarkdownSink, createWebhookSink } from '../orders/index.js';
-import type { Sink } from '../orders/index.js';
+import {
+  createGitHubSink,
+  createGitLabSink,
+  createMarkdownSink,
+  createSignedPost,
+  createWebhookSink,
+} from '../orders/index.js';
+import type { SignedPost, Sink } from '../orders/index.js';
 import type { Config, SinkConfig } from './config.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -19,6 +25,14 @@ export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environ
   const double = names.find((name, index) => names.indexOf(name) !== index);
   if (double !== undefined) throw invalid(double, 'has the name of another sink. Rename one');
   return created;
+}
+
+/** What sends notifications to people; undefined without `notify` in the configuration. */
+export function createNotifyPost({ notify }: Pick<Config, 'notify'>, env: Environment): SignedPost | undefined {
+  if (notify === undefined) return undefined;
+  const { url, secret_env, allow_private_addresses: allowPrivateAddresses = false } = notify;
+  const secret = readSecret('notify', 'secret_env', secret_env, env);
+  return createSignedPost({ url, secret, name: 'notify', allowPrivateAddresses });
 }
 
 function createSink(sink: SinkConfig, data: string, env: Environment): Sink {

@@ -1,5 +1,5 @@
 export { DEFAULT_DATA, loadConfig } from './load-config.js';
-export { createSinks } from './create-sinks.js';
+export { createNotifyPost, createSinks } from './create-sinks.js';
 export { readRetention, type Config } from './config.js';
 export { type Token, readTokens } from './read-tokens.js';
 export { readSecrets } from './read-secrets.js';

@@ -11,8 +11,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @example
  * readSecrets({ sinks: [{ type: 'github', token_env: 'GITHUB_TOKEN' }] }, process.env) // ['ghp_…']
  */
-export function readSecrets(config: Pick<Config, 'tokens' | 'sinks'>, env: Environment): readonly string[] {
+export function readSecrets(config: Pick<Config, 'tokens' | 'sinks' | 'notify'>, env: Environment): readonly string[] {
   const variables = (config.sinks ?? []).flatMap(({ secret_env, token_env }) => [secret_env, token_env]);
+  variables.push(config.notify?.secret_env);
   const ofSinks = variables.map((variable) => (variable === undefined ? '' : (env[variable] ?? '')));
   const secrets = [...tokenValues(config, env), ...ofSinks].filter((secret) => secret !== '');
   return [...new Set(secrets)].toSorted((one, other) => other.length - one.length);

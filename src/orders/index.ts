@@ -48,7 +48,7 @@ export type { Delivery, PullRequest, Sink } from './sinks/sink.js';
 export { judgePullRequest, type PullRequestFinding } from './proof/pull-request.js';
 export { SINK_ERROR_CODES, SinkError, type SinkErrorCode } from './sinks/sink.js';
 export { isSignedWebhook, signWebhook } from './sinks/webhook-sink.js';
-export { createWebhookSink, type WebhookOptions } from './sinks/webhook-sink.js';
+export { createSignedPost, createWebhookSink, type SignedPost, type WebhookOptions } from './sinks/webhook-sink.js';
 export { runGit, type GitEnd, type GitOptions } from './evidence/run-git.js';
 export { RESULT_FILES } from './reading/result-file.js';
 export { STREAM_BYTES } from './reading/read-work-result.js';

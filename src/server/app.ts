@@ -21,6 +21,7 @@ import { createRunExportHandlers, createRunFileHandlers, createRunRawHandlers } 
 import { createRunHandlers } from './handlers/runs.js';
 import { createSessionHandlers } from './handlers/session.js';
 import { createStatisticsHandlers } from './handlers/statistics.js';
+import { createWaitingHandlers } from './handlers/waiting.js';
 import { RequestError } from './http/problem.js';
 import { createParsing, INLINE_BYTES } from './parse/create-parsing.js';
 import type { Parsing } from './parse/create-parsing.js';
@@ -77,6 +78,7 @@ function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
     ...createEngineHandlers(context),
     ...createOrderHandlers(context),
     ...createInboxHandlers(context),
+    ...createWaitingHandlers(context),
     ...createRecordHandlers(context),
     ...createStatisticsHandlers(context),
     ...createSessionHandlers(context),

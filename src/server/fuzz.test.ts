@@ -146,7 +146,7 @@ describe('random requests', () => {
       const anyRequest = fc.oneof(
         ...Object.entries<Endpoint>(ENDPOINTS).map(([name, endpoint]) => ({
           // There is more to get wrong in a body.
-          weight: endpoint.body === undefined ? 1 : 3,
+          weight: endpoint.body === undefined ? 1 : 4,
           arbitrary: requestsTo(endpoint, known, examples[name] ?? {}),
         })),
       );

@@ -8,6 +8,8 @@ import type { ServerOptions, SluiceServer } from './create-server.js';
 import { createServer, DEFAULT_HOST } from './create-server.js';
 import { createGate } from './http/admission.js';
 import { formatUrl, groupAddress } from './security/origin.js';
+import { startNotifier } from './waiting/notify-people.js';
+import type { NotifyOptions } from './waiting/notify-people.js';
 
 /** A running server. */
 export interface RunningServer {
@@ -26,6 +28,8 @@ export interface RunServerOptions extends ServerOptions {
   readonly port: number;
   /** The worker of this process, if it has one. */
   readonly worker?: Pick<Worker, 'stop'>;
+  /** How people are called when something begins to wait for them. */
+  readonly notify?: Pick<NotifyOptions, 'post' | 'consoleUrl'>;
 }
 
 /**
@@ -39,6 +43,10 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const { host = DEFAULT_HOST, port, worker } = options;
   const server = createServer({ web: CONSOLE_FOLDER, worksHere: worker !== undefined, ...options });
   const listening: Listening = await listen(server, { host, port });
+  const { store, logger, ending } = server.context;
+  const consoleUrl = options.notify?.consoleUrl ?? listening.url;
+  const notifier =
+    options.notify === undefined ? undefined : startNotifier({ ...options.notify, consoleUrl, store, logger, ending });
   return {
     url: listening.url,
     server,
@@ -46,6 +54,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
       server.drain();
       await worker?.stop(how);
       server.end();
+      await notifier?.stopped;
       await listening.close();
     },
   };

@@ -70,9 +70,11 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
     import('../../server/index.js'),
     import('../../server/index.js'),
   ]);
+  const { createNotifyPost } = await import('../../config/index.js');
   const { config, wrappers, store, lead, logger } = context;
   const { data, server: fileSettings = {} } = config;
   const settings = settingsFromConfig(config, { env: process.env, cwd: process.cwd() });
+  const notifyPost = createNotifyPost(config, process.env);
   const tracing = await openTracing(logger);
   const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: fileSettings.drift_threshold });
   metrics.watch(interruption.signal);
@@ -87,7 +89,11 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       logger,
       meter: metrics,
       port: flags.port ?? fileSettings.port ?? DEFAULT_PORT,
-      ...omitUndefined({ worker: services.worker, host: flags.host ?? fileSettings.host }),
+      ...omitUndefined({
+        worker: services.worker,
+        host: flags.host ?? fileSettings.host,
+        notify: notifyPost === undefined ? undefined : { post: notifyPost, consoleUrl: config.notify?.console_url },
+      }),
     });
     try {
       await io.stdout.write(`${running.url}\n`);

@@ -26,6 +26,24 @@ const MAX_ANSWER_BYTES = 64 * 1024;
  * createWebhookSink({ url: 'https://example.org/comments', secret })
  */
 export function createWebhookSink(options: WebhookOptions): Sink {
+  const { url, name = 'webhook', timeoutMs = 10_000 } = options;
+  const post = createSignedPost({ ...options, name, timeoutMs });
+  return {
+    name,
+    timeoutMs,
+    accepts: () => true,
+    async send(message, signal) {
+      await post(createPayload(message), formatKey(message), signal);
+      return { deliveredTo: new URL(url).origin };
+    },
+  };
+}
+
+/** Sends an object as JSON, signed; `key` is equal for every delivery of the same thing. Throws if it was not taken. */
+export type SignedPost = (payload: object, key: string, signal?: AbortSignal) => Promise<void>;
+
+/** Creates what sends signed requests to a webhook; refuses an address or a secret that cannot work. */
+export function createSignedPost(options: WebhookOptions): SignedPost {
   const {
     url,
     secret,
@@ -46,32 +64,26 @@ export function createWebhookSink(options: WebhookOptions): Sink {
       `The secret of the webhook "${name}" is too short. Use at least 16 characters.`,
     );
   }
-  return {
-    name,
-    timeoutMs,
-    accepts: () => true,
-    async send(message, signal) {
-      const body = JSON.stringify(createPayload(message));
-      const timestamp = String(Math.floor(clock() / 1000));
-      const answer = await sendRequest({
-        method: 'POST',
-        url,
-        headers: {
-          'content-type': 'application/json',
-          'user-agent': 'sluice',
-          [TIMESTAMP_HEADER]: timestamp,
-          [SIGNATURE_HEADER]: signWebhook(secret, timestamp, body),
-          [KEY_HEADER]: formatKey(message),
-        },
-        body,
-        timeoutMs,
-        maxResponseBytes: MAX_ANSWER_BYTES,
-        allowPrivateAddresses,
-        signal,
-      });
-      checkStatus(answer, `The webhook ${name}`, clock());
-      return { deliveredTo: new URL(url).origin };
-    },
+  return async (payload, key, signal) => {
+    const body = JSON.stringify(payload);
+    const timestamp = String(Math.floor(clock() / 1000));
+    const answer = await sendRequest({
+      method: 'POST',
+      url,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'sluice',
+        [TIMESTAMP_HEADER]: timestamp,
+        [SIGNATURE_HEADER]: signWebhook(secret, timestamp, body),
+        [KEY_HEADER]: key,
+      },
+      body,
+      timeoutMs,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+      allowPrivateAddresses,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    checkStatus(answer, `The webhook ${name}`, clock());
   };
 }
 

@@ -1,0 +1,9 @@
+import type { Handlers } from '../http/request-checks.js';
+import type { ServerContext } from '../server-context.js';
+import { createWaitingList } from '../waiting/waiting-list.js';
+
+/** What waits for a person, in one list. */
+export function createWaitingHandlers({ store }: ServerContext): Pick<Handlers, 'listWaiting'> {
+  const list = createWaitingList(store);
+  return { listWaiting: async () => list.read() };
+}

@@ -1,0 +1,106 @@
+import type { WaitingEntry } from '../../api/index.js';
+import type { InboxItem, RunRecord, SinkState } from '../../records/index.js';
+import type { Store } from '../../store/index.js';
+import { createQuestionReader } from './open-questions.js';
+import type { OpenQuestion } from './open-questions.js';
+
+/** Everything that waits for a person. */
+export interface WaitingList {
+  readonly items: readonly WaitingEntry[];
+  /** False if there is more of a kind than is listed. */
+  readonly complete: boolean;
+}
+
+/** Of each kind. */
+const MOST = 200;
+/** An agent may ask with megabytes; a list has the beginning. */
+const LONGEST_TEXT = 4000;
+const LONGEST_TASK = 300;
+const MOST_OPTIONS = 20;
+
+/** Reads what waits, for the console and for the webhook that calls people. */
+export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'listInbox' | 'listSinks'>): {
+  readonly read: () => Promise<WaitingList>;
+} {
+  const questions = createQuestionReader(store);
+  return {
+    async read() {
+      const [runs, inbox, sinks] = await Promise.all([
+        store.listRuns({ state: 'waiting', limit: MOST }),
+        store.listInbox({ open: true, limit: MOST }),
+        store.listSinks(),
+      ]);
+      const asked = await Promise.all(
+        runs.items.map(async (run) =>
+          (await questions.read(run.id)).map((question) => describeQuestion(run, question)),
+        ),
+      );
+      return {
+        items: [
+          ...asked.flat().toSorted((one, other) => one.at.localeCompare(other.at)),
+          ...sinks.flatMap(describeSink),
+          ...inbox.items.map(describeItem),
+        ],
+        complete: runs.next_cursor === null && inbox.next_cursor === null,
+      };
+    },
+  };
+}
+
+/** An agent's question as an entry; its input is shortened. */
+export function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, question: OpenQuestion): WaitingEntry {
+  const { data, ts } = question;
+  const common = {
+    id: `${run.id}/${data.interaction_id}`,
+    at: ts,
+    run: run.id,
+    engine: run.spec.engine,
+    task: (run.spec.prompt ?? run.spec.command?.join(' ') ?? '').slice(0, LONGEST_TASK),
+    issue_ref: run.order?.issue_ref ?? null,
+    interaction_id: data.interaction_id,
+  };
+  if (question.type === 'user.input.required') {
+    const { prompt, options = [] } = question.data;
+    return {
+      ...common,
+      kind: 'question',
+      text: prompt.slice(0, LONGEST_TEXT),
+      options: options.slice(0, MOST_OPTIONS),
+    };
+  }
+  const { tool, input, diff = [], options } = question.data;
+  const files = diff.map(({ path }) => path).join(', ');
+  const asked = typeof input === 'string' ? input : (JSON.stringify(input) ?? '');
+  const text = `Allow ${tool}? ${asked}${files === '' ? '' : ` (changes ${files})`}`;
+  return {
+    ...common,
+    kind: 'permission',
+    tool,
+    text: text.slice(0, LONGEST_TEXT),
+    options: options.slice(0, MOST_OPTIONS),
+  };
+}
+
+function describeItem(item: InboxItem): WaitingEntry {
+  const { id, created_at, reason, run, run_id, issue_ref, result_code, next, reading } = item;
+  const { result } = reading;
+  return {
+    kind: 'result',
+    id,
+    at: created_at,
+    text: reason.slice(0, LONGEST_TEXT),
+    run,
+    run_id,
+    issue_ref,
+    code: result_code,
+    next: next.slice(0, LONGEST_TEXT),
+    acceptable: result !== undefined && result.issue_ref === issue_ref && result.run_id === run_id,
+  };
+}
+
+/** A sink whose comments only wait their turn is no matter for a person. */
+function describeSink({ name, state, open, dead, last_error, oldest_at }: SinkState): readonly WaitingEntry[] {
+  if (state === 'waiting') return [];
+  const text = (last_error ?? '').slice(0, LONGEST_TEXT);
+  return [{ kind: 'sink', id: `sink ${name}`, at: oldest_at, text, sink: name, state, open, dead }];
+}

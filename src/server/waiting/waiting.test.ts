@@ -1,0 +1,218 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { WaitingEntry } from '../../api/index.js';
+import type { FcmpEvent } from '../../events/index.js';
+import { createSignedPost, isSignedWebhook } from '../../orders/sinks/webhook-sink.js';
+import { sampleMessage, sampleSettlement, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
+import { openStore } from '../../store/open-store.js';
+import { openServer, readJson } from '../fixtures/open-server.js';
+import { createRound, startNotifier, toNotification } from './notify-people.js';
+import { createQuestionReader, followQuestions } from './open-questions.js';
+import type { OpenQuestion } from './open-questions.js';
+
+const AT = '2026-11-15T06:30:00.000Z';
+const NOW = Date.parse(AT);
+
+function createEvent(seq: number, type: FcmpEvent['type'], data: object, attempt = 1): FcmpEvent {
+  const event = {
+    protocol_version: '1.0',
+    run_id: 'r1',
+    seq,
+    ts: AT,
+    engine: 'codex',
+    type,
+    data,
+    meta: { attempt },
+    raw_ref: null,
+  };
+  return event as unknown as FcmpEvent;
+}
+
+/** An event that asks; a later one is asked a millisecond later. */
+function ask(seq: number, type: OpenQuestion['type'], data: object): OpenQuestion {
+  return { ...createEvent(seq, type, data), ts: new Date(NOW + seq).toISOString() } as OpenQuestion;
+}
+
+const QUESTION = { interaction_id: 'q1', prompt: 'Green or blue?', options: ['green', 'blue'] };
+const PERMISSION = {
+  interaction_id: 'px_1_1',
+  tool_call_id: 't1',
+  tool: 'bash',
+  input: { command: 'rm -r dist' },
+  options: [{ id: 'yes', label: 'Allow', kind: 'allow_once' }],
+};
+const note = (seq: number, attempt = 1) => createEvent(seq, 'raw.stdout', { text: 'x' }, attempt);
+
+describe('open questions', () => {
+  it('are those that no later event answers', () => {
+    const asked = ask(1, 'user.input.required', QUESTION);
+    expect(followQuestions([], [asked])).toEqual([asked]);
+    expect(followQuestions([asked], [note(2)])).toEqual([]);
+  });
+
+  it('are all permission requests of the attempt that have no answer', () => {
+    const first = ask(1, 'permission.required', PERMISSION);
+    const second = ask(2, 'permission.required', { ...PERMISSION, interaction_id: 'px_1_2' });
+    const reply = createEvent(4, 'permission.replied', { interaction_id: 'px_1_1', decision: 'allow' });
+    expect(followQuestions([], [first, second, note(3)])).toEqual([first, second]);
+    expect(followQuestions([first, second], [reply])).toEqual([second]);
+    expect(followQuestions([second], [note(5, 2)])).toEqual([]);
+  });
+
+  it('are found at the end of a long log, and later only new events are read', async () => {
+    const store = await openStore('memory:');
+    onTestFinished(async () => store.close());
+    const events = Array.from({ length: 5000 }, (_, index) => note(index + 1));
+    const asked = ask(5001, 'user.input.required', QUESTION);
+    await store.append(
+      'r1',
+      [...events, asked].map((event) => ({ protocol: 'fcmp', event })),
+    );
+    let count = 0;
+    const reader = createQuestionReader({
+      async read(query) {
+        const page = await store.read(query);
+        count += page.length;
+        return page;
+      },
+    });
+    expect(await reader.read('r1')).toEqual([asked]);
+    expect(count).toBeLessThan(1500);
+    count = 0;
+    expect(await reader.read('r1')).toEqual([asked]);
+    expect(count).toBe(0);
+    await store.append('r1', [{ protocol: 'fcmp', event: note(5002) }]);
+    expect(await reader.read('r1')).toEqual([]);
+    expect(count).toBe(1);
+  });
+});
+
+/** A store with one thing of each kind that waits. */
+async function fill(store: Awaited<ReturnType<typeof openServer>>['store']): Promise<void> {
+  const spec = { engine: 'codex', prompt: 'Paint the shed.', workdir: '/w' } as const;
+  for (const [id, event] of [
+    ['r1', ask(1, 'user.input.required', QUESTION)],
+    ['r2', ask(2, 'permission.required', PERMISSION)],
+  ] as const) {
+    await store.createRun({ id, spec, state: 'running', workerId: 'w1', leaseMs: 60_000, now: NOW });
+    await store.append(id, [{ protocol: 'fcmp', event }]);
+    await store.markWaiting({ id, workerId: 'w1', now: NOW });
+  }
+  const { record } = await store.submitOrder(sampleSubmission());
+  const message = sampleMessage(record, { sink: 'hook' });
+  await store.settleOrder(sampleSettlement(record, 'advance', { outbox: [message] }));
+  await store.claimOutbox({ workerId: 'w1', leaseMs: 1000, now: NOW, limit: 1 });
+  await store.markFailed({ id: message.id, workerId: 'w1', error: 'hook answered 401', retryAt: null });
+}
+
+it('GET /v1/waiting lists questions, permission requests and broken sinks with their texts', async () => {
+  const { get, store } = await openServer({ clock: () => NOW });
+  await fill(store);
+  expect(await readJson(get('/v1/waiting'))).toMatchObject({
+    items: [
+      {
+        kind: 'question',
+        id: 'r1/q1',
+        run: 'r1',
+        text: 'Green or blue?',
+        options: ['green', 'blue'],
+        task: 'Paint the shed.',
+      },
+      { kind: 'permission', id: 'r2/px_1_1', text: 'Allow bash? {"command":"rm -r dist"}', options: [{ id: 'yes' }] },
+      { kind: 'sink', sink: 'hook', state: 'broken', dead: 1, text: 'hook answered 401' },
+    ],
+    complete: true,
+  });
+});
+
+const entry = (id: string): WaitingEntry => ({
+  kind: 'result',
+  id,
+  at: AT,
+  text: 'No result.',
+  run: 'r1',
+  run_id: '2026-11-15-dev-0001',
+  issue_ref: 'acme/shop#1',
+  code: 'output_missing',
+  next: '',
+  acceptable: false,
+});
+
+describe('notifications', () => {
+  it('are sent once for each entry, and again where sending failed', async () => {
+    const sent: string[] = [];
+    let isDown = true;
+    const round = createRound(async ({ id }) => {
+      if (id === 'b' && isDown) throw new Error('down');
+      sent.push(id);
+    });
+    const list = { items: [entry('a'), entry('b')], complete: true };
+    expect(await round(list)).toHaveLength(1);
+    isDown = false;
+    expect(await round(list)).toEqual([]);
+    await round(list);
+    expect(sent).toEqual(['a', 'b']);
+    await round({ items: [], complete: true });
+    await round({ items: [entry('a')], complete: true });
+    expect(sent).toEqual(['a', 'b', 'a']);
+  });
+
+  it('are bounded: a few a round, new ones first, and given up in the end', async () => {
+    const tried: string[] = [];
+    const round = createRound(async ({ id }) => {
+      tried.push(id);
+      throw new Error('down');
+    });
+    const items = Array.from({ length: 15 }, (_, index) => entry(`e${index}`));
+    await round({ items, complete: true });
+    expect(tried).toHaveLength(10);
+    await round({ items, complete: true });
+    expect(tried.slice(10, 15)).toEqual(items.slice(10).map(({ id }) => id));
+    for (let turn = 0; turn < 60; turn += 1) await round({ items, complete: true });
+    expect(tried).toHaveLength(15 * 20);
+  });
+
+  it('say what waits and where it is answered', () => {
+    expect(toNotification(entry('i1'), 'https://sluice.example.org/')).toEqual({
+      event: 'waiting',
+      id: 'i1',
+      kind: 'result',
+      at: AT,
+      text: 'No result.',
+      issue_ref: 'acme/shop#1',
+      url: 'https://sluice.example.org/inbox/i1',
+    });
+  });
+
+  it('reach the webhook signed', async () => {
+    const { store, context } = await openServer({ clock: () => NOW });
+    await fill(store);
+    const secret = 'what people sign with';
+    const received: { readonly body: string; readonly isSigned: boolean }[] = [];
+    const ending = new AbortController();
+    const hook = createServer((request, answer) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (text: string) => (body += text));
+      request.on('end', () => {
+        const timestamp = String(request.headers['sluice-timestamp']);
+        const signature = String(request.headers['sluice-signature']);
+        received.push({ body, isSigned: isSignedWebhook({ secret, body, timestamp, signature }) });
+        answer.end();
+        if (received.length === 3) ending.abort();
+      });
+    });
+    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void hook.close());
+    const url = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`;
+    const post = createSignedPost({ url, secret, allowPrivateAddresses: true });
+    const { logger } = context;
+    await startNotifier({ post, store, logger, ending: ending.signal, consoleUrl: 'http://console' }).stopped;
+    expect(received.map(({ isSigned }) => isSigned)).toEqual([true, true, true]);
+    expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({
+      kind: 'question',
+      text: 'Green or blue?',
+      url: 'http://console/inbox?entry=r1%2Fq1',
+    });
+  });
+});
