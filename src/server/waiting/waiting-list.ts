@@ -94,7 +94,7 @@ function describeItem(item: InboxItem): WaitingEntry {
     issue_ref,
     code: result_code,
     next: next.slice(0, LONGEST_TEXT),
-    acceptable: result !== undefined && result.issue_ref === issue_ref && result.run_id === run_id,
+    acceptable: result?.issue_ref === issue_ref && result.run_id === run_id,
   };
 }
 

@@ -202,7 +202,9 @@ describe('notifications', () => {
         if (received.length === 3) ending.abort();
       });
     });
-    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => {
+      hook.listen(0, '127.0.0.1', resolve);
+    });
     onTestFinished(() => void hook.close());
     const url = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`;
     const post = createSignedPost({ url, secret, allowPrivateAddresses: true });
