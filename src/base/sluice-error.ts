@@ -19,9 +19,10 @@ export class SluiceError<Code extends string = string> extends Error {
     this.code = code;
   }
 
-  /** What `JSON.stringify` writes: the message too, which errors keep to themselves. */
-  toJSON(): object {
-    return Object.assign({ message: this.message }, this);
+  /** What `JSON.stringify` writes: the message too, which errors keep to themselves, and large integers as their digits. */
+  toJSON(): unknown {
+    const fields = Object.assign({ message: this.message }, this);
+    return JSON.parse(JSON.stringify(fields, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part)));
   }
 }
 

@@ -8,6 +8,10 @@ import { createJsonStream, generateAndParse, parse, parseAsync, parseOrThrow, re
 const untyped = parse as (...given: unknown[]) => ReturnType<typeof parse>;
 const TEXT = '{"a": 1}';
 
+test('null in the place of the options is misuse', () => {
+  expect(() => untyped(TEXT, undefined, null)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
+});
+
 describe('a schema that cannot validate is misuse', () => {
   test.each([
     ['a JSON Schema as it stands', { type: 'object' }],
@@ -105,6 +109,15 @@ describe('errors', () => {
       name: 'ParseError',
       code: 'TRUNCATED',
       message: error.message,
+    });
+  });
+
+  test('written as JSON, an error has large integers as their digits', () => {
+    const text = '{"id": 12345678901234567890, "list": [98765432109876543210]}';
+    const error = expectError(parse(text, z.object({ id: z.string() }), { numbers: 'bigint' }));
+    expect(error.value).toEqual({ id: 12345678901234567890n, list: [98765432109876543210n] });
+    expect(JSON.parse(JSON.stringify({ error, attempts: error.attempts }))).toMatchObject({
+      error: { code: 'SCHEMA_MISMATCH', value: { id: '12345678901234567890', list: ['98765432109876543210'] } },
     });
   });
 

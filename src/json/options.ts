@@ -59,8 +59,8 @@ const OPTIONS: Readonly<Record<keyof ParseOptions, string>> = {
 };
 
 /** Refuses options that do not exist or have a value they cannot have. */
-export function checkOptions(options: object, known: Readonly<Record<string, string>> = OPTIONS): void {
-  for (const [name, value] of Object.entries(options)) {
+export function checkOptions(options: object | null, known: Readonly<Record<string, string>> = OPTIONS): void {
+  for (const [name, value] of Object.entries(options ?? { null: 0 })) {
     const allowed = Object.hasOwn(known, name) ? known[name] : undefined;
     if (allowed === undefined)
       throw new SluiceError('INVALID_OPTION', `unknown option ${name}; known: ${Object.keys(known).join(', ')}`);

@@ -7,7 +7,7 @@ import type { ParseOptions, TextInput } from './options.js';
 import { resolveSettings, type SearchSettings } from './read-span.js';
 import type { ReadValue } from './reader/reader.js';
 import { CUT_OFF } from './reader/source.js';
-import { repairAt } from './repair.js';
+import { repairAt, type Repair } from './repair.js';
 import {
   describeMismatch,
   describeUnreadable,
@@ -46,19 +46,19 @@ const CORRECTION =
   /\b(?:actually|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|final|fix|instead|korr|mistake|oops|revised|should be|sorry|second thought|user:|wait|(?:is|was|be) wrong)|→|->|=>|不对|正确/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
-  /\b(?:e\.g|example|format|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式|\b(?:not|(?:previous|earlier|old)\b[^.:;\n]{0,40})\s*$/i;
+  /\b(?:e\.g|example|format|guess|instance|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式|~~$|\b(?:not|n't|never|previous|earlier|old)\b[^.:;\n]{0,40}$/i;
 /** The same, of a value behind another one. */
 const AFTERTHOUGHT = /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$/i;
 const NO_ANSWER = labelPattern(
-  'input|original|before|previous|old|initial|draft|sample|step|action|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|ejemplo|例',
+  'input|original|before|previous|old|initial|draft|sample|step|action|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|ejemplo|чернов|пример|例',
 );
 const ANSWER = labelPattern(
-  'correct|good|answer|output|result|response|final|solution|actual|updated|antwort|respuesta|答|结果',
+  'correct|good|answer|output|result|response|final|solution|actual|updated|antwort|respuesta|ответ|答|结果',
 );
 
 /** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
 function labelPattern(words: string): RegExp {
-  return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>.]{0,40}[:：>\\n][\\s*_]{0,9}(?:\`{3}\\w*\\s*)?$`, 'i');
+  return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>.]{0,40}(?:[:：>\\n]| is)[\\s*_]{0,9}(?:\`{3}\\w*\\s*)?$`, 'i');
 }
 
 /** One search for the value of a text: what it was given, and what it has seen so far. */
@@ -67,6 +67,8 @@ interface Search {
   readonly settings: SearchSettings;
   readonly options: ParseOptions;
   readonly align: Aligner | undefined;
+  /** What was repaired before the search. */
+  readonly repairs: readonly Repair[];
   /** Candidates of the first round, which later rounds look at again. */
   readonly seen: FoundCandidate[];
   readonly failed: FailedAttempt[];
@@ -103,25 +105,26 @@ export function* runPipeline(
   if (settings.profile !== 'default' || result.status !== 'failed' || result.error.code === 'SCHEMA_MISMATCH')
     return result;
   const clean = removeNoise(raw);
-  const second = clean === raw ? result : yield* searchText(clean, settings, align, options);
+  const second = clean === raw ? result : yield* searchText(clean, settings, align, options, [repairAt('noise', 0)]);
   if (!second.ok) return result;
   // Offsets in the clean text mean nothing in the one that was given.
   return {
     ...second,
-    repairs: [repairAt('noise', 0), ...second.repairs.map(({ kind }) => repairAt(kind, 0))],
+    repairs: second.repairs.map(({ kind }) => repairAt(kind, 0)),
     warnings: second.warnings.map(({ offset: _, ...warning }) => warning),
     candidate: { ...second.candidate, start: 0, end: raw.length },
   };
 }
 
-/** The search in one text, round by round. */
+/** The search in one text, round by round. `repairs`: what was done to the text before. */
 function* searchText(
   raw: string,
   settings: SearchSettings,
   align: Aligner | undefined,
   options: ParseOptions,
+  repairs: readonly Repair[] = [],
 ): Checking<ParseResult<unknown>> {
-  const search: Search = { raw, settings, options, align, seen: [], failed: [], rejected: [] };
+  const search: Search = { raw, settings, options, align, repairs, seen: [], failed: [], rejected: [] };
   for (const round of ROUNDS) {
     if ((completes(round) && options.allowPartial !== true) || (aligns(round) && align === undefined)) continue;
     const result = yield* searchRound(search, round);
@@ -173,7 +176,7 @@ function* searchRound(search: Search, round: Round): Checking<ParseResult<unknow
     if (objection === undefined) {
       if (isWords && changes.length === 0 && (round === 'text' || failed.length > 0)) continue;
       const isAlone = !isFirst || profile !== 'default' || found.finder === 'whole' || found.finder === 'envelope';
-      return isAlone ? succeed(attempted) : yield* searchRivals(search, attempted, candidates, round);
+      return isAlone ? succeed(search, attempted) : yield* searchRivals(search, attempted, candidates, round);
     }
     if (isFirst) {
       failed.push({ ...objection, value, candidate: placeCandidate(attempted) });
@@ -214,7 +217,7 @@ function* searchRivals(
         (ANSWER.test(words) && !ANSWER.test(before)));
     if (isMeant || isDemoted(before)) [winner, rival] = [attempted, start];
   }
-  if (rival === undefined || options.ambiguous !== 'fail') return succeed(winner, rival);
+  if (rival === undefined || options.ambiguous !== 'fail') return succeed(search, winner, rival);
   return failWith([{ code: 'AMBIGUOUS', message: `another value passes at offset ${rival}` }], options.label);
 }
 
@@ -320,11 +323,12 @@ function write(value: unknown): string {
 }
 
 /** `rival`: offset of another candidate that passes too, with another value. */
-function succeed(winner: Attempted, rival?: number): ParseResult<unknown> {
+function succeed(search: Search, winner: Attempted, rival?: number): ParseResult<unknown> {
   const { found, reading, value, changes } = winner;
   const candidate = placeCandidate(winner);
   const cutOut = !found.untouched && reading.repairs[0]?.kind !== 'extracted';
-  const repairs = cutOut ? [repairAt('extracted', candidate.start), ...reading.repairs] : reading.repairs;
+  const cutting = cutOut ? [repairAt('extracted', candidate.start)] : [];
+  const repairs = [...search.repairs, ...cutting, ...reading.repairs];
   const warnings: Warning[] = [];
   const warn = (code: Warning['code'], message: string, place?: { readonly offset: number }): void => {
     warnings.push({ code, message, ...place });

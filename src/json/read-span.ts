@@ -141,7 +141,7 @@ function readFence(text: string, start: number, end: number, settings: SearchSet
   const reading = readOpen(text, start, end, settings);
   // What is cut ends with its fence: the text behind it is no part of a string without an end.
   if (reading.ok || !/\n[ \t]*$/.test(block)) return reading;
-  const inside = readOpen(text, start, start + block.length, settings);
+  const inside = readOpen(text, start, start + block.trimEnd().length, settings);
   // Its end stays that of the longer reading, which a search must count.
   return 'value' in inside ? { ...inside, end: reading.end } : reading;
 }

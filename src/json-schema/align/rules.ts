@@ -56,8 +56,10 @@ export const RULE_COSTS = {
   loose_members: 6,
   /** A scalar without the only key that may hold it. */
   lone_value: 6,
-  /** The parameters of a tool call in XML. */
+  /** The parameters of a tool call, in XML or as named arguments. */
   tool_call: 6,
+  /** Elements of plain XML. */
+  xml_elements: 6,
 } as const;
 
 /** The name of a rule, as a change carries it. */

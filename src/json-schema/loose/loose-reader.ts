@@ -126,11 +126,10 @@ export function readLoosely(
   }
 
   function readScalar(top: Frame): boolean {
-    const string = take(STRING);
-    if (string !== undefined) return add(top, unescape(string[1] ?? string[2] ?? ''));
-    const literal = take(LITERAL)?.[0];
-    if (literal === undefined) return readBareText(top);
-    return add(top, LITERALS.has(literal) ? LITERALS.get(literal) : JSON.parse(literal));
+    const scalar = scanScalar(text, at);
+    if (scalar === undefined) return readBareText(top);
+    at = scalar.end;
+    return add(top, scalar.value);
   }
 
   function readBareText(top: Frame): boolean {
@@ -205,6 +204,16 @@ export function readLoosely(
   }
 }
 
+/** The string in quotes, number or literal at an offset, with a comma or closing bracket behind it; undefined if there is none. */
+export function scanScalar(text: string, at: number): { readonly value: unknown; readonly end: number } | undefined {
+  STRING.lastIndex = LITERAL.lastIndex = at;
+  const string = STRING.exec(text);
+  if (string !== null) return { value: unescape(string[1] ?? string[2] ?? ''), end: STRING.lastIndex };
+  const literal = LITERAL.exec(text)?.[0];
+  if (literal === undefined) return undefined;
+  return { value: LITERALS.has(literal) ? LITERALS.get(literal) : JSON.parse(literal), end: LITERAL.lastIndex };
+}
+
 /** The content of a string in either kind of quotes. */
 function unescape(content: string): string {
   const escaped = content
@@ -233,7 +242,7 @@ export function readMembers(text: string, isKnownKey: (key: string) => boolean):
   const members: Record<string, unknown> = {};
   let list: unknown[] | undefined;
   for (const line of text.split('\n')) {
-    if (/^\s*$/.test(line)) continue;
+    if (/^\s*(?:---)?\s*$/.test(line)) continue;
     const [, key = '', value = ''] = MEMBER.exec(line) ?? [];
     const item = ITEM.exec(line)?.[1];
     if (key !== '' && isKnownKey(key)) {

@@ -5,7 +5,8 @@ import { jsonEquals } from '../json-values.js';
 import { LONGEST_TEXT } from '../text/spelling.js';
 import type { AlignmentView } from '../views/schema-views.js';
 import { readLoosely, readMembers } from './loose-reader.js';
-import { readToolCalls } from './tool-calls.js';
+import { readXml } from './read-xml.js';
+import { readArguments, readToolCalls, type ToolCall } from './tool-calls.js';
 
 /** Longest text that is read in these ways. */
 const LONGEST = 100_000;
@@ -56,17 +57,14 @@ function* listReadings(
   text: string,
 ): Generator<Reading> {
   const calls = readToolCalls(text) ?? [];
-  const [call] = calls;
-  if (call !== undefined) {
-    const forms = [
-      calls.map(({ parameters }) => parameters),
-      calls.map(({ name, parameters }) => ({ name, arguments: parameters })),
-      calls.map(({ name, parameters }) => ({ name, parameters })),
-    ];
-    for (const form of forms) yield { value: calls.length === 1 ? form[0] : form, rule: 'tool_call' };
+  if (calls.length > 0) {
+    yield* listForms(calls);
     return;
   }
   for (const body of findBodies(text)) {
+    yield* listForms(readArguments(body, isKnownKey) ?? []);
+    const elements = readXml(body, isKnownKey);
+    if (elements !== undefined) yield { value: elements, rule: 'xml_elements' };
     for (const closing of ['matching', 'innermost'] as const) {
       const isBare = STARTS_WITH_KEY.test(body);
       const read = readLoosely(isBare ? `{${body}}` : body, isKnownKey, closing);
@@ -83,6 +81,18 @@ function* listReadings(
     const wrapped = wrapLoneValue(aligning, root, body);
     if (wrapped !== undefined) yield { value: wrapped, rule: 'lone_value' };
   }
+}
+
+/** What calls may mean: their parameters alone, or with the name of the tool. */
+function listForms(calls: readonly ToolCall[]): readonly Reading[] {
+  const forms = [
+    calls.map(({ parameters }) => parameters),
+    calls.map(({ name, parameters }) => ({ name, arguments: parameters })),
+    calls.map(({ name, parameters }) => ({ name, parameters })),
+  ];
+  return calls.length === 0
+    ? []
+    : forms.map((form) => ({ value: calls.length === 1 ? form[0] : form, rule: 'tool_call' }));
 }
 
 /** Where the answer may stand: in the only fence, or as all of the text, or from its first bracket to its last. */

@@ -1,4 +1,5 @@
 import { setOwnValue } from '../json-schema.js';
+import { readLoosely, scanScalar } from './loose-reader.js';
 
 /** The call of a tool, with its parameters as texts. */
 export interface ToolCall {
@@ -33,13 +34,86 @@ const NOTATIONS: readonly Notation[] = [
     parameter: /\s*<arg_key>\s*([\w.-]+)\s*<\/arg_key>\s*<arg_value>/y,
     parameterEnd: '</arg_value>',
   },
+  {
+    call: /^()(?=\s*<parameter=)/g,
+    callEnd: /$/g,
+    parameter: /\s*<parameter=["']?([\w.-]+)["']?\s*>/y,
+    parameterEnd: '</parameter>',
+  },
 ];
+
+const WRAPPED_CALL = /^(?:print\s*\(([^]*)\)|\[([^]*)\])\s*;?$/;
+const CALL = /\s*([\p{L}_][\p{L}\p{N}_.]{0,80})\(/uy;
+const ARGUMENT = /\s*([\p{L}_][\p{L}\p{N}_]{0,60})\s*=\s*(?!=)/uy;
+const ARGUMENT_END = /\s*(?:,(?:\s*\))?|\))/y;
+const CALL_END = /\s*[,;]?\s*/y;
 
 /** Reads the calls of tools that a text has as XML; undefined if it has none, or one that was cut or has something else in it. */
 export function readToolCalls(text: string): readonly ToolCall[] | undefined {
   for (const notation of NOTATIONS) {
     const calls = readCalls(text, notation);
     if (calls === undefined || calls.length > 0) return calls;
+  }
+  return undefined;
+}
+
+/**
+ * Reads calls with named arguments, `report(file="a.ts", line=3)`, one or several, also in brackets or in `print(…)`. Undefined if
+ * the text is anything else: an argument without a name says nothing about its meaning.
+ */
+export function readArguments(text: string, isKnownKey: (key: string) => boolean): readonly ToolCall[] | undefined {
+  const body = text.trim();
+  const [, printed, listed] = WRAPPED_CALL.exec(body) ?? [];
+  const calls = printed ?? listed ?? body;
+  const found: ToolCall[] = [];
+  let at = 0;
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(calls);
+    if (match !== null) at = pattern.lastIndex;
+    return match;
+  };
+  while (at < calls.length) {
+    const name = take(CALL)?.[1];
+    if (name === undefined) return undefined;
+    const parameters: Record<string, unknown> = {};
+    for (let isOpen = !calls.startsWith(')', at); isOpen;) {
+      const key = take(ARGUMENT)?.[1];
+      if (key === undefined || Object.hasOwn(parameters, key)) return undefined;
+      const argument = scanScalar(calls, at) ?? scanContainer(calls, at, isKnownKey);
+      if (argument === undefined) return undefined;
+      setOwnValue(parameters, key, argument.value);
+      at = argument.end;
+      const end = take(ARGUMENT_END)?.[0];
+      if (end === undefined) return undefined;
+      isOpen = !end.endsWith(')');
+      if (!isOpen) at -= 1;
+    }
+    at += 1;
+    found.push({ name, parameters });
+    take(CALL_END);
+  }
+  return found.length > 0 ? found : undefined;
+}
+
+/** The list, tuple or dictionary at an offset. */
+function scanContainer(
+  text: string,
+  at: number,
+  isKnownKey: (key: string) => boolean,
+): { readonly value: unknown; readonly end: number } | undefined {
+  if (!'[({'.includes(text.charAt(at))) return undefined;
+  let depth = 0;
+  for (const match of text.slice(at).matchAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[[({]|[\])}]|["']/gs)) {
+    const [mark] = match;
+    // A quote without its partner: looked for once, to stay linear.
+    if (mark === '"' || mark === "'") return undefined;
+    if ('[({'.includes(mark)) depth += 1;
+    else if ('])}'.includes(mark)) depth -= 1;
+    if (depth > 0) continue;
+    const end = at + match.index + mark.length;
+    const read = readLoosely(text.slice(at, end), isKnownKey, 'matching');
+    return read === undefined ? undefined : { value: read.value, end };
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expectError, expectSuccess, listRepairKinds } from '../fixtures/outcome.js';
+import { expectError, expectSuccess, listRepairKinds, listWarnings } from '../fixtures/outcome.js';
 import { withFields } from '../fixtures/schemas.js';
 import { parse } from '../parse.js';
 import { removeNoise } from './noise.js';
@@ -44,6 +44,16 @@ describe('in parse', () => {
     expect(result.repairs.every(({ offset }) => offset === 0)).toBe(true);
     expect(result.candidate).toMatchObject({ start: 0, end: text.length });
   });
+
+  test.each(['1| {\n2|   "a": 1\n3| }', '<![CDATA[{"a": 1}]]>', '{&#34;a&#34;: 1}', '{"a": 1,000}'])(
+    'what is valid JSON without it counts as repaired: %j',
+    (text) => {
+      const result = expectSuccess(parse(text));
+      expect(result.repairLevel).toBe('deterministic_generic');
+      expect(listWarnings(result)).toEqual(['OUTPUT_REPAIRED_GENERIC']);
+      expect(result.warnings[0]?.message).toContain('noise');
+    },
+  );
 
   test('a text that can be read is left alone', () => {
     expect(expectSuccess(parse('{"a": "\u001b[1mx",}')).value).toEqual({ a: '\u001b[1mx' });

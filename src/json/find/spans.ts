@@ -27,6 +27,8 @@ const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
 const LABEL_LINE = /^\s*(?:#|\*\*)|:\s*$/;
 /** A fence, its language word and attributes, up to the bracket the value begins with. Bounded, to stay linear. */
 const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
+/** A text that begins with a fence is read as what the fence holds: as a whole, text behind the fence would join a cut string. */
+const FENCED_WHOLE = /^\s*(?:```|~~~)[\w+.-]*\s+[[{]/;
 /** What kind of value a bracket may begin: checked before a reader is set to work, because prose is full of brackets. */
 const MAY_BEGIN =
   /\{\s{0,99}(?:["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
@@ -37,7 +39,8 @@ const BEGINS_AS_JSON = /^\s*(?:[[{\d-]|["'“]\w|```|~~~|(?:true|false|null)\b)/
 /** Where the answer is known to stand: all of the text but the thinking, a tag, a line of NDJSON. */
 export function* findMarkedSpans(text: string, { regions, blocks }: Survey, most: number): Generator<Span> {
   const [only] = regions;
-  if (only !== undefined && regions.length === 1) yield findWhole(text, only);
+  if (only !== undefined && regions.length === 1 && !FENCED_WHOLE.test(text.slice(only.start, only.end)))
+    yield findWhole(text, only);
   const isOnly = findAnswers(text, blocks).length === 1;
   for (const block of blocks.toReversed()) yield tagSpan(block, isOnly);
   for (const line of findNdjsonLines(text, regions, most)) yield createSpan('ndjson', line.start, line.end);

@@ -5,7 +5,7 @@ import { BracketWalker } from './bracket-walker.js';
  * whose name speaks of thinking counts, those in {@link THINKS} without its partner too.
  */
 export const LANDMARK =
-  /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|reflect|monolog|deliber|planning|critiq)[\w:-]{0,20}|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
+  /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|reflect|monolog|deliber|planning|critiq)[\w:-]{0,20}|cot|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
     .source;
 const THINKS = /^(?:think|thinking|thought|reasoning)$/i;
 

@@ -12,7 +12,7 @@ export interface BareToken {
   readonly quote: 'none' | 'own' | 'foreign';
 }
 
-const WORD = /(?:(?!\/\*|\*\*|<!--)[^\s\u00a0\u200b-\u200d\u2060\ufeff,，、;{}｛｝[\]［］"“”(\\]){0,4096}/y;
+const WORD = /(?:(?!\/\*|\*\*|__\s*[,}\]]|<!--)[^\s\u00a0\u200b-\u200d\u2060\ufeff,，、;{}｛｝[\]［］"“”(\\]){0,4096}/y;
 const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”]){0,4096}/y;
 const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]){0,4096}/y;
 const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;

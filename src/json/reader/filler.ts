@@ -14,6 +14,9 @@ interface Whereabouts {
 /** White space JSON does not know but texts contain: no-break and zero-width spaces, the byte order mark, colours, block quotes. */
 const FOREIGN_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32}[A-Za-z]|(?<=\n|^)>/uy;
 const FENCE = /```[ \t]*[\w+-]*/y;
+/** Markdown around a key or a value. Two underscores may begin or end a name: only where that cannot be. */
+const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s*(?:[:,}\]]|$))/y;
+const CUT_EMPHASIS = /_\w{0,9}\s*$/y;
 /** A fence is passed in one piece, when its language word is sure to be complete. */
 const LONGEST_FENCE = 40;
 
@@ -38,7 +41,7 @@ export class Filler {
       source.at = skipSpace(source.text, source.at);
       const char = source.char();
       const code = char.charCodeAt(0);
-      if (code > 0x20 && code < 0x7f && !'/#`\\*<>'.includes(char)) return char;
+      if (code > 0x20 && code < 0x7f && !'/#`\\*<>_'.includes(char)) return char;
       const passed = this.#pass(char, where);
       if (passed !== 'passed') return passed === 'more' ? '' : char;
     }
@@ -47,7 +50,7 @@ export class Filler {
   #pass(char: string, where: Whereabouts): 'passed' | 'token' | 'more' {
     const source = this.#source;
     if (char === '`') return this.#passFence(where);
-    if (!source.has(char === '<' ? 4 : 2)) return 'more';
+    if (!source.has(char === '<' ? 4 : 2) || (!source.final && source.match(CUT_EMPHASIS) !== -1)) return 'more';
     const next = source.char(1);
     const space = source.match(FOREIGN_SPACE);
     if (space !== -1) {
@@ -55,12 +58,12 @@ export class Filler {
       source.at += space;
       return 'passed';
     }
-    // `#fff` where a value is due is text; `# note` is a comment anywhere.
-    if (char === '*' && next === '*') {
+    if (source.match(EMPHASIS) !== -1) {
       source.repair('markdown', source.at, 2);
       source.at += 2;
       return 'passed';
     }
+    // `#fff` where a value is due is text; `# note` is a comment anywhere.
     const isHtml = source.text.startsWith('<!--', source.at);
     const comments =
       isHtml || (char === '#' ? where.due === 'other' || next.trim() === '' : char === '/' && /[/*]/.test(next));

@@ -92,7 +92,7 @@ function followers(
   { role, builder: { depth, otherAbove }, rootMustEnd, insideCall }: StringSurroundings,
   inQuotation: boolean,
 ): string {
-  const anywhere = `\`{0,2}␃|\`{3}|${COMMENT}|\\+${SPACE}(?:␃|${QUOTE}|${COMMENT})${insideCall ? '|\\)' : ''}`;
+  const anywhere = `[\`*_]{0,2}␃|\`{3}|(?:\\*\\*|__)(?:[:}\\]]|,${SPACE}(?:␃|["{[\\d-]))|${COMMENT}|\\+${SPACE}(?:␃|${QUOTE}|${COMMENT})${insideCall ? '|\\)' : ''}`;
   /** A closing bracket is structure if the structure goes on behind it. */
   const closing = (bracket: string, left: number): string => {
     if (left > 0) return `${bracket}(?:${SPACE}(?:␃|[,，、}｝\\]］{[]|${QUOTE}|${COMMENT})|${NEW_LINE})`;

@@ -13,8 +13,10 @@ const CUT_ESCAPE = /\\(?:u[\da-f]{0,3}|x[\da-f]?|u\{[\da-f]{0,6})?$/iy;
 /** What escapes an escape once more where quotes are escaped: `\\n`, `\\\"`. */
 const ESCAPED_ESCAPE = /\\\\?(?=\\[^])/y;
 const LONGEST_ESCAPE = 12;
+/** `\\server\share` without any escapes: one backslash behind the name shows that the two before it are meant. */
+const NETWORK_PATH = /\\\\[\w.-]+(?:\\[\w$]|$)/y;
 /** A backslash before a letter that is no escape of JSON. */
-const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrtu])[a-z]/i;
+const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrtu])[A-Za-z]/;
 /** Commands of LaTeX that begin like an escape of JSON. */
 const LATEX_COMMAND = /\\(?:[bf][a-z]|n(?:abla|eq?\b|ot\b|u\b)|r(?:ho|ight|angle)|t(?:an|au|ext|frac|heta|imes|o)\b)/y;
 /** What separates a string without end quote from the next quote, with the filler around it, in which nothing is escaped. */
@@ -244,6 +246,12 @@ export class StringToken {
     }
     const { text, at } = source;
     const next = source.char(1);
+    if (next === '\\' && this.content === '' && source.match(NETWORK_PATH) !== -1) {
+      if (!source.final && source.at + source.match(NETWORK_PATH) === text.length) return 'more';
+      source.repair('invalid_escape');
+      this.#backslashes = 'path';
+      return this.#take(2, '\\\\');
+    }
     const isLetter = /[a-z]/i.test(next);
     if (isLetter && source.allowed.has('invalid_escape') && !this.#judgeBackslashes()) return 'more';
     const isCommand = (this.#escapeSeen || this.#backslashes === 'formula') && source.match(LATEX_COMMAND) !== -1;

@@ -1,0 +1,74 @@
+import { setOwnValue } from '../json-schema.js';
+
+/** An element while it is read. */
+interface Element {
+  readonly name: string;
+  text: string;
+  readonly children: { readonly name: string; readonly value: unknown }[];
+}
+
+const DEEPEST = 64;
+/** A tag without attributes, a section of plain text, a comment or declaration, or text up to the next tag. */
+const PIECE =
+  /<(\/?)([\p{L}_][\p{L}\p{N}_.:-]{0,60})\s*(\/?)>|<!\[CDATA\[([^]*?)\]\]>|<!--[^]*?-->|<\?xml[^>]{0,200}\?>|([^<]+)/uy;
+const ENTITY = /&(?:(lt|gt|amp|quot|apos)|#(\d{1,6})|#x([\da-f]{1,5}));/gi;
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+/**
+ * Reads plain XML: elements with elements inside are objects, all others text. Elements of one name that is no key of the schema
+ * make a list, and one such element around everything is passed over. Undefined if there is anything else between the first tag
+ * and the last: attributes, text beside elements, a tag without its partner.
+ */
+export function readXml(text: string, isKnownKey: (key: string) => boolean): unknown {
+  const start = text.search(/<[\p{L}_?]/u);
+  const end = text.lastIndexOf('>') + 1;
+  if (start === -1 || end <= start) return undefined;
+  const content = text.slice(start, end);
+  const root: Element = { name: '', text: '', children: [] };
+  const open = [root];
+  for (PIECE.lastIndex = 0; PIECE.lastIndex < content.length;) {
+    const match = PIECE.exec(content);
+    const top = open.at(-1);
+    if (match === null || top === undefined) return undefined;
+    const [, slash, name, isEmpty, section = '', words = ''] = match;
+    top.text += section + decode(words);
+    if (name === undefined) continue;
+    if (slash === '') open.push({ name, text: '', children: [] });
+    if (slash === '' && isEmpty === '') {
+      if (open.length > DEEPEST) return undefined;
+      continue;
+    }
+    const closed = open.pop();
+    const value = closed?.name === name ? toValue(closed, isKnownKey) : undefined;
+    if (value === undefined) return undefined;
+    open.at(-1)?.children.push({ name, value });
+  }
+  const [first, second] = root.children;
+  if (open.length > 1 || first === undefined || root.text.trim() !== '') return undefined;
+  return second === undefined && !isKnownKey(first.name) ? first.value : toValue(root, isKnownKey);
+}
+
+function toValue({ text, children }: Element, isKnownKey: (key: string) => boolean): unknown {
+  const [first] = children;
+  if (first === undefined) return text.trim();
+  if (text.trim() !== '') return undefined;
+  if (!isKnownKey(first.name) && children.every(({ name }) => name === first.name))
+    return children.map(({ value }) => value);
+  const members = new Map<string, unknown[]>();
+  for (const { name, value } of children) {
+    const values = members.get(name);
+    if (values === undefined) members.set(name, [value]);
+    else values.push(value);
+  }
+  const object: Record<string, unknown> = {};
+  for (const [name, values] of members) setOwnValue(object, name, values.length > 1 ? values : values[0]);
+  return object;
+}
+
+function decode(text: string): string {
+  return text.replaceAll(ENTITY, (entity, name?: string, decimal?: string, hexadecimal?: string) => {
+    if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? entity;
+    const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : entity;
+  });
+}
