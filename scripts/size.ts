@@ -6,7 +6,7 @@ import { gzippedSize } from './package/gzipped-size.js';
 
 const ENTRY = './src/entries/json.ts';
 const LIMITS = [
-  { what: 'sluice/json', names: undefined, limit: 23_350 },
+  { what: 'sluice/json', names: undefined, limit: 23_600 },
   { what: 'parse of sluice/json alone', names: ['parse'], limit: 19_650 },
 ] as const;
 

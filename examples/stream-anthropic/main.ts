@@ -7,7 +7,6 @@ import { createJsonStream, streamJson } from 'sluice/json';
 import { guideSchema } from '../scripted-model/guide-schema.js';
 import { SCRIPTS } from '../scripted-model/script.js';
 import { startScriptedModel } from '../scripted-model/scripted-model.js';
-import { readText } from './read-text.js';
 
 const server = await startScriptedModel(SCRIPTS);
 const client = new Anthropic({ baseURL: server.url, apiKey: 'none', maxRetries: 0 });
@@ -21,8 +20,8 @@ console.log('live, and no further than the value');
 const stream = createJsonStream(guideSchema, { stopWhenComplete: true });
 stream.on('items.*', (item, path) => console.log(`  finished ${path.join('.')}: ${JSON.stringify(item)}`));
 let shown = '';
-for await (const text of readText(await ask('chatty'))) {
-  const { value, changed, complete } = stream.push(text);
+for await (const event of await ask('chatty')) {
+  const { value, changed, complete } = stream.push(event);
   // A screen would be drawn each time; here a line for each place that begins to grow is enough.
   const growing = String(changed);
   if (growing !== '' && growing !== shown) console.log(`  live ${JSON.stringify(value)}`);
@@ -33,14 +32,14 @@ const result = stream.end();
 console.log(result.ok ? `  ${result.value.items.length} items in "${result.value.title}"` : `  ${result.status}`);
 
 console.log('a finished part is wrong');
-for await (const snapshot of streamJson(readText(await ask('wrong')), guideSchema, { validatePartial: true })) {
+for await (const snapshot of streamJson(await ask('wrong'), guideSchema, { validatePartial: true })) {
   if (snapshot.result?.status === 'failed') console.log(`  ${snapshot.result.error.message}`);
 }
 
 console.log('the provider fails in the middle');
 const soFar = createJsonStream(guideSchema);
 try {
-  for await (const text of readText(await ask('failing'))) soFar.push(text);
+  for await (const event of await ask('failing')) soFar.push(event);
 } catch (error) {
   console.log(`  ${String(error)}, after ${JSON.stringify(soFar.copy())}`);
 }

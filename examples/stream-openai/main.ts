@@ -7,8 +7,6 @@ import { createJsonStream, streamJson } from 'sluice/json';
 import { guideSchema } from '../scripted-model/guide-schema.js';
 import { SCRIPTS } from '../scripted-model/script.js';
 import { startScriptedModel } from '../scripted-model/scripted-model.js';
-import { readChatText } from './read-chat-text.js';
-import { readResponseText } from './read-response-text.js';
 
 const server = await startScriptedModel(SCRIPTS);
 const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none', maxRetries: 0 });
@@ -22,8 +20,8 @@ const chat = await client.chat.completions.create({
 const stream = createJsonStream(guideSchema, { stopWhenComplete: true });
 stream.on('items.*', (item, path) => console.log(`  finished ${path.join('.')}: ${JSON.stringify(item)}`));
 let shown = '';
-for await (const text of readChatText(chat)) {
-  const { value, changed, complete } = stream.push(text);
+for await (const chunk of chat) {
+  const { value, changed, complete } = stream.push(chunk);
   // A screen would be drawn each time; here a line for each place that begins to grow is enough.
   const growing = String(changed);
   if (growing !== '' && growing !== shown) console.log(`  live ${JSON.stringify(value)}`);
@@ -35,7 +33,7 @@ console.log(result.ok ? `  ${result.value.items.length} items in "${result.value
 
 console.log('responses: a finished part is wrong');
 const response = await client.responses.create({ model: 'wrong', input: 'A guide to bars, as JSON.', stream: true });
-for await (const snapshot of streamJson(readResponseText(response), guideSchema, { validatePartial: true })) {
+for await (const snapshot of streamJson(response, guideSchema, { validatePartial: true })) {
   if (snapshot.result?.status === 'failed') console.log(`  ${snapshot.result.error.message}`);
 }
 
@@ -43,7 +41,7 @@ console.log('responses: the provider fails in the middle');
 const failing = await client.responses.create({ model: 'failing', input: 'A guide to parks.', stream: true });
 const soFar = createJsonStream(guideSchema);
 try {
-  for await (const text of readResponseText(failing)) soFar.push(text);
+  for await (const event of failing) soFar.push(event);
 } catch (error) {
   console.log(`  ${String(error)}, after ${JSON.stringify(soFar.copy())}`);
 }

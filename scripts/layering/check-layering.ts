@@ -34,7 +34,8 @@ function objectTo({ from, to, kind, typeOnly }: ImportEdge): string | undefined 
     case 'file': {
       const target = getFloor(to);
       if (target === name) return undefined;
-      if (!/^src\/[^/]+\/index\.ts$/.test(to)) return `${target} is entered through its index.ts`;
+      if (FLOORS[target]?.eachFileIsADoor !== true && !/^src\/[^/]+\/index\.ts$/.test(to))
+        return `${target} is entered through its index.ts`;
       if (floor.imports.includes(target)) return undefined;
       if (floor.types?.includes(target) !== true) return `${name} may not import ${target}`;
       return typeOnly ? undefined : `${name} may import only types of ${target}`;

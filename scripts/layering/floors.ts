@@ -7,6 +7,8 @@ export interface Floor {
   readonly packages: readonly string[] | 'any';
   /** Must load in a browser: no module of Node.js. */
   readonly browserSafe?: boolean;
+  /** Its files need different packages, which an index would load together: each is imported by itself. */
+  readonly eachFileIsADoor?: boolean;
 }
 
 /** What every floor stands on: errors, ids, the logger, schema types. */
@@ -63,6 +65,13 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
     packages: ['preact', '@preact/signals', 'uplot'],
     browserSafe: true,
   },
+  // Other libraries' interfaces, typed by their shape; only what must extend a class of theirs imports it.
+  adapters: {
+    imports: [GROUND, 'json', 'json-schema'],
+    packages: ['@langchain/core', 'react'],
+    browserSafe: true,
+    eachFileIsADoor: true,
+  },
   // The entries of the package: what a user may import, name by name.
-  entries: { imports: [...CORE, 'client'], packages: [] },
+  entries: { imports: [...CORE, 'client', 'adapters'], packages: [] },
 };

@@ -45,6 +45,7 @@ export {
   type JsonStream,
   type JsonStreamOptions,
   type PartialOptions,
+  type ModelChunk,
   createJsonTransform,
   streamJson,
   WARNING_CODES,

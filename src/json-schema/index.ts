@@ -5,6 +5,7 @@ export { fromJsonSchema, type FromJsonSchemaOptions } from './from-json-schema.j
 export type { InferJsonSchema } from './infer-json-schema.js';
 export { interpretJsonSchema } from './interpret-json-schema.js';
 export { type JsonSchema, isJsonObject, ownValue } from './json-schema.js';
+export { jsonEquals } from './json-values.js';
 export { FORMATS } from './formats.js';
 export { exportJsonSchema } from './export-json-schema.js';
 export { compilePatternProgram, type PatternInstruction } from './patterns/pattern-program.js';

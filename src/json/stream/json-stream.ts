@@ -8,6 +8,7 @@ import { buildPath, type Place } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { describeMismatch, failWith, type ParseResult } from '../result.js';
 import { checkSchema, requireAlignment, type SchemaIssue, type StandardSchema } from '../schema.js';
+import { readChunkText, type ModelChunk } from './model-chunk.js';
 import { showUnfinished, ValueFollower, type PartialOptions } from './value-follower.js';
 
 /** Options of {@link createJsonStream}; all options of `parse` too. */
@@ -32,8 +33,8 @@ export interface JsonSnapshot<T, Input = T> {
 
 /** A stream of text turned into a growing value, which the schema has not seen yet: it has the type of its input. */
 export interface JsonStream<T, Input = T> {
-  /** Takes the next piece of text, cut anywhere, and gives the value so far. */
-  push(chunk: string | Uint8Array): JsonSnapshot<T, Input>;
+  /** Takes the next piece of text, cut anywhere, or the next event of a model's stream, and gives the value so far. */
+  push(chunk: ModelChunk): JsonSnapshot<T, Input>;
   /** The end of the text: the same result as `parse` of the whole. */
   end(): ParseResult<T>;
   /** Calls `listener` with every finished value whose path fits, `items.*` for the elements of `items`. */
@@ -105,7 +106,8 @@ export function createJsonStream<T, Input>(
     push(chunk) {
       if (ended) throw new SluiceError('STREAM_ENDED', 'push after end(); create a stream for each text');
       const places = (changes = []);
-      take(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
+      const text = readChunkText(chunk);
+      take(typeof text === 'string' ? text : decoder.decode(text, { stream: true }));
       return new PlacedSnapshot<T, Input>(
         follower.value as DeepPartial<Input> | undefined,
         places,

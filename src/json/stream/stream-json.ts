@@ -1,9 +1,10 @@
 import type { StandardSchema } from '../schema.js';
+import type { ModelChunk } from './model-chunk.js';
 import { createJsonStream, type JsonSnapshot, type JsonStream, type JsonStreamOptions } from './json-stream.js';
 
 /**
  * {@link createJsonStream} over anything that can be iterated asynchronously: a Node `Readable`, a `ReadableStream`, a
- * generator. Ends early, and ends the source, when the outcome is known; the last snapshot carries `result`.
+ * generator, a stream of OpenAI's or Anthropic's client, `fullStream` of the AI SDK. Ends early, and ends the source, when the outcome is known; the last snapshot carries `result`.
  *
  * @example
  * for await (const { value, result } of streamJson(response.body, schema)) {
@@ -12,7 +13,7 @@ import { createJsonStream, type JsonSnapshot, type JsonStream, type JsonStreamOp
  * }
  */
 export async function* streamJson<T, Input = T>(
-  source: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  source: AsyncIterable<ModelChunk> | Iterable<ModelChunk>,
   schema?: StandardSchema<Input, T>,
   options: JsonStreamOptions = {},
 ): AsyncGenerator<JsonSnapshot<T, Input>, void, undefined> {
@@ -37,7 +38,7 @@ export async function* streamJson<T, Input = T>(
 export function createJsonTransform<T, Input = T>(
   schema?: StandardSchema<Input, T>,
   options: JsonStreamOptions = {},
-): TransformStream<string | Uint8Array, JsonSnapshot<T, Input>> {
+): TransformStream<ModelChunk, JsonSnapshot<T, Input>> {
   const stream = createJsonStream(schema, options);
   let complete = false;
   return new TransformStream({

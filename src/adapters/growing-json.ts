@@ -1,0 +1,133 @@
+import type { Path } from '../json/index.js';
+
+/** A container whose closing bracket has not been written. */
+interface OpenContainer {
+  /** Key or index in the container around it. */
+  readonly step: string | number;
+  readonly content: object;
+  /** Keys written so far; a list needs only their number. */
+  readonly keys: Set<string>;
+  count: number;
+}
+
+/**
+ * Writes a value that is still growing as JSON text that only ever grows: what was written is never taken back. Where the
+ * value changes behind what was written (a later tag supersedes it, a key is repeated), the text has `diverged` and stops.
+ */
+export class GrowingJson {
+  /** Everything written so far. */
+  text = '';
+  diverged = false;
+  readonly #open: OpenContainer[] = [];
+  /** The string being written: what of it was written, without its closing quote. */
+  #string: { readonly path: Path; written: string } | undefined;
+
+  /** Writes what the places in `changed`, in the order of the text, have added to `root`. Returns the new text. */
+  grow(root: unknown, changed: readonly Path[]): string {
+    const before = this.text.length;
+    for (const path of changed) {
+      if (this.diverged) break;
+      this.#write(root, path);
+    }
+    return this.text.slice(before);
+  }
+
+  /** The quote and brackets that would end the text now. */
+  get closing(): string {
+    const brackets = this.#open.map(({ content }) => (Array.isArray(content) ? ']' : '}')).toReversed();
+    return `${this.#string === undefined ? '' : '"'}${brackets.join('')}`;
+  }
+
+  #write(root: unknown, path: Path): void {
+    if (root === undefined) {
+      this.diverged = this.text !== '';
+      return;
+    }
+    // Until something stands in it, a bracket may still turn out to be prose.
+    if (path.length === 0 && isEmptyContainer(root)) return;
+    if (path.length > 0 && this.text === '') this.#begin([], root);
+    const value = find(root, path);
+    if (this.#string !== undefined && isSamePath(this.#string.path, path)) return this.#growString(this.#string, value);
+    const open = this.#open[path.length];
+    if (open !== undefined && open.content === value && this.#isOpenAt(path, path.length)) return;
+    if (!this.#canPlace(path)) {
+      this.diverged = true;
+      return;
+    }
+    this.#closeTo(path.length);
+    this.#placeIn(this.#open[path.length - 1], path.at(-1) ?? '');
+    this.#begin(path, value);
+  }
+
+  /** Whether the containers around a path are the open ones, and its step is a new one there. */
+  #canPlace(path: Path): boolean {
+    const container = this.#open[path.length - 1];
+    if (container === undefined) return path.length === 0 && this.text === '';
+    const step = path.at(-1);
+    const isNew = typeof step === 'number' ? step === container.count : !container.keys.has(String(step));
+    return isNew && this.#isOpenAt(path, path.length - 1);
+  }
+
+  #isOpenAt(path: Path, depth: number): boolean {
+    for (let at = 0; at < depth; at += 1) if (this.#open[at + 1]?.step !== path[at]) return false;
+    return true;
+  }
+
+  #placeIn(container: OpenContainer | undefined, step: string | number): void {
+    if (container === undefined) return;
+    if (container.count > 0) this.text += ',';
+    container.count += 1;
+    if (typeof step === 'number') return;
+    container.keys.add(step);
+    this.text += `${JSON.stringify(step)}:`;
+  }
+
+  #begin(path: Path, value: unknown): void {
+    if (typeof value === 'string') {
+      this.text += `"${escape(value)}`;
+      this.#string = { path, written: value };
+    } else if (typeof value === 'object' && value !== null) {
+      this.text += Array.isArray(value) ? '[' : '{';
+      this.#open.push({ step: path.at(-1) ?? '', content: value, keys: new Set(), count: 0 });
+    } else {
+      this.text += JSON.stringify(value);
+    }
+  }
+
+  #growString(string: { readonly path: Path; written: string }, value: unknown): void {
+    if (typeof value !== 'string' || !value.startsWith(string.written)) {
+      this.diverged = true;
+      return;
+    }
+    this.text += escape(value.slice(string.written.length));
+    string.written = value;
+  }
+
+  /** Closes the open string, and containers until `depth` are left. */
+  #closeTo(depth: number): void {
+    if (this.#string !== undefined) this.text += '"';
+    this.#string = undefined;
+    while (this.#open.length > depth) this.text += Array.isArray(this.#open.pop()?.content) ? ']' : '}';
+  }
+}
+
+function isEmptyContainer(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+function escape(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function isSamePath(a: Path, b: Path): boolean {
+  return a.length === b.length && a.every((step, index) => step === b[index]);
+}
+
+function find(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}

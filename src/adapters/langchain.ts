@@ -1,0 +1,63 @@
+import { BaseTransformOutputParser, OutputParserException } from '@langchain/core/output_parsers';
+import {
+  createCommentError,
+  createJsonStream,
+  parseAsync,
+  type ParseOptions,
+  type ParseResult,
+  type StandardSchema,
+} from '../json/index.js';
+import { formatInstructions } from '../json-schema/index.js';
+
+/**
+ * An output parser for LangChain: `prompt.pipe(model).pipe(new SluiceOutputParser(schema))`. `invoke` gives the validated
+ * value or throws an `OutputParserException` whose `cause` is the `ParseError`; `stream` yields the value while it grows, and the
+ * validated value last.
+ *
+ * @example
+ * const parser = new SluiceOutputParser(z.object({ file: z.string(), line: z.int() }))
+ * const { file, line } = await prompt.pipe(model).pipe(parser).invoke({ instructions: parser.getFormatInstructions() })
+ */
+export class SluiceOutputParser<T> extends BaseTransformOutputParser<T> {
+  static override lc_name(): string {
+    return 'SluiceOutputParser';
+  }
+
+  override lc_namespace = ['sluice', 'langchain'];
+  readonly #schema: StandardSchema<unknown, T>;
+  readonly #options: ParseOptions;
+
+  constructor(schema: StandardSchema<unknown, T>, options: ParseOptions = {}) {
+    super({});
+    this.#schema = schema;
+    this.#options = options;
+  }
+
+  override getFormatInstructions(): string {
+    return formatInstructions(this.#schema, this.#options);
+  }
+
+  override async parse(text: string): Promise<T> {
+    return unwrap(await parseAsync(text, this.#schema, this.#options), text);
+  }
+
+  /** Partial values have the type of the value, as in LangChain's own parsers; only the last one is validated. */
+  override async *_transform(input: AsyncGenerator<Parameters<this['invoke']>[0]>): AsyncGenerator<T> {
+    const stream = createJsonStream(undefined, this.#options);
+    let text = '';
+    for await (const part of input) {
+      const chunk = typeof part === 'string' ? part : part.text;
+      text += chunk;
+      const { changed } = stream.push(chunk);
+      if (changed.length > 0) yield stream.copy() as T;
+    }
+    yield await this.parse(text);
+  }
+}
+
+function unwrap<T>(result: ParseResult<T>, text: string): T {
+  if (result.ok) return result.value;
+  const cause = result.status === 'comment' ? createCommentError(undefined) : result.error;
+  // LangChain's agents send the message back to the model.
+  throw Object.assign(new OutputParserException(cause.message, text, cause.message, false), { cause });
+}

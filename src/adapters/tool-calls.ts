@@ -1,0 +1,157 @@
+import { SluiceError } from '../base/index.js';
+import {
+  createJsonStream,
+  readChunkText,
+  type JsonSnapshot,
+  type JsonStream,
+  type JsonStreamOptions,
+  type ModelChunk,
+  type StandardSchema,
+} from '../json/index.js';
+
+/** More calls than this in one answer are refused. */
+const MOST_CALLS = 256;
+
+/** The state of one tool call while a model writes its arguments. */
+export interface ToolCallSnapshot extends JsonSnapshot<unknown> {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Options of {@link streamToolCalls}; those of the streams of the arguments too. */
+export interface ToolCallOptions extends JsonStreamOptions {
+  /** Schemas of the arguments by the name of the tool. Arguments of other tools are read without one. */
+  readonly schemas?: Readonly<Record<string, StandardSchema>>;
+}
+
+/**
+ * The tool calls of a streamed answer, each with its arguments as a growing value. Takes streams of OpenAI's client (chat
+ * completions and responses), of Anthropic's, and `fullStream` of the AI SDK. The last snapshot of a call carries `result`.
+ *
+ * @example
+ * for await (const { name, value, result } of streamToolCalls(stream, { schemas: { search: Query } })) {
+ *   if (result?.ok) await execute(name, result.value)
+ * }
+ */
+export async function* streamToolCalls(
+  source: AsyncIterable<ModelChunk>,
+  options: ToolCallOptions = {},
+): AsyncGenerator<ToolCallSnapshot, void, undefined> {
+  const { schemas = {}, ...streaming } = options;
+  const calls = new Map<string | number, OpenCall>();
+  for await (const chunk of source) {
+    for (const part of readCallParts(chunk)) {
+      let call = calls.get(part.key);
+      if (call === undefined) {
+        if (part.name === undefined) continue;
+        if (calls.size >= MOST_CALLS)
+          throw new SluiceError('LIMIT_EXCEEDED', `The answer has more than ${MOST_CALLS} tool calls.`);
+        const schema = Object.hasOwn(schemas, part.name) ? schemas[part.name] : undefined;
+        const stream = createJsonStream<unknown, unknown>(schema, streaming);
+        call = { id: part.id ?? String(part.key), name: part.name, stream, ended: false };
+        calls.set(part.key, call);
+      }
+      if (!call.ended && part.text !== '') yield describe(call, call.stream.push(part.text));
+      if (part.ends === true) yield* end(call);
+    }
+  }
+  for (const call of calls.values()) yield* end(call);
+}
+
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  readonly stream: JsonStream<unknown>;
+  ended: boolean;
+}
+
+function describe(
+  { id, name }: OpenCall,
+  { value, changed, complete, result }: JsonSnapshot<unknown>,
+): ToolCallSnapshot {
+  return { id, name, value, changed, complete, ...(result !== undefined && { result }) };
+}
+
+function* end(call: OpenCall): Generator<ToolCallSnapshot> {
+  if (call.ended) return;
+  call.ended = true;
+  const { value } = call.stream.push('');
+  const result = call.stream.end();
+  yield describe(call, { value, changed: [], complete: result.ok, result });
+}
+
+/** What a chunk says about a call: its beginning has a name, the last part `ends`. */
+interface CallPart {
+  readonly key: string | number;
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly text: string;
+  readonly ends?: boolean;
+}
+
+/** The fields that the events of all four streams use. */
+interface CallEvent {
+  readonly type?: string;
+  readonly id?: string;
+  readonly index?: number;
+  readonly toolName?: string;
+  readonly item_id?: string;
+  readonly delta?: string | { readonly type?: string; readonly partial_json?: string };
+  readonly content_block?: { readonly type?: string; readonly id?: string; readonly name?: string };
+  readonly item?: { readonly type?: string; readonly id?: string; readonly call_id?: string; readonly name?: string };
+  readonly choices?: readonly {
+    readonly index?: number;
+    readonly delta?: {
+      readonly tool_calls?: readonly {
+        readonly index?: number;
+        readonly id?: string;
+        readonly function?: { readonly name?: string; readonly arguments?: string };
+      }[];
+    };
+  }[];
+}
+
+function readCallParts(chunk: ModelChunk): readonly CallPart[] {
+  // Throws where the stream reports a failure.
+  if (readChunkText(chunk) !== '' || typeof chunk !== 'object') return [];
+  const event = chunk as CallEvent;
+  if (event.choices !== undefined) {
+    const calls = event.choices.find(({ index = 0 }) => index === 0)?.delta?.tool_calls ?? [];
+    return calls.map(({ index = 0, id, function: called }) => ({
+      key: index,
+      id,
+      // Only the first part has a name; some servers send an empty one with the others.
+      name: called?.name === '' ? undefined : called?.name,
+      text: called?.arguments ?? '',
+    }));
+  }
+  const { delta, index = 0, id = '', item_id = '' } = event;
+  switch (event.type ?? '') {
+    case 'content_block_start': {
+      const { type, id: callId, name } = event.content_block ?? {};
+      return type === 'tool_use' ? [{ key: index, id: callId, name, text: '' }] : [];
+    }
+    case 'content_block_delta':
+      return typeof delta === 'object' && delta.type === 'input_json_delta'
+        ? [{ key: index, text: delta.partial_json ?? '' }]
+        : [];
+    case 'content_block_stop':
+      return [{ key: index, text: '', ends: true }];
+    case 'response.output_item.added': {
+      const { type, id: itemId = '', call_id: callId, name } = event.item ?? {};
+      return type === 'function_call' ? [{ key: itemId, id: callId, name, text: '' }] : [];
+    }
+    case 'response.function_call_arguments.delta':
+      return [{ key: item_id, text: typeof delta === 'string' ? delta : '' }];
+    case 'response.function_call_arguments.done':
+      return [{ key: item_id, text: '', ends: true }];
+    case 'tool-input-start':
+      return [{ key: id, id, name: event.toolName, text: '' }];
+    case 'tool-input-delta':
+      return [{ key: id, text: typeof delta === 'string' ? delta : '' }];
+    case 'tool-input-end':
+      return [{ key: id, text: '', ends: true }];
+    default:
+      return [];
+  }
+}

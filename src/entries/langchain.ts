@@ -1,0 +1,1 @@
+export { SluiceOutputParser } from '../adapters/langchain.js';

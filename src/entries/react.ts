@@ -1,0 +1,1 @@
+export { useJsonStream, type JsonStreamState } from '../adapters/react.js';

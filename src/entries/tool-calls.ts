@@ -1,0 +1,1 @@
+export { streamToolCalls, type ToolCallOptions, type ToolCallSnapshot } from '../adapters/tool-calls.js';
