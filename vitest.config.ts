@@ -6,7 +6,7 @@ import { ByProject } from './test/by-project.js';
 const SHARED = {
   // No module of ours keeps state between tests, so files may share a process, which halves the time.
   isolate: false,
-  setupFiles: ['test/fixed-seed.ts'],
+  setupFiles: ['test/fixed-seed.ts', 'test/own-home.ts'],
   // A slow or busy machine is no failure: this only ends what hangs.
   testTimeout: 60_000,
 };

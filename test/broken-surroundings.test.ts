@@ -81,14 +81,7 @@ describe('a folder that cannot be made', () => {
     const { run_id } = JSON.parse(stdout) as { run_id: string };
     expectRefusal(await sluice('export', run_id, 'CLOSED/x'), 'SYSTEM_REFUSED');
     expectRefusal(await sluice('export', run_id, 'file/x.tar'), 'SYSTEM_REFUSED');
-    expect((await readdir(folder)).toSorted()).toEqual([
-      '.sluice',
-      'answer.json',
-      'file',
-      'folder',
-      'letter.db',
-      'request.json',
-    ]);
+    expect((await readdir(folder)).toSorted()).toEqual(['answer.json', 'file', 'folder', 'letter.db', 'request.json']);
   });
 });
 

@@ -48,10 +48,12 @@ describe('Ctrl-C', () => {
     await mkdir(repo_dir);
     const request = { issue_ref: 'local#1', role: 'qa', repo_dir, worker: 'slow', instructions: 'x' };
     await writeFile(join(folder, 'request.json'), JSON.stringify(request));
-    const { exitCode, stdout } = await interrupt(['order', 'request.json'], hasBegun);
+    const { exitCode, stdout } = await interrupt(['order', 'request.json', '--config', 'sluice.config.json'], hasBegun);
     expect(exitCode).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ action: 'needs-human', state: 'settled' });
-    expect(JSON.parse((await run(process.execPath, [MAIN, 'inbox'], folder)).stdout)).toHaveLength(1);
+    expect(
+      JSON.parse((await run(process.execPath, [MAIN, 'inbox', '--config', 'sluice.config.json'], folder)).stdout),
+    ).toHaveLength(1);
   });
 
   /** An agent that asks, and is content with any answer. */
@@ -69,7 +71,7 @@ describe('Ctrl-C', () => {
     const program = join(folder, 'asking.cjs');
     await writeFile(program, source, { mode: 0o755 });
     await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ programs: { codex: program } }));
-    return ['run', '--engine', 'codex', '--mode', 'interactive', 'Paint it.'];
+    return ['run', '--config', 'sluice.config.json', '--engine', 'codex', '--mode', 'interactive', 'Paint it.'];
   }
 
   it('cancels a run that waits for an answer', async () => {

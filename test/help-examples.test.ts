@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { COMMAND_EXAMPLES } from '../src/cli/command-examples.js';
+import { findProjectData } from '../src/files/index.js';
 import { ANSWER, setStage } from './command-stage.js';
 import { startCommand } from './start-command.js';
 
@@ -18,7 +19,11 @@ const { folder, env, write, type } = setStage(mkdtempSync(join(tmpdir(), 'sluice
 
 /** With the ids of a run and of an item for the words that stand for them. */
 function fillIn(line: string): string {
-  if (line.includes('RUN')) return line.replaceAll('RUN', readdirSync(join(folder, '.sluice/runs')).at(-1) ?? '');
+  if (line.includes('RUN')) {
+    const runs = join(findProjectData(folder, env).path, 'runs');
+    const id = readdirSync(runs).at(-1) ?? '';
+    return line.replaceAll('RUN_FOLDER', join(runs, id)).replaceAll('RUN', id);
+  }
   if (!line.includes('ITEM')) return line;
   const [item] = JSON.parse(type('sluice inbox --json').stdout) as { readonly id: string }[];
   return line.replaceAll('ITEM', item?.id ?? '');
@@ -48,7 +53,7 @@ beforeAll(() => {
     instructions: 'Greet.',
   };
   write('request.json', JSON.stringify(request));
-  type('sluice demo && sluice run --engine codex Hello');
+  type('sluice trust && sluice demo && sluice run --engine codex Hello');
 }, 60_000);
 
 afterAll(() => {

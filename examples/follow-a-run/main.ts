@@ -15,10 +15,11 @@ const SLUICE = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 const folder = await mkdtemp(join(tmpdir(), 'sluice-example-'));
 // Over HTTP only programs that the configuration lists may be started, in folders under its roots.
 await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ commands: ['sh'], roots: [folder] }));
-const server = spawn(process.execPath, [SLUICE, 'serve', '--port', '0', '--no-demo'], { cwd: folder });
+const serve = ['serve', '--port', '0', '--no-demo', '--config', 'sluice.config.json', '--data', 'data'];
+const server = spawn(process.execPath, [SLUICE, ...serve], { cwd: folder });
 try {
   const [address] = (await once(server.stdout.setEncoding('utf8'), 'data')) as [string];
-  const client = createClient({ url: address.trim() });
+  const client = createClient({ url: address.split('\n')[0] ?? '' });
 
   const { id } = await client.startRun({
     body: {

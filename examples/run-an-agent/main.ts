@@ -23,7 +23,7 @@ try {
       max_retries: 1,
       limits: { time_s: 60 },
     },
-    { data: join(folder, '.sluice') },
+    { data: join(folder, 'data') },
   );
 
   for await (const { protocol, event } of run.events) {

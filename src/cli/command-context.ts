@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { MisuseError } from './failure.js';
 import type { Command } from 'commander';
-import { DEFAULT_DATA, createSinks, loadConfig } from '../config/index.js';
+import { createSinks } from '../config/index.js';
 import type { Config } from '../config/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import { silentLogger, omitUndefined } from '../base/index.js';
+import { findProjectData } from '../files/index.js';
 import type { Logger } from '../base/index.js';
 import type { Store } from '../store/index.js';
 import type { CommandIo } from './command-io.js';
+import { loadCommandConfig } from './load-command-config.js';
+import { formatLine } from './terminal-text.js';
 
 /** The options that name the store. */
 export interface ContextFlags {
@@ -36,10 +38,14 @@ interface ContextOptions {
   readonly readsOnly?: boolean;
 }
 
+/** What `--data` says in the help of every command. */
+export const DATA_OPTION =
+  'folder of run folders, comments and the database (default: one per project in your data directory)';
+
 /** Adds the options that name the store. */
 export function withContextOptions(command: Command): Command {
   return command
-    .option('--data <dir>', 'folder of run folders, comments and the database (default: .sluice)')
+    .option('--data <dir>', DATA_OPTION)
     .option('--database <url>', 'sqlite:FILE or postgres://… (default: a file in the data folder)')
     .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)');
 }
@@ -47,8 +53,9 @@ export function withContextOptions(command: Command): Command {
 /** Opens the context for one command and closes it afterwards. */
 export async function withContext<T>(
   flags: ContextFlags,
+  io: CommandIo,
   work: (context: CommandContext) => Promise<T>,
-  { wrappers: more = {}, createLogger = () => silentLogger, readsOnly = false }: ContextOptions = {},
+  { wrappers: more = {}, createLogger, readsOnly = false }: ContextOptions = {},
 ): Promise<T> {
   // Loaded only here: other commands need no databases and no forge clients.
   const [{ createLead, readChecks, readWrappers }, { openStore }, { demoWrappersIn }] = await Promise.all([
@@ -56,7 +63,12 @@ export async function withContext<T>(
     import('../store/index.js'),
     import('../dispatch/index.js'),
   ]);
-  const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  const config = await loadCommandConfig(flags, io);
+  const logger = createLogger?.(config) ?? silentLogger;
+  if (config.dataWarning !== undefined) {
+    if (createLogger === undefined) await io.stderr.write(formatLine(config.dataWarning));
+    else logger.warn(config.dataWarning);
+  }
   // The configuration overrides workers of the same name from a command or a demo.
   const wrappers: Wrappers = {
     ...(await demoWrappersIn(config.data)),
@@ -65,8 +77,7 @@ export async function withContext<T>(
   };
   const { data, secrets, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);
-  const logger = createLogger(config);
-  const store = await openStore(readsOnly ? findDatabase(config) : config.database);
+  const store = await openStore(readsOnly ? findDatabase(config, flags) : config.database);
   try {
     const lead = createLead({
       store,
@@ -89,10 +100,10 @@ export async function withContext<T>(
 }
 
 /** The database to read. A missing default one has no records; a missing one that was named is a mistake. */
-function findDatabase({ database }: Config): string {
+function findDatabase({ database, data }: Config, flags: ContextFlags): string {
   const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
   if (file === undefined || existsSync(file)) return database;
-  if (resolve(file) === resolve(DEFAULT_DATA, 'sluice.db')) return 'memory:';
+  if (data === findProjectData(process.cwd(), process.env).path && flags.database === undefined) return 'memory:';
   throw new MisuseError(`There is no database at "${file}". Check --data and --database.`);
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** A command line and what it does. `RUN` and `ITEM` stand for the ids of a run and of an inbox item. */
+/** A command line and what it does. `RUN`, `RUN_FOLDER` and `ITEM` stand for a run's id and folder, and the id of an inbox item. */
 interface CommandExample {
   readonly line: string;
   readonly does: string;
@@ -35,11 +35,12 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
     },
   ],
   translate: [
-    { line: 'sluice translate .sluice/runs/RUN', does: 'print the events as FCMP' },
-    { line: 'sluice translate .sluice/runs/RUN --to agui', does: 'print AG-UI events' },
-    { line: 'sluice translate .sluice/runs/RUN --write', does: 'rewrite the logs of the folder' },
+    { line: 'sluice translate RUN_FOLDER', does: 'print the events as FCMP' },
+    { line: 'sluice translate RUN_FOLDER --to agui', does: 'print AG-UI events' },
+    { line: 'sluice translate RUN_FOLDER --write', does: 'rewrite the logs of the folder' },
   ],
-  replay: [{ line: 'sluice replay .sluice/runs/RUN', does: 'compare the logs with what this version produces' }],
+  replay: [{ line: 'sluice replay RUN_FOLDER', does: 'compare the logs with what this version produces' }],
+  trust: [{ line: 'sluice trust', does: 'let the configuration here start programs' }],
   doctor: [{ line: 'sluice doctor', does: 'check which agents are installed' }],
   order: [{ line: 'sluice order request.json', does: 'execute one order and print the decision' }],
   inbox: [

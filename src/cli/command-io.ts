@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { getErrorCode } from '../base/index.js';
 
@@ -9,6 +10,8 @@ export interface CommandIo {
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
+  /** Asks the person at the terminal, and returns the line they type; undefined where there is none. */
+  readonly ask?: ((question: string) => Promise<string>) | undefined;
 }
 
 /** Input as it arrives. */
@@ -37,6 +40,7 @@ export function createProcessIo(): CommandIo {
     openFile: (path) => createReadStream(path),
     stdout: toOutput(process.stdout, { isData: true }),
     stderr: toOutput(process.stderr, { isData: false }),
+    ask: isatty(0) && isatty(2) ? askTerminal : undefined,
   };
 }
 
@@ -65,4 +69,20 @@ function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData
 /** After the first error a stream only reports that it is destroyed. */
 function isRefusal(error: Error | null | undefined): error is Error {
   return error instanceof Error && 'syscall' in error && getErrorCode(error) !== 'EPIPE';
+}
+
+/** More than anyone types as the answer to a question. */
+const MAX_ANSWER_BYTES = 4096;
+
+/** Asks at the terminal itself: standard input stays as it is, for the command. */
+async function askTerminal(question: string): Promise<string> {
+  const terminal = await open('/dev/tty', 'r+').catch(() => undefined);
+  if (terminal === undefined) return '';
+  try {
+    await terminal.write(question);
+    const { buffer, bytesRead } = await terminal.read(Buffer.alloc(MAX_ANSWER_BYTES), 0, MAX_ANSWER_BYTES, null);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await terminal.close();
+  }
 }

@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   run: async () => (await import('./commands/run.js')).addRunCommand,
   translate: async () => (await import('./commands/translate.js')).addTranslateCommand,
   replay: async () => (await import('./commands/replay.js')).addReplayCommand,
+  trust: async () => (await import('./commands/trust.js')).addTrustCommand,
   doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
   order: async () => (await import('./commands/order.js')).addOrderCommand,
   inbox: async () => (await import('./commands/inbox.js')).addInboxCommand,

@@ -151,6 +151,8 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'>
   /** Absolute. */
   readonly data: string;
   readonly database: string;
+  /** What the user should know about the data folder; undefined if nothing. */
+  readonly dataWarning?: string | undefined;
   /** The file that was read; null if there is none. */
   readonly file: string | null;
 }

@@ -16,7 +16,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * The sinks of a configuration; without any, a Markdown file for each issue. Secrets come from the environment.
  *
  * @example
- * createSinks({ data: '.sluice', sinks: [{ type: 'github', token_env: 'GITHUB_TOKEN' }] }, process.env)
+ * createSinks({ data, sinks: [{ type: 'github', token_env: 'GITHUB_TOKEN' }] }, process.env)
  */
 export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environment): readonly Sink[] {
   const { data, sinks = [{ type: 'markdown' }] } = config;

@@ -1,4 +1,5 @@
-export { DEFAULT_DATA, loadConfig } from './load-config.js';
+export { examineConfig, findConfigFile, loadConfig } from './load-config.js';
+export { recordTrust, revokeTrust, type UntrustedConfig } from './trust.js';
 export { createNotifyPost, createSinks } from './create-sinks.js';
 export { readRetention, type Config } from './config.js';
 export { type Token, readTokens } from './read-tokens.js';

@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { findProjectData } from '../files/index.js';
 import { loadConfig } from './load-config.js';
 
 let cwd: string;
@@ -16,18 +17,28 @@ afterEach(async () => {
 const write = async (name: string, text: string): Promise<void> => writeFile(join(cwd, name), text);
 
 describe('settings', () => {
-  it('have a default each: a folder here and a SQLite file in it', async () => {
-    expect(await loadConfig({ cwd, env: {} })).toEqual({
-      data: join(cwd, '.sluice'),
-      database: `sqlite:${join(cwd, '.sluice', 'sluice.db')}`,
-      file: null,
+  it('have a default each: a folder outside of the project and a SQLite file in it', async () => {
+    const env = { HOME: '/home/ada' };
+    const { path: data } = findProjectData(cwd, env);
+    expect(data).toMatch(/^\/home\/ada\/\.local\/share\/sluice\/projects\//);
+    expect(await loadConfig({ cwd, env })).toEqual({ data, database: `sqlite:${join(data, 'sluice.db')}`, file: null });
+  });
+
+  it('come with a warning where the data is still in the project', async () => {
+    await mkdir(join(cwd, '.sluice'));
+    const config = await loadConfig({ cwd, env: { HOME: '/home/ada' } });
+    expect(config).toMatchObject({
+      data: join(await realpath(cwd), '.sluice'),
+      dataWarning: expect.stringContaining('agents can write'),
     });
+    expect((await loadConfig({ cwd, env: {}, flags: { data: 'd' } })).dataWarning).toBeUndefined();
   });
 
   it('come from a flag before the environment before the file', async () => {
     await write('sluice.config.json', '{"data": "from-file", "database": "sqlite:file.db"}');
-    const env = { SLUICE_DATA: 'from-env' };
-    expect((await loadConfig({ cwd, env: {} })).data).toBe(join(cwd, 'from-file'));
+    const named = { SLUICE_CONFIG: 'sluice.config.json' };
+    const env = { ...named, SLUICE_DATA: 'from-env' };
+    expect((await loadConfig({ cwd, env: named })).data).toBe(join(cwd, 'from-file'));
     expect((await loadConfig({ cwd, env })).data).toBe(join(cwd, 'from-env'));
     expect((await loadConfig({ cwd, env, flags: { data: 'from-flag' } })).data).toBe(join(cwd, 'from-flag'));
   });
@@ -63,7 +74,7 @@ describe('settings', () => {
   it('may start an engine with arguments, of which only the program is a path', async () => {
     const programs = { codex: ['npx', 'codex', '--flag'], gemini: ['./bin/gemini', './x'] };
     await write('sluice.config.json', JSON.stringify({ programs }));
-    const config = await loadConfig({ cwd, env: {} });
+    const config = await loadConfig({ cwd, env: {}, flags: { config: 'sluice.config.json' } });
     expect(config.programs).toEqual({ ...programs, gemini: [join(cwd, 'bin', 'gemini'), './x'] });
   });
 
@@ -87,7 +98,8 @@ describe('settings', () => {
       'sluice.config.mjs',
       'export default { wrappers: { mine: { type: "script", command: ["./work.sh"] } } }',
     );
-    expect((await loadConfig({ cwd, env: {} })).wrappers).toEqual({ mine: { type: 'script', command: ['./work.sh'] } });
+    const { wrappers } = await loadConfig({ cwd, env: {}, flags: { config: 'sluice.config.mjs' } });
+    expect(wrappers).toEqual({ mine: { type: 'script', command: ['./work.sh'] } });
   });
 
   it.each([
@@ -98,7 +110,7 @@ describe('settings', () => {
     ['a module that throws', 'sluice.config.mjs', 'throw new Error("no")'],
   ])('are refused with the file and the reason for %s', async (_, name, text) => {
     await write(name, text);
-    await expect(loadConfig({ cwd, env: {} })).rejects.toMatchObject({
+    await expect(loadConfig({ cwd, env: {}, flags: { config: name } })).rejects.toMatchObject({
       code: 'INVALID_CONFIG',
       message: expect.stringContaining(name),
     });
@@ -126,7 +138,9 @@ describe('settings', () => {
     await write('sluice.config.mjs', 'await new Promise(() => undefined); export default {}');
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const loading = loadConfig({ cwd, env: {} }).catch((error: unknown) => error);
+    const loading = loadConfig({ cwd, env: {}, flags: { config: 'sluice.config.mjs' } }).catch(
+      (error: unknown) => error,
+    );
     while (vi.getTimerCount() === 0) await nextTurn();
     vi.advanceTimersByTime(10_000);
     expect(await loading).toMatchObject({

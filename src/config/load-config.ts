@@ -6,6 +6,9 @@ import { fromJsonSchema } from '../json-schema/index.js';
 import { configFileSchema } from './config.js';
 import type { Config, ConfigFile } from './config.js';
 import type { AgentSettings } from '../runs/index.js';
+import { findProjectData } from '../files/index.js';
+import { hashConfig, listNeeds, requireTrust } from './trust.js';
+import type { ConfirmTrust, UntrustedConfig } from './trust.js';
 import { knownKeys } from './known-keys.js';
 
 /** Where settings are looked for, the first found wins: flag, environment, file, default. */
@@ -17,49 +20,87 @@ export interface ConfigSources {
     readonly data?: string | undefined;
     readonly database?: string | undefined;
   };
+  /** Asked before a file that was found in the current folder is used; without it only what is trusted already is used. */
+  readonly confirmTrust?: ConfirmTrust | undefined;
 }
 
 /** Looked for in the current folder, in this order. */
 const FILE_NAMES = ['sluice.config.mjs', 'sluice.config.json'];
-/** The default data folder, in the current folder. */
-export const DEFAULT_DATA = '.sluice';
 /** Far more than anyone writes by hand. */
 const MAX_FILE_BYTES = 1024 * 1024;
 /** Long enough for a module that fetches secrets. */
 const MAX_LOAD_MS = 10_000;
 
+/** The configuration file in a folder; null if there is none. */
+export async function findConfigFile(folder: string): Promise<string | null> {
+  for (const name of FILE_NAMES) {
+    const file = join(folder, name);
+    if ((await stat(file).catch(() => undefined))?.isFile() === true) return file;
+  }
+  return null;
+}
+
 /**
  * Reads the settings: flag before environment (`SLUICE_CONFIG`, `SLUICE_DATA`, `SLUICE_DATABASE`) before
- * `sluice.config.mjs` or `.json` before default. Paths in the file are relative to the file.
+ * `sluice.config.mjs` or `.json` before default. Paths in the file are relative to the file. A file that was found and not
+ * named is used only if it is trusted, or harmless.
  *
  * @example
  * const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags: { data: 'runs' } })
  */
-export async function loadConfig({ cwd, env, flags = {} }: ConfigSources): Promise<Config> {
+export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigSources): Promise<Config> {
   const named = flags.config ?? ignoreEmpty(env['SLUICE_CONFIG']);
-  const file = named === undefined ? await findFile(cwd) : resolve(cwd, named);
-  const settings = file === null ? {} : await readConfigFile(file);
+  const file = named === undefined ? await findConfigFile(cwd) : resolve(cwd, named);
+  const checkTrust = async (content: ConfigContent, needs: readonly string[]): Promise<void> => {
+    if (named === undefined && needs.length > 0) await requireTrust({ ...content, needs }, env, confirmTrust);
+  };
+  const settings = file === null ? {} : await readConfigFile(file, checkTrust);
   const placed = placePaths(file === null ? cwd : dirname(file), settings);
-  const data = resolve(cwd, ignoreEmpty(flags.data) ?? ignoreEmpty(env['SLUICE_DATA']) ?? placed.data ?? DEFAULT_DATA);
+  const chosen = ignoreEmpty(flags.data) ?? ignoreEmpty(env['SLUICE_DATA']) ?? placed.data;
+  const { path: data, warning: dataWarning } =
+    chosen === undefined ? findProjectData(cwd, env) : { path: resolve(cwd, chosen), warning: undefined };
   const database = flags.database ?? ignoreEmpty(env['SLUICE_DATABASE']) ?? placed.database;
-  return { ...placed, data, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
+  return { ...placed, data, dataWarning, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
 }
+
+/** What a person trusts: a file, and what is in it. */
+type ConfigContent = Pick<UntrustedConfig, 'file' | 'sha256'>;
+
+/** Throws unless the content is trusted with these settings. */
+type CheckTrust = (content: ConfigContent, needs: readonly string[]) => Promise<void>;
 
 /** A variable or flag that is empty counts as not set. */
 function ignoreEmpty(variable: string | undefined): string | undefined {
   return variable === '' ? undefined : variable;
 }
 
-async function findFile(cwd: string): Promise<string | null> {
-  for (const name of FILE_NAMES) {
-    const file = join(cwd, name);
-    if ((await stat(file).catch(() => undefined))?.isFile() === true) return file;
-  }
-  return null;
+/**
+ * Reads what needs trust of a file without executing it, for a person who decides.
+ *
+ * @example
+ * await examineConfig('/srv/shop/sluice.config.json') // { file, sha256: '…', needs: ['wrappers'] }
+ */
+export async function examineConfig(file: string): Promise<ConfigContent & Pick<UntrustedConfig, 'needs'>> {
+  const content = await readContent(file);
+  const { sha256 } = content;
+  if (!isJson(file)) return { file, sha256, needs: ['code'] };
+  return { file, sha256, needs: listNeeds(await checkShape(file, await readValue(file, content))) };
 }
 
-async function readConfigFile(file: string): Promise<ConfigFile> {
-  const value = await readValue(file);
+async function readConfigFile(file: string, checkTrust: CheckTrust): Promise<ConfigFile> {
+  const content = await readContent(file);
+  // Code is trusted before it is loaded; data is read first, because most of it needs no trust.
+  if (!isJson(file)) await checkTrust(content, ['code']);
+  const settings = await checkShape(file, await readValue(file, content));
+  if (isJson(file)) await checkTrust(content, listNeeds(settings));
+  return settings;
+}
+
+function isJson(file: string): boolean {
+  return file.endsWith('.json');
+}
+
+async function checkShape(file: string, value: unknown): Promise<ConfigFile> {
   const checked = await fromJsonSchema<ConfigFile>(configFileSchema)['~standard'].validate(value);
   if (checked.issues === undefined) return checked.value;
   const places = checked.issues.map(({ path = [], message }) => {
@@ -80,23 +121,33 @@ function hintFor(keys: readonly string[]): string {
   return ` (known here: ${known.join(', ')})`;
 }
 
-async function readValue(file: string): Promise<unknown> {
+/** A file as it was read once: what is hashed is what is parsed. */
+async function readContent(file: string): Promise<ConfigContent & { readonly bytes: Uint8Array }> {
   try {
     await checkFile(file);
+    const bytes = await readFile(file);
+    return { file, bytes, sha256: hashConfig(bytes) };
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+async function readValue(file: string, { bytes, sha256 }: Awaited<ReturnType<typeof readContent>>): Promise<unknown> {
+  try {
     // The decoder strips the byte order mark that some editors write.
-    if (file.endsWith('.json')) return JSON.parse(new TextDecoder().decode(await readFile(file))) as unknown;
+    if (isJson(file)) return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
     const module: unknown = await inTime(import(pathToFileURL(file).href));
+    // Node.js reads the file again: what it has loaded must be what was trusted.
+    if (hashConfig(await readFile(file)) !== sha256) throw new Error('it changed while it was loaded');
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   } catch (error) {
-    const why = getErrorMessage(error);
-    throw new SluiceError(
-      'INVALID_CONFIG',
-      `Cannot read the configuration "${file}": ${why}. Correct it, or name another file.`,
-      {
-        cause: error,
-      },
-    );
+    throw unreadable(file, error);
   }
+}
+
+function unreadable(file: string, cause: unknown): SluiceError {
+  const message = `Cannot read the configuration "${file}": ${getErrorMessage(cause)}. Correct it, or name another file.`;
+  return new SluiceError('INVALID_CONFIG', message, { cause });
 }
 
 async function checkFile(file: string): Promise<void> {

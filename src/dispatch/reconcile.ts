@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { isPresent } from '../files/index.js';
+import { chooseDataFolder, isPresent } from '../files/index.js';
 import { STREAM_BYTES } from '../orders/index.js';
 import type { Lead } from '../orders/index.js';
 import type { InboxItem, RunRecord } from '../records/index.js';
@@ -18,8 +18,8 @@ import { findWorktree, putAwayWorktree } from './order/worktree.js';
 export interface ReconcileOptions {
   readonly store: Store;
   readonly lead: Lead;
-  /** The data folder: run folders, worktrees, notes of running processes. */
-  readonly data: string;
+  /** The data folder: run folders, worktrees, notes of running processes; by default that of this project. */
+  readonly data?: string;
   readonly clock: () => number;
   /** Whether a claim of another machine has been expired for long enough; at once by default. */
   readonly isAbandoned?: (run: RunRecord) => boolean;
@@ -50,10 +50,12 @@ const ORPHANED = failedResult(
  * orphaned runs; an order of such a run is settled with whatever can be read of its result.
  *
  * @example
- * const { requeued, ended } = await reconcile({ store, lead, data: '.sluice', clock: Date.now })
+ * const { requeued, ended } = await reconcile({ store, lead, clock: Date.now })
  */
-export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
-  const { store, clock, data } = options;
+export async function reconcile(given: ReconcileOptions): Promise<Reconciliation> {
+  const data = chooseDataFolder(given.data);
+  const options = { ...given, data };
+  const { store, clock } = options;
   // First: a run is over only when its process is gone.
   const processes = await endOrphans(join(data, 'processes'));
   const report = { requeued: await store.requeueExpired(clock()), ended: 0, held: 0, processes: processes.length };
@@ -70,7 +72,10 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   }
 }
 
-async function endUnlessHeld(options: ReconcileOptions, run: RunRecord): Promise<'held' | 'ended'> {
+async function endUnlessHeld(
+  options: ReconcileOptions & { readonly data: string },
+  run: RunRecord,
+): Promise<'held' | 'ended'> {
   const { owner, order } = run;
   if (owner === null || (await isHeld(owner))) return 'held';
   if (owner.host !== hostname() && options.isAbandoned?.(run) === false) return 'held';
@@ -92,7 +97,7 @@ async function isHeld({ worker_id, host, pid, pid_started }: NonNullable<RunReco
 }
 
 async function settleOrphan(
-  { store, lead, data }: ReconcileOptions,
+  { store, lead, data }: ReconcileOptions & { readonly data: string },
   { issue_ref: issueRef, run_id: runId }: NonNullable<RunRecord['order']>,
   run: string,
 ): Promise<void> {

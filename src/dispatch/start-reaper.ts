@@ -7,7 +7,8 @@ import { createWaker } from './waker.js';
 import { DEFAULT_LEASE_MS } from './worker-options.js';
 
 /** What a reaper needs. */
-export interface ReaperOptions extends Omit<ReconcileOptions, 'clock'> {
+export interface ReaperOptions extends Omit<ReconcileOptions, 'clock' | 'data'> {
+  readonly data: string;
   readonly clock?: () => number;
   /** How often it looks; every lease by default. */
   readonly everyMs?: number;
@@ -22,7 +23,7 @@ export interface ReaperOptions extends Omit<ReconcileOptions, 'clock'> {
  * that no run stays `running` when the last worker is gone.
  *
  * @example
- * const reaper = startReaper({ store, lead, data: '.sluice' })
+ * const reaper = startReaper({ store, lead, data })
  * await reaper.stop()
  */
 export function startReaper(options: ReaperOptions): { stop(): Promise<void> } {

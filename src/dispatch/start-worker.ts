@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import { createUlids, silentLogger } from '../base/index.js';
 import type { WorkerIdentity } from '../records/index.js';
-import { VERSION } from '../files/index.js';
+import { VERSION, chooseDataFolder } from '../files/index.js';
 import { identifyOwnProcess, listLaunchers } from '../runs/index.js';
 import { whileInProgress } from './claims-in-progress.js';
 import { executeRun } from './execute-run.js';
@@ -24,11 +24,12 @@ const LAST_DELIVERY_MS = 5000;
  * reconciles what crashed workers left. Any number of workers, in any number of processes, share one store.
  *
  * @example
- * const worker = startWorker({ store, lead, runs: { data: '.sluice' }, concurrency: 2 })
+ * const worker = startWorker({ store, lead, concurrency: 2 })
  * process.once('SIGTERM', () => void worker.stop())
  */
 export function startWorker(options: WorkerOptions): Worker {
-  const { store, lead, runs, takes = ['orders', 'runs'], logger = silentLogger } = options;
+  const { store, lead, takes = ['orders', 'runs'], logger = silentLogger } = options;
+  const runs = { ...options.runs, data: chooseDataFolder(options.runs?.data, (warning) => logger.warn(warning)) };
   const { clock = () => store.now() } = options;
   const { leaseMs = DEFAULT_LEASE_MS, pollMs = DEFAULT_POLL_MS, concurrency = DEFAULT_CONCURRENCY } = options;
   const newId = options.newId ?? createUlids(clock);
@@ -86,7 +87,7 @@ export function startWorker(options: WorkerOptions): Worker {
       id,
       host: hostname(),
       version: VERSION,
-      engines: Object.keys(listLaunchers(options.runs.agents)),
+      engines: Object.keys(listLaunchers(runs.agents)),
       capacity: concurrency,
       busy: tasks.size,
       isStopping: stopping.signal.aborted,

@@ -11,7 +11,7 @@ export interface WorkerOptions {
   readonly store: Store;
   readonly lead: Lead;
   /** What its runs need; their events and cached results go to the store. */
-  readonly runs: RunPorts;
+  readonly runs?: RunPorts;
   /** How many runs it executes at once; 4 by default. */
   readonly concurrency?: number;
   /** How many orders of a worker type may run at once, over all workers. */
@@ -52,7 +52,7 @@ export interface Worker {
 export interface WorkContext {
   readonly store: Store;
   readonly lead: Lead;
-  readonly runs: RunPorts;
+  readonly runs: RunPorts & { readonly data: string };
   readonly leaseMs: number;
   readonly clock: () => number;
   readonly logger: Logger;

@@ -31,3 +31,9 @@ it('fails at once where a file or a link to nothing is in the way', async () => 
 it('fails at once where nothing can be made', async () => {
   await expect(makeFolder(join(await closedPlace(), 'a', 'b'))).rejects.toThrow(/ENOENT|EEXIST|ENOTDIR/);
 });
+
+it('makes folders for its user alone', async () => {
+  const root = await makeTestFolder({});
+  await makeFolder(join(root, 'a', 'b'));
+  for (const path of ['a', 'a/b']) expect((await stat(join(root, path))).mode & 0o777).toBe(0o700);
+});

@@ -2,8 +2,11 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getErrorCode } from '../base/index.js';
 
+/** What Sluice keeps is for its user alone. */
+const MODE = 0o700;
+
 /**
- * Creates a folder and its missing parents; an existing one is left unchanged. Not
+ * Creates a folder and its missing parents, all for this user alone; an existing one is left unchanged. Not
  * `recursive: true` of `mkdir`: where a folder exists and nothing can be created in it (`/proc`), Node.js tries forever.
  *
  * @example
@@ -21,7 +24,7 @@ export async function makeFolder(path: string): Promise<void> {
 }
 
 async function makeOne(path: string): Promise<void> {
-  await mkdir(path).catch(async (error: unknown) => {
+  await mkdir(path, MODE).catch(async (error: unknown) => {
     // Another process may have been faster.
     const found = await stat(path).catch(() => undefined);
     if (found?.isDirectory() !== true) throw error;

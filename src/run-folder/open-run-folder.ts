@@ -63,7 +63,7 @@ export async function openRunFolder(dir: string): Promise<RunFolder> {
  * Makes the folder of a new run, with an empty `.audit`, and opens it.
  *
  * @example
- * const folder = await createRunFolder('.sluice/runs/01JC…')
+ * const folder = await createRunFolder('/srv/sluice/runs/01JC…')
  */
 export async function createRunFolder(dir: string): Promise<RunFolder> {
   await makeFolder(join(dir, AUDIT_FOLDER));

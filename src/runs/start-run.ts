@@ -51,11 +51,11 @@ export interface Run {
  * `INVALID_RUN_SPEC` for a spec that cannot be run; everything that goes wrong later is in the result and the events.
  *
  * @example
- * const run = startRun({ engine: 'codex', prompt: 'Review src/.', workdir: '.', contract: { schema } }, { data: '.sluice' })
+ * const run = startRun({ engine: 'codex', prompt: 'Review src/.', workdir: '.', contract: { schema } })
  * for await (const { protocol, event } of run.events) if (protocol === 'fcmp') show(event)
  * const { status, value } = await run.result
  */
-export function startRun(spec: RunSpec, ports: RunPorts): Run {
+export function startRun(spec: RunSpec, ports: RunPorts = {}): Run {
   const decided = decidePorts(ports);
   const checked = checkRunSpec(spec, decided);
   const id = decided.newId();

@@ -54,7 +54,7 @@ export const DEFAULT_HOST = '127.0.0.1';
  * configured.
  *
  * @example
- * const { app } = createServer({ store, lead, data: '.sluice' })
+ * const { app } = createServer({ store, lead, data })
  * const answer = await app.request('/v1/parse', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"{}"}' })
  */
 export function createServer(options: ServerOptions): SluiceServer {

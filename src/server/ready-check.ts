@@ -20,7 +20,7 @@ const COUNTS_MS = 1000;
  * Creates the check behind `/readyz`: the store responds and the data folder is writable. Throws `NOT_READY`.
  *
  * @example
- * const checkReady = createReadyCheck({ store, writesTo: '.sluice' })
+ * const checkReady = createReadyCheck({ store, writesTo: data })
  * await checkReady()
  */
 export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => Promise<void> {

@@ -36,7 +36,7 @@ export interface RunServerOptions extends ServerOptions {
  * Starts a server on a port.
  *
  * @example
- * const running = await runServer({ store, lead, data: '.sluice', port: 7171 })
+ * const running = await runServer({ store, lead, data, port: 7171 })
  * process.once('SIGTERM', () => void running.stop({ graceMs: 30_000 }))
  */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {

@@ -7,7 +7,7 @@ import { StoreError } from './store-error.js';
  * call is in it, and it was opened and checked. Run folders are not part of it.
  *
  * @example
- * await backUpStore('sqlite:.sluice/sluice.db', 'backups/monday.db') // { file, bytes }
+ * await backUpStore('sqlite:/srv/sluice/sluice.db', 'backups/monday.db') // { file, bytes }
  */
 export async function backUpStore(url: string, target: string): Promise<Backup> {
   if (/^sqlite:./s.test(url)) return backUpFile(url.slice('sqlite:'.length), target);

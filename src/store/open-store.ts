@@ -1,10 +1,13 @@
+import { join } from 'node:path';
+import { findDataFolder } from '../files/index.js';
 import { openMemoryStore } from './memory/open.js';
 import { openSqliteStore } from './sqlite/open.js';
 import type { Store, StoreOptions } from './store.js';
 import { StoreError } from './store-error.js';
 
 /**
- * Opens the store at an address; creates file, folder and tables if they are missing.
+ * Opens the store at an address, by default a SQLite file in the data folder of this project; creates file, folder and
+ * tables if they are missing.
  *
  * | address | store |
  * | --- | --- |
@@ -13,11 +16,14 @@ import { StoreError } from './store-error.js';
  * | `memory:` | lost when the process ends |
  *
  * @example
- * const store = await openStore('sqlite:.sluice/sluice.db')
+ * const store = await openStore()
  * const { record } = await store.submitOrder({ request, workerType: 'script', run, makeRunId, now: Date.now() })
  * await store.close()
  */
-export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+export async function openStore(
+  url: string = `sqlite:${join(findDataFolder().path, 'sluice.db')}`,
+  options: StoreOptions = {},
+): Promise<Store> {
   if (url === 'memory:') return openMemoryStore(options);
   if (/^sqlite:./s.test(url)) return openSqliteStore(url.slice('sqlite:'.length), options);
   if (/^postgres(?:ql)?:\/\//.test(url)) {

@@ -81,7 +81,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
     });
     ended.catch(() => undefined);
     const [printed] = (await Promise.race([once(started.stdout, 'data'), ended])) as [Buffer];
-    url = printed.toString().trim();
+    url = printed.toString().split('\n')[0] ?? '';
   }
 
   async function kill(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/index.js';
 import type { CommandIo } from '../command-io.js';
+import { loadCommandConfig } from '../load-command-config.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
@@ -22,7 +22,7 @@ export function addBackupCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runBackup(file: string, flags: ContextFlags, io: CommandIo): Promise<ExitCode> {
   const { backUpStore } = await import('../../store/index.js');
-  const { database } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  const { database } = await loadCommandConfig(flags, io);
   const backup = await backUpStore(database, file);
   await printJson(backup, io);
   return EXIT.success;

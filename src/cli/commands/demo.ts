@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { DemoReport } from '../../dispatch/index.js';
-import { loadConfig } from '../../config/index.js';
 import type { CommandIo } from '../command-io.js';
+import { loadCommandConfig } from '../load-command-config.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
@@ -24,7 +24,7 @@ export function addDemoCommand(program: Command, io: CommandIo, end: (code: Exit
 
 async function runDemoCommand(flags: DemoFlags, io: CommandIo): Promise<ExitCode> {
   const { runDemo } = await import('../../dispatch/index.js');
-  const { data, database } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  const { data, database } = await loadCommandConfig(flags, io);
   await io.stderr.write('Running four demo orders.\n');
   const report = await runDemo({ data, database });
   if (wantsJson(flags, io)) await printJson(report, io);

@@ -1,13 +1,15 @@
 import { omitUndefined } from '../../base/index.js';
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/index.js';
 import type { CommandIo } from '../command-io.js';
+import { loadCommandConfig } from '../load-command-config.js';
 import { EXIT, type ExitCode } from '../failure.js';
+import { DATA_OPTION } from '../command-context.js';
 import { wantsJson, printJson } from '../print.js';
-import { visibleText } from '../terminal-text.js';
+import { formatLine, visibleText } from '../terminal-text.js';
 
 interface DoctorFlags {
   readonly config?: string;
+  readonly data?: string;
   readonly json?: boolean;
 }
 
@@ -17,6 +19,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
     .command('doctor')
     .description('check which agents are installed, and in which version')
     .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')
+    .option('--data <dir>', DATA_OPTION)
     .option('--json', 'print JSON, also at a terminal')
     .addHelpText('after', '\nExit codes: 0 at least one agent is ready, 1 no agent is ready.')
     .action(async (flags: DoctorFlags) => {
@@ -26,13 +29,16 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
   const { examineEngines, renderDoctor } = await import('../../runs/index.js');
-  const { programs, agents } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  const { programs, agents, data, dataWarning } = await loadCommandConfig(flags, io);
   const reports = await examineEngines({
     env: process.env,
     cwd: process.cwd(),
     ...omitUndefined({ programs, agents }),
   });
-  if (wantsJson(flags, io)) await printJson(reports, io);
-  else await io.stdout.write(visibleText(renderDoctor(reports)));
+  if (wantsJson(flags, io)) {
+    await printJson(reports, io);
+    await io.stderr.write(formatLine(`data folder: ${data}`));
+  } else await io.stdout.write(visibleText(`${renderDoctor(reports)}\nData folder: ${data}\n`));
+  if (dataWarning !== undefined) await io.stderr.write(formatLine(dataWarning));
   return reports.some(({ status }) => status === 'ready' || status === 'unproven_version') ? EXIT.success : EXIT.failed;
 }

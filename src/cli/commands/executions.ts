@@ -46,6 +46,7 @@ async function runExecutions(flags: ExecutionsFlags, io: CommandIo): Promise<Exi
   const { issue: issueRef, run: runId, worker, decision, since, until } = flags;
   const rows = await withContext(
     flags,
+    io,
     async ({ store }) =>
       readPages(flags.limit, async (page) =>
         store.listExecutions({ ...page, ...omitUndefined({ issueRef, runId, worker, decision, since, until }) }),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/index.js';
 import { runFolderPath } from '../../run-folder/index.js';
 import type { CommandIo } from '../command-io.js';
+import { loadCommandConfig } from '../load-command-config.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
@@ -21,7 +21,7 @@ export function addExportCommand(program: Command, io: CommandIo, end: (code: Ex
 
 async function runExport(run: string, target: string, flags: ContextFlags, io: CommandIo): Promise<ExitCode> {
   const { exportRunFolder } = await import('../../server/index.js');
-  const { data } = await loadConfig({ cwd: process.cwd(), env: process.env, flags });
+  const { data } = await loadCommandConfig(flags, io);
   const exported = await exportRunFolder(runFolderPath(data, run), target);
   await printJson(exported, io);
   return EXIT.success;

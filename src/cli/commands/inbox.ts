@@ -30,6 +30,7 @@ export function addInboxCommand(program: Command, io: CommandIo, end: (code: Exi
 async function runInbox(flags: InboxFlags, io: CommandIo): Promise<ExitCode> {
   const items = await withContext(
     flags,
+    io,
     async ({ store }) =>
       readPages(flags.limit, async (page) =>
         store.listInbox({

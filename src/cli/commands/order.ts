@@ -27,7 +27,7 @@ async function runOrder(file: string, flags: ContextFlags, io: CommandIo): Promi
   const request = await readJsonFile(file, io);
   const interruption = listenForInterruption();
   try {
-    return await withContext(flags, async (context) => {
+    return await withContext(flags, io, async (context) => {
       const record = await execute(request, context, io, interruption.signal);
       await printJson(await summarize(record, context), io);
       if (interruption.signal.aborted) return EXIT.canceled;

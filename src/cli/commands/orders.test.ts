@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { CommandIo } from '../command-io.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { findProjectData } from '../../files/index.js';
 
 // Each starts a worker, which takes seconds on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
@@ -259,12 +261,13 @@ describe('a missing database', () => {
   it.each(['inbox', 'executions', 'outbox', 'workers'])(
     'at the default place is an empty list for %s',
     async (command) => {
-      vi.spyOn(process, 'cwd').mockReturnValue(folder);
+      const project = await makeFolder({});
+      vi.spyOn(process, 'cwd').mockReturnValue(project);
       onTestFinished(() => void vi.restoreAllMocks());
       const io = createMemoryIo({});
       expect(await run([command], io)).toBe(0);
-      expect(io.printed.stdout).toBe('[]\n');
-      expect(existsSync(join(folder, '.sluice'))).toBe(false);
+      expect(io.printed).toEqual({ stdout: '[]\n', stderr: '' });
+      expect(existsSync(findProjectData(project, process.env).path)).toBe(false);
     },
   );
 });

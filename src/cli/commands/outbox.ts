@@ -48,7 +48,7 @@ async function runRedeliver(id: string | undefined, flags: RedeliverFlags, io: C
     throw new MisuseError('Name one comment by its id, or a sink with --sink NAME. sluice outbox --json lists ids.');
   }
   const wanted = id === undefined ? { sink: sink ?? '' } : { id };
-  const count = await withContext(flags, async ({ store, lead }) => {
+  const count = await withContext(flags, io, async ({ store, lead }) => {
     const due = await store.redeliver(wanted, store.now());
     await lead.deliver();
     return due;
@@ -63,6 +63,7 @@ async function runRedeliver(id: string | undefined, flags: RedeliverFlags, io: C
 async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {
   const messages = await withContext(
     flags,
+    io,
     async ({ store, lead }) => {
       if (flags.deliver === true) await lead.deliver();
       return readPages(flags.limit, async (page) =>

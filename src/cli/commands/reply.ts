@@ -42,7 +42,7 @@ async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<
   const { text } = flags;
   if (text === undefined && flags.allow !== true && flags.deny !== true)
     throw new MisuseError('Nothing to reply. Use --allow, --deny or --text.');
-  return withContext(flags, async ({ store }) => {
+  return withContext(flags, io, async ({ store }) => {
     const { answerPermission, replyToRun } = await import('../../server/index.js');
     const options = { store, ending: new AbortController().signal, timeoutMs: TIMEOUT_MS };
     const status =

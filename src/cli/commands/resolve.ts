@@ -49,7 +49,7 @@ async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promi
     flags.comments === undefined
       ? {}
       : { comments: (await readJsonFile(flags.comments, io)) as readonly LineComment[] };
-  return withContext(flags, async ({ lead }) => {
+  return withContext(flags, io, async ({ lead }) => {
     const { item, decision, order } = await lead.resolve({ id, action, why, who, ...result, ...comments });
     await lead.deliver();
     const printed = {

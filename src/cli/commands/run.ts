@@ -1,12 +1,13 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/index.js';
 import { omitUndefined } from '../../base/index.js';
 import type { Run } from '../../runs/index.js';
+import type { Config } from '../../config/index.js';
 import { answerQuestions } from '../answer-questions.js';
 import type { CommandIo } from '../command-io.js';
 import { createEventPrinter } from '../event-printer.js';
 import { EXIT, type ExitCode } from '../failure.js';
+import { loadCommandConfig } from '../load-command-config.js';
 import { listenForInterruption } from '../interruption.js';
 import { printJson } from '../print.js';
 import { escapeControls } from '../render-json.js';
@@ -50,7 +51,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .option('--terminal', 'capture through a terminal instead of pipes')
     .option('--terminal-beside', 'capture pipes and a terminal, which fills in what stdout lost')
     .option('--watch-json', 'print FCMP events as JSON lines on stderr instead of text')
-    .option('--data <dir>', 'folder of run folders (default: .sluice)')
+    .option('--data <dir>', 'folder of run folders (default: one per project in your data directory)')
     .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')
     .addHelpText(
       'after',
@@ -68,11 +69,9 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
   // Loaded only here: other commands start no processes.
   const { startRun } = await import('../../runs/index.js');
   try {
-    const { data, programs, agents, approvals, secrets } = await loadConfig({
-      cwd: process.cwd(),
-      env: process.env,
-      flags,
-    });
+    const config = await loadCommandConfig(flags, io);
+    const { data, programs, agents, approvals, secrets } = config;
+    await printDataFolder(config, flags, io);
     const run = startRun(spec, {
       data,
       ...omitUndefined({ programs, agents, approvals, secrets }),
@@ -88,6 +87,13 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
   } finally {
     interruption.stopListening();
   }
+}
+
+/** Events as JSON lines have stderr for themselves. */
+async function printDataFolder({ data, dataWarning }: Config, { watchJson }: RunFlags, io: CommandIo): Promise<void> {
+  if (watchJson === true) return;
+  if (dataWarning !== undefined) await io.stderr.write(formatLine(dataWarning));
+  await io.stderr.write(formatLine(`data folder: ${data}`));
 }
 
 /** Prints the events as they arrive, and passes the person's replies. */

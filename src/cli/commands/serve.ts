@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from '../failure.js';
 import { withContext, withContextOptions, loadLogger, workerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
 import { listenForInterruption, untilInterrupted } from '../interruption.js';
+import { formatLine } from '../terminal-text.js';
 import type { Interruption } from '../interruption.js';
 
 interface ServeFlags extends ContextFlags {
@@ -48,7 +49,7 @@ async function runServe(flags: ServeFlags, io: CommandIo): Promise<ExitCode> {
     // The demo workers stay known while there may be orders for them.
     const wrappers = flags.demo ? (await import('../../dispatch/index.js')).demoWrappers() : {};
     const createLogger = await loadLogger(io);
-    return await withContext(flags, async (context) => serve(context, { flags, io, interruption }), {
+    return await withContext(flags, io, async (context) => serve(context, { flags, io, interruption }), {
       wrappers,
       createLogger,
     });
@@ -97,6 +98,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
     });
     try {
       await io.stdout.write(`${running.url}\n`);
+      await announce({ data }, { io, logger });
       await services.showDemo();
       await untilInterrupted(interruption);
       const graceS = fileSettings.grace_s ?? DEFAULT_GRACE_S;
@@ -111,6 +113,15 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
   } finally {
     await services.stop();
   }
+}
+
+/** Says what a person needs to know at the start: as text at a terminal, otherwise in the log. Programs read the address on stdout. */
+async function announce(
+  { data }: { readonly data: string },
+  { io, logger }: Pick<Serving, 'io'> & Pick<CommandContext, 'logger'>,
+): Promise<void> {
+  if (io.stderr.isTerminal) await io.stderr.write(formatLine(`data folder: ${data}`));
+  else logger.info('server started', { data });
 }
 
 interface ServiceOptions {

@@ -35,7 +35,7 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
   try {
     const createLogger = await loadLogger(io);
-    return await withContext(flags, async (context) => work(context, flags, interruption), { createLogger });
+    return await withContext(flags, io, async (context) => work(context, flags, interruption), { createLogger });
   } finally {
     interruption.stopListening();
   }

@@ -21,7 +21,9 @@ export function addWorkersCommand(program: Command, io: CommandIo, end: (code: E
 }
 
 async function runWorkers(flags: WorkersFlags, io: CommandIo): Promise<ExitCode> {
-  const workers = await withContext(flags, async ({ store }) => store.listWorkers(store.now()), { readsOnly: true });
+  const workers = await withContext(flags, io, async ({ store }) => store.listWorkers(store.now()), {
+    readsOnly: true,
+  });
   await printRows(
     workers,
     [

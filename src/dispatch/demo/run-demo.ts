@@ -57,7 +57,7 @@ const TIME_LIMIT_MS = 120_000;
  * agent whose change is proven. The third ends in the inbox, the others in a delivered comment.
  *
  * @example
- * const { orders, inbox } = await runDemo({ data: '.sluice' })
+ * const { orders, inbox } = await runDemo({ data: '/srv/sluice' })
  */
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const data = resolve(options.data);

@@ -35,7 +35,7 @@ export interface ShownDemo {
  * the demo, one of which ends in the inbox. A store that holds anything is left alone.
  *
  * @example
- * const demo = await showDemo({ store, lead, data: '.sluice' })
+ * const demo = await showDemo({ store, lead, data })
  * await demo?.stop()
  */
 export async function showDemo(options: ShowDemoOptions): Promise<ShownDemo | undefined> {

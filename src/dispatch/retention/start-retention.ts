@@ -44,7 +44,7 @@ const ROWS = 1000;
  * runs under way, orders not settled, what a person is asked about, comments on their way.
  *
  * @example
- * const retention = startRetention({ store, data: '.sluice', settings: { runsMs: 30 * 86_400_000 } })
+ * const retention = startRetention({ store, data, settings: { runsMs: 30 * 86_400_000 } })
  * await retention.stop()
  */
 export function startRetention(options: RetentionOptions): Retention {

@@ -45,7 +45,7 @@ export interface Lead {
  * Makes a lead over a store.
  *
  * @example
- * const lead = createLead({ store, wrappers, sinks, data: '.sluice' })
+ * const lead = createLead({ store, wrappers, sinks })
  * const { order, run } = await lead.submit({ issue_ref: 'acme/shop#12', role: 'backend', repo_dir, worker: 'codex-cli', instructions })
  * const { decision } = await lead.settle({ issueRef: order.issue_ref, runId: order.run_id, exitCode: 0, stdout, stderr })
  * await lead.deliver()

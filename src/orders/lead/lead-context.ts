@@ -1,6 +1,7 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createUlids, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
+import { chooseDataFolder } from '../../files/index.js';
 import { compileSecrets, sensitiveEnvironment } from '../../runs/index.js';
 import type { Secrets } from '../../runs/index.js';
 import { runFolderPath } from '../../run-folder/index.js';
@@ -23,7 +24,7 @@ export interface LeadOptions {
   readonly checks?: Checks;
   /** Where comments go; Markdown files in `<data>/comments` by default. */
   readonly sinks?: readonly Sink[];
-  /** The folder of run folders, comments and worktrees; `.sluice` by default. */
+  /** The folder of run folders, comments and worktrees; by default that of the runs of this project. */
   readonly data?: string;
   /** How deliveries are repeated. */
   readonly backoff?: Partial<Backoff>;
@@ -56,7 +57,7 @@ const DELIVERIES_AT_ONCE = 8;
 export function createLeadContext(options: LeadOptions): LeadContext {
   const clock = options.clock ?? (() => options.store.now());
   const newId = options.newId ?? createUlids(clock);
-  const data = resolve(options.data ?? '.sluice');
+  const data = chooseDataFolder(options.data);
   const { wrappers = {}, checks = {} } = options;
   // A name that means nothing would be noticed only when the work is done.
   for (const wrapper of Object.values(wrappers)) findChecks({}, wrapper, checks);

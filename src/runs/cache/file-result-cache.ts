@@ -15,7 +15,7 @@ const LEFTOVER_MS = 60 * 60 * 1000;
  * least recently used result is evicted first.
  *
  * @example
- * const cache = createFileResultCache('.sluice', { entries: 100 })
+ * const cache = createFileResultCache(data, { entries: 100 })
  */
 export function createFileResultCache(data: string, limits: CacheLimits = {}): ResultCache {
   const max = { ...CACHE_LIMITS, ...limits };

@@ -17,7 +17,7 @@ const PAGE = 1000;
  * that come from elsewhere, and costs a look through the log.
  *
  * @example
- * const log = createFileEventLog('.sluice')
+ * const log = createFileEventLog(data)
  * await log.read({ runId, protocol: 'fcmp', after: 17, limit: 100 })
  */
 export function createFileEventLog(data: string): EventLog {

@@ -13,7 +13,7 @@ type RunEvents = Record<EventQuery['protocol'], Emitted[]>;
  * Keeps the events of the last runs in memory: for tests, and for programs that need no history.
  *
  * @example
- * const run = startRun(spec, { data: '.sluice', eventLog: createMemoryEventLog() })
+ * const run = startRun(spec, { eventLog: createMemoryEventLog() })
  */
 export function createMemoryEventLog(options: { readonly runs?: number } = {}): WatchableEventLog {
   const { runs = MOST_RUNS } = options;

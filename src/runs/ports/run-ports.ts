@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
 import { createFileResultCache } from '../cache/file-result-cache.js';
 import type { ApprovalRule, RunEngine, RunWarning } from '../../records/index.js';
 import { createUlids, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
+import { chooseDataFolder } from '../../files/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
 import type { Engine } from '../../events/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
@@ -11,10 +11,13 @@ import type { EventLog } from './event-log.js';
 import { createFileEventLog } from './file-event-log.js';
 import type { ResultCache } from '../cache/result-cache.js';
 
-/** What a run needs from its surroundings. All but the folder has a default. */
+/** What a run needs from its surroundings. All of it has a default. */
 export interface RunPorts {
-  /** The folder for run folders, cached results, and records of running processes. */
-  readonly data: string;
+  /**
+   * The folder for run folders, cached results, and records of running processes; by default `SLUICE_DATA`, else the folder
+   * of this project in the user's data directory.
+   */
+  readonly data?: string;
   /** Where events are stored before they are published; by default the run folder's own logs. */
   readonly eventLog?: EventLog;
   /** Results of earlier runs, for specs that ask for them; by default files in the data folder. */
@@ -62,7 +65,8 @@ const newUlid = createUlids();
 
 /** Fills in the defaults. */
 export function decidePorts(ports: RunPorts): DecidedPorts {
-  const data = resolve(ports.data);
+  const logger = ports.logger ?? silentLogger;
+  const data = chooseDataFolder(ports.data, (warning) => logger.warn(warning));
   const eventLog = ports.eventLog ?? createFileEventLog(data);
   return {
     data,
@@ -71,7 +75,7 @@ export function decidePorts(ports: RunPorts): DecidedPorts {
     cache: ports.cache ?? createFileResultCache(data),
     clock: ports.clock ?? Date.now,
     newId: ports.newId ?? newUlid,
-    logger: ports.logger ?? silentLogger,
+    logger,
     environment: ports.environment ?? process.env,
     programs: ports.programs ?? {},
     agents: ports.agents ?? {},

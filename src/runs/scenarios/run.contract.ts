@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findDataFolder } from '../../files/index.js';
 import { expect } from 'vitest';
 import { replayRunFolder } from '../../run-folder/index.js';
 import { expectOrderly, expectValid, selectFcmp } from '../../events/contract/emitted-invariants.contract.js';
@@ -40,7 +41,7 @@ export async function runToEnd(
     if (reply !== undefined) await run.reply(reply);
   }
   const result = await run.result;
-  const dir = join(ports.data, 'runs', run.id);
+  const dir = join(ports.data ?? findDataFolder().path, 'runs', run.id);
   const file = async (name: string): Promise<string> => readFile(join(dir, '.audit', name), 'utf8').catch(() => '');
   const fcmp = selectFcmp(events);
   const ended: EndedRun = {

@@ -39,7 +39,7 @@ const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
  * Counts what the server does, and what all machines did since it started.
  *
  * @example
- * const metrics = createMetrics({ store, data: '.sluice' })
+ * const metrics = createMetrics({ store, data })
  * await metrics.render() // '# HELP sluice_runs …'
  */
 export function createMetrics(options: MetricsOptions): Metrics {

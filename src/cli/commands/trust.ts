@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { examineConfig, findConfigFile, recordTrust, revokeTrust } from '../../config/index.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode, MisuseError } from '../failure.js';
+import { printJson } from '../print.js';
+
+interface TrustFlags {
+  readonly revoke?: boolean;
+}
+
+/** Adds `sluice trust` to the program. */
+export function addTrustCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  program
+    .command('trust')
+    .description('trust the configuration of this folder, as it is now')
+    .argument('[file]', 'configuration file (default: sluice.config.mjs or .json here)')
+    .option('--revoke', 'no longer trust it')
+    .addHelpText(
+      'after',
+      '\nA configuration that starts programs is used only if you trust it, and again after every change. A file named with' +
+        '\n--config or SLUICE_CONFIG needs no trust. Files that a .mjs configuration imports are not covered: read them too.',
+    )
+    .action(async (file: string | undefined, flags: TrustFlags) => {
+      end(await runTrust(file, flags, io));
+    });
+}
+
+async function runTrust(named: string | undefined, { revoke }: TrustFlags, io: CommandIo): Promise<ExitCode> {
+  const file = named === undefined ? await findConfigFile(process.cwd()) : resolve(named);
+  if (file === null) throw new MisuseError('There is no sluice.config.mjs or sluice.config.json here. Name the file.');
+  if (revoke === true) {
+    await revokeTrust(file, process.env);
+    await printJson({ file, trusted: false }, io);
+    return EXIT.success;
+  }
+  const content = await examineConfig(file);
+  await recordTrust(content, process.env);
+  await printJson({ ...content, trusted: true }, io);
+  return EXIT.success;
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SluiceError } from '../base/index.js';
+import { findUserFolder, makeFolder, parseJson, readSmallFile, replaceFile } from '../files/index.js';
+import type { ConfigFile } from './config.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A configuration that lies in the project, where an agent may have written it. */
+export interface UntrustedConfig {
+  readonly file: string;
+  readonly sha256: string;
+  /** `changed`: another content of this file was trusted. */
+  readonly state: 'new' | 'changed';
+  /** The settings that need trust; `code` for a module. */
+  readonly needs: readonly string[];
+}
+
+/** Asks a person whether a configuration is trusted. */
+export type ConfirmTrust = (config: UntrustedConfig) => Promise<boolean>;
+
+/** Settings that only change how much is done at once, how long it may take, and what is masked. */
+const HARMLESS = new Set(['concurrency', 'lease_s', 'max_delivery_tries', 'retries', 'secrets']);
+const HARMLESS_OF_SERVER = new Set(['port', 'grace_s', 'log_level', 'drift_threshold', 'limits']);
+
+/**
+ * The settings of a file that need trust: they start programs, or say where the queue of what is started comes from, who may
+ * start it, where results and secrets go, or what is deleted. Settings that are added later need trust until they are
+ * listed as harmless.
+ *
+ * @example
+ * listNeeds({ lease_s: 5, programs: { codex: './codex' }, server: { allow_bypass: true } }) // ['programs', 'server.allow_bypass']
+ */
+export function listNeeds({ server = {}, sinks = [], ...settings }: ConfigFile): string[] {
+  return [
+    ...Object.keys(settings).filter((key) => !HARMLESS.has(key)),
+    ...(sinks.every((sink) => sink.type === 'markdown' && sink.dir === undefined) ? [] : ['sinks']),
+    ...Object.keys(server).flatMap((key) => (HARMLESS_OF_SERVER.has(key) ? [] : [`server.${key}`])),
+  ];
+}
+
+/** The SHA-256 of a configuration file. */
+export function hashConfig(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/**
+ * Returns if this content of the file is trusted, or a person trusts it now; throws `CONFIG_NOT_TRUSTED` otherwise. What is
+ * trusted is recorded in the folder of the user, outside of every project.
+ */
+export async function requireTrust(
+  { file, sha256, needs }: Omit<UntrustedConfig, 'state'>,
+  env: Environment,
+  confirm: ConfirmTrust | undefined,
+): Promise<void> {
+  const trusted = await readTrusted(file, env);
+  if (trusted === sha256) return;
+  const state = trusted === undefined ? 'new' : 'changed';
+  if ((await confirm?.({ file, sha256, state, needs })) === true) return recordTrust({ file, sha256 }, env);
+  const why = state === 'new' ? 'is not trusted' : 'has changed since it was trusted';
+  const what = needs.includes('code') ? 'it is code that would be executed' : `it sets ${needs.join(', ')}`;
+  throw new SluiceError(
+    'CONFIG_NOT_TRUSTED',
+    `The configuration "${file}" ${why}, and ${what}; an agent may have written it. Read it, then run: sluice trust`,
+  );
+}
+
+/** Records that this content of a file is trusted. */
+export async function recordTrust(
+  { file, sha256 }: Pick<UntrustedConfig, 'file' | 'sha256'>,
+  env: Environment,
+): Promise<void> {
+  const { folder, path } = await placeRecord(file, env);
+  await makeFolder(folder);
+  await replaceFile(path, `${JSON.stringify({ file, sha256 })}\n`);
+}
+
+/** Forgets that a file was trusted. */
+export async function revokeTrust(file: string, env: Environment): Promise<void> {
+  await rm((await placeRecord(file, env)).path, { force: true });
+}
+
+const RECORD_BYTES = 64 * 1024;
+
+/** The content that is trusted of this file; undefined if none is. */
+async function readTrusted(file: string, env: Environment): Promise<string | undefined> {
+  const text = await readSmallFile((await placeRecord(file, env)).path, RECORD_BYTES);
+  const record = text === undefined ? undefined : parseJson(text);
+  const sha256: unknown = typeof record === 'object' && record !== null ? Reflect.get(record, 'sha256') : undefined;
+  return typeof sha256 === 'string' ? sha256 : undefined;
+}
+
+/** One record for each real path. */
+async function placeRecord(
+  file: string,
+  env: Environment,
+): Promise<{ readonly folder: string; readonly path: string }> {
+  const folder = join(findUserFolder(env), 'trusted');
+  const real = await realpath(file).catch(() => file);
+  return { folder, path: join(folder, `${createHash('sha256').update(real).digest('hex').slice(0, 32)}.json`) };
+}

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where the data of a project is by default. */
+export interface DataFolder {
+  /** Absolute. */
+  readonly path: string;
+  /** What the user should know about this choice; undefined if nothing. */
+  readonly warning: string | undefined;
+}
+
+/** The folder in a project where Sluice kept its data before it moved out of the reach of agents. */
+const OLD_NAME = '.sluice';
+
+/**
+ * The folder of this user: data of all projects, trusted configurations, the local token. It is below `XDG_DATA_HOME`, or
+ * below `~/.local/share`.
+ *
+ * @example
+ * findUserFolder(process.env) // '/home/ada/.local/share/sluice'
+ */
+export function findUserFolder(env: Environment): string {
+  const named = env['XDG_DATA_HOME'] ?? '';
+  // The specification of these variables: a relative path is invalid and ignored.
+  if (isAbsolute(named)) return join(named, 'sluice');
+  const home = env['HOME'] ?? '';
+  return join(isAbsolute(home) ? home : homedir(), '.local', 'share', 'sluice');
+}
+
+/**
+ * The default data folder of library calls: `SLUICE_DATA`, else that of the project in the current folder.
+ *
+ * @example
+ * findDataFolder().path // '/home/ada/.local/share/sluice/projects/shop-1f0c9a3b5d7e2468'
+ */
+export function findDataFolder(cwd: string = process.cwd(), env: Environment = process.env): DataFolder {
+  const named = env['SLUICE_DATA'] ?? '';
+  return named === '' ? findProjectData(cwd, env) : { path: resolve(cwd, named), warning: undefined };
+}
+
+/**
+ * The data folder of a library call: the named one, else the default.
+ *
+ * @example
+ * chooseDataFolder(undefined, (warning) => logger.warn(warning)) // like findDataFolder().path
+ */
+export function chooseDataFolder(named: string | undefined, warn: (warning: string) => void = () => undefined): string {
+  if (named !== undefined) return resolve(named);
+  const { path, warning } = findDataFolder();
+  if (warning !== undefined) warn(warning);
+  return path;
+}
+
+/**
+ * The data folder of a project: outside of it, so that an agent that may write there cannot write Sluice's own files. One
+ * folder for each real path. A `.sluice` of an earlier version is used until the project has a folder of its own.
+ */
+export function findProjectData(cwd: string, env: Environment): DataFolder {
+  const project = findRealPath(cwd);
+  const path = join(findUserFolder(env), 'projects', nameProject(project));
+  const old = join(project, OLD_NAME);
+  if (existsSync(path) || !existsSync(old)) return { path, warning: undefined };
+  const refusal = refuseOld(project, old);
+  if (refusal !== undefined) {
+    return { path, warning: `The folder "${old}" is not used for data: ${refusal}. Using "${path}".` };
+  }
+  const warning = `Using the data folder "${old}", where agents can write. Move it out of their reach while no Sluice runs: mkdir -p "${dirname(path)}" && mv "${old}" "${path}"`;
+  return { path: old, warning };
+}
+
+/** A name that people recognise, and a hash that keeps projects of the same name apart. */
+function nameProject(project: string): string {
+  const name = basename(project)
+    .replaceAll(/[^\w.-]+/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, 40);
+  const hash = createHash('sha256').update(project).digest('hex').slice(0, 16);
+  return `${name === '' ? 'project' : name}-${hash}`;
+}
+
+function findRealPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+/** Why an old data folder may not be used: its queue would be executed, so nobody else may have filled it. */
+function refuseOld(project: string, old: string): string | undefined {
+  const found = lstatSync(old);
+  if (!found.isDirectory()) return 'it is not a folder, and links are not followed';
+  if (process.getuid !== undefined && found.uid !== process.getuid()) return 'it belongs to another user';
+  return isTracked(project) ? 'git tracks it, so it came with the repository' : undefined;
+}
+
+/** More than the largest repositories have. */
+const MAX_INDEX_BYTES = 512 * 1024 * 1024;
+
+/**
+ * Whether git tracks anything in the old data folder. The index is read here, because git itself would run what the
+ * repository configures. An index that cannot be read counts as one that tracks it.
+ */
+function isTracked(project: string): boolean {
+  const repository = findRepository(project);
+  if (repository === undefined) return false;
+  const index = join(repository.gitDirectory, 'index');
+  if (!existsSync(index)) return false;
+  const old = [...relative(repository.top, project).split(sep), OLD_NAME].filter(Boolean).join('/');
+  try {
+    if (statSync(index).size > MAX_INDEX_BYTES) return true;
+    return listIndexPaths(readFileSync(index)).some((path) => path === old || path.startsWith(`${old}/`));
+  } catch {
+    return true;
+  }
+}
+
+const HASH_BYTES = 20;
+const FLAGS_AT = 60;
+const IS_EXTENDED = 0x4000;
+
+/** The paths in an index of version 2 or 3; throws for any other, and for one whose entries are partly elsewhere. */
+function listIndexPaths(index: Buffer): string[] {
+  const version = index.readUInt32BE(4);
+  if (index.toString('latin1', 0, 4) !== 'DIRC' || (version !== 2 && version !== 3)) throw new Error('unknown index');
+  const paths: string[] = [];
+  let at = 12;
+  for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
+    const isExtended = (index.readUInt16BE(at + FLAGS_AT) & IS_EXTENDED) !== 0;
+    const start = at + FLAGS_AT + (isExtended ? 4 : 2);
+    const end = index.indexOf(0, start);
+    if (end <= start) throw new Error('damaged index');
+    paths.push(index.toString('utf8', start, end));
+    // Entries end with one to eight zero bytes, so that the next begins at a multiple of eight.
+    at += (end - at + 8) & ~7;
+  }
+  for (; at < index.length - HASH_BYTES; at += 8 + index.readUInt32BE(at + 4)) {
+    const extension = index.toString('latin1', at, at + 4);
+    if (!/^[A-Z]/.test(extension)) throw new Error('entries elsewhere');
+  }
+  return paths;
+}
+
+function findRepository(project: string): { readonly top: string; readonly gitDirectory: string } | undefined {
+  for (let top = project; ; top = dirname(top)) {
+    const git = join(top, '.git');
+    const found = statSync(git, { throwIfNoEntry: false });
+    if (found?.isDirectory() === true) return { top, gitDirectory: git };
+    if (found?.isFile() === true && found.size < 64 * 1024) {
+      const named = /^gitdir: (?<path>.+)$/m.exec(readFileSync(git, 'utf8'))?.groups?.['path'];
+      if (named !== undefined) return { top, gitDirectory: resolve(top, named) };
+    }
+    if (dirname(top) === top) return undefined;
+  }
+}

@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+
+/**
+ * By default data goes to the user's data directory, and so do trusted configurations and the local token. Each test file
+ * gets a directory of its own, so that no test writes to the real one or finds what another has left.
+ */
+const folder = mkdtempSync(join(tmpdir(), 'sluice-user-'));
+process.env['XDG_DATA_HOME'] = folder;
+// What the developer has set for their own Sluice is none of the tests' business.
+delete process.env['SLUICE_DATA'];
+delete process.env['SLUICE_TOKEN'];
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
