@@ -4,10 +4,13 @@ import { Loading, Notice } from '../ui/notice.js';
 import { Navigation } from './navigation.js';
 import { Page } from './page.js';
 import { followLinks, route } from './router.js';
-import { loadSession, watchSession, session } from './session.js';
+import { hasScope, loadSession, watchSession, session } from './session.js';
 import { SignIn } from './sign-in.js';
 import { listenToKeys, overlay } from './shortcuts.js';
 import { applyTheme } from './theme.js';
+import { delayedActions } from '../server/delayed-actions.js';
+import { hasWorker, watchWaiting } from '../server/waiting.js';
+import { notify } from './notifications.js';
 
 /** The console: navigation, one page, and the session. */
 export function App() {
@@ -17,6 +20,9 @@ export function App() {
       for (const stop of stops) stop();
     };
   }, []);
+
+  const mayRead = hasScope('read');
+  useEffect(() => (mayRead ? watchWaiting(notify) : undefined), [mayRead]);
 
   const who = session.value;
   return (
@@ -35,23 +41,45 @@ export function App() {
         ) : null}
         {who.state === 'signed-in' ? <Page route={route.value} /> : null}
       </main>
+      {mayRead && hasWorker.value === false ? <NoWorker /> : null}
+      {delayedActions.value.length === 0 ? null : <LazyTray />}
       {overlay.value === null ? null : <LazyOverlays />}
+    </div>
+  );
+}
+
+/** Lies over the end of the page, so that nothing moves when it appears. */
+function NoWorker() {
+  return (
+    <div class="no-worker" role="alert">
+      <strong>No worker is alive.</strong> Queued runs and orders wait. <a href="/workers">Workers</a>
     </div>
   );
 }
 
 /** Loaded when first opened: most visits never need it. */
 function LazyOverlays() {
+  const View = useLazy(async () => (await import('./overlays.js')).Overlays);
+  return View === null ? null : <View key={overlay.value} />;
+}
+
+function LazyTray() {
+  const View = useLazy(async () => (await import('./delayed-tray.js')).DelayedTray);
+  return View === null ? null : <View />;
+}
+
+/** A view that is loaded when it is first shown; null until then, and if it cannot be loaded. */
+function useLazy(load: () => Promise<ComponentType>): ComponentType | null {
   const [View, setView] = useState<ComponentType | null>(null);
   useEffect(() => {
     let isWanted = true;
-    import('./overlays.js').then(
-      ({ Overlays }) => isWanted && setView(() => Overlays),
-      () => (overlay.value = null),
+    load().then(
+      (view) => isWanted && setView(() => view),
+      () => undefined,
     );
     return () => {
       isWanted = false;
     };
   }, []);
-  return View === null ? null : <View key={overlay.value} />;
+  return View;
 }

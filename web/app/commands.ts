@@ -97,6 +97,13 @@ export const KEYS: readonly {
     ],
   },
   {
+    title: 'Inbox',
+    keys: [
+      ['x', 'Mark the entry for an action on several'],
+      ['a e t r', 'Accept, edit and accept, retry, reject'],
+    ],
+  },
+  {
     title: 'One run',
     keys: [
       ['↓ ↑', 'Next and previous entry of a lens'],

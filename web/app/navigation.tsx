@@ -1,7 +1,6 @@
 import { Icon } from '../ui/icon.js';
 import type { IconName } from '../ui/icon.js';
-import { useResource } from '../server/use-resource.js';
-import { formatWaiting, loadWaiting } from '../server/waiting.js';
+import { formatWaiting, waiting } from '../server/waiting.js';
 import { route } from './router.js';
 import { hasScope, session, signOut } from './session.js';
 import { overlay } from './shortcuts.js';
@@ -70,10 +69,9 @@ export function Navigation() {
   );
 }
 
-/** The number of results to review and questions to answer. */
+/** The number of entries that wait for a person. */
 function WaitingCount() {
-  const { value } = useResource('waiting', loadWaiting, { live: true });
-  return <Count text={value === null ? '' : formatWaiting(value)} />;
+  return <Count text={waiting.value === null ? '' : formatWaiting(waiting.value)} />;
 }
 
 /** Takes its space before the count is known, so that nothing shifts. */

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { formatWaiting, waiting } from '../server/waiting.js';
 import { Loading, Notice } from '../ui/notice.js';
 import type { Route } from './route.js';
 
@@ -32,7 +33,7 @@ type Loaded =
 export function Page({ route }: { readonly route: Route }) {
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const name = route.page;
-  const title = buildTitle(route);
+  const title = buildTitle(route, waiting.value === null ? '' : formatWaiting(waiting.value));
   useEffect(() => {
     document.title = title;
   }, [title]);
@@ -77,8 +78,13 @@ export function Page({ route }: { readonly route: Route }) {
   return <View />;
 }
 
-/** The subject comes first, so that browser tabs can be distinguished. */
-function buildTitle(route: Route): string {
+/** What waits comes first, then the subject, so that browser tabs can be distinguished. */
+function buildTitle(route: Route, count: string): string {
+  const title = nameRoute(route);
+  return count === '' ? title : `(${count}) ${title}`;
+}
+
+function nameRoute(route: Route): string {
   if (route.page === 'unknown') return 'Not found · Sluice';
   const subject = route.page === 'run' ? route.id : route.page === 'issues' ? route.ref : null;
   return [...(subject === null ? [] : [subject]), PAGES[route.page].title, 'Sluice'].join(' · ');

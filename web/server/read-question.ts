@@ -1,5 +1,5 @@
-import type { FcmpData, FcmpEvent } from '../../src/events/index.js';
 import type { Client } from '../../src/client/index.js';
+import type { FcmpData, FcmpEvent } from '../../src/events/index.js';
 
 /** A question that an agent is waiting with. */
 export interface OpenQuestion {
@@ -7,7 +7,7 @@ export interface OpenQuestion {
   readonly prompt: string;
   readonly options: readonly string[];
   /** What a permission is asked for; then one of its options is the answer. */
-  readonly permission?: FcmpData<'permission.required'>;
+  readonly permission?: Pick<FcmpData<'permission.required'>, 'options'>;
 }
 
 /** The question that the events end with: any later event means that it was answered. */
@@ -35,33 +35,15 @@ function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
   return null;
 }
 
-/** Events of one answer: the whole of most conversations. */
-const PAGE = 50;
-/** A log of 2^40 events is longer than any. */
-const MOST_STEPS = 80;
-
-/**
- * Reads the open question of a run from the end of its conversation; null if it has none. The end is found by doubling and
- * halving the position, so that a conversation of a hundred thousand events takes some twenty short requests, not all of it.
- */
-export async function readQuestion(
-  client: Pick<Client, 'readHistory'>,
-  id: string,
-  signal: AbortSignal,
-): Promise<OpenQuestion | null> {
-  /** Positions with events after their page, and positions beyond the end. */
-  let low = 0;
-  let high: number | null = null;
-  let from = 1;
-  for (let step = 0; step < MOST_STEPS; step += 1) {
-    const query = { protocol: 'fcmp', from: String(from), limit: PAGE } as const;
-    const { events, next_from } = await client.readHistory({ id, query, signal });
-    // What the server sends is of this type: it is of the same package.
-    if (next_from === null && events.length > 0) return findOpenQuestion(events as readonly FcmpEvent[]);
-    if (next_from === null) high = from;
-    else low = from;
-    if (high !== null && high - low <= 1) return null;
-    from = high === null ? from * 2 : Math.floor((low + high) / 2);
-  }
-  return null;
+/** Whether the agent of a run has another question meanwhile. A question that is not listed yet does not count. */
+export async function isReplaced(
+  client: Pick<Client, 'listWaiting'>,
+  run: string,
+  interactionId: string,
+): Promise<boolean> {
+  const { items } = await client.listWaiting();
+  const open = items.flatMap((entry) =>
+    (entry.kind === 'question' || entry.kind === 'permission') && entry.run === run ? [entry.interaction_id] : [],
+  );
+  return open.length > 0 && !open.includes(interactionId);
 }

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { InboxItem } from '../../../src/api/index.js';
 import { hasScope, session } from '../../app/session.js';
 import { client } from '../../server/client.js';
@@ -87,80 +87,143 @@ export function Decide({
     ...(isTried.value ? decision.wrong : {}),
     ...pickJsonError(decision.wrong),
   };
+  const chooseAction = (next: ActionWords['action']): void => {
+    edit({ action: next });
+    requestAnimationFrame(() => {
+      const field = document.querySelector<HTMLElement>('#why');
+      field?.focus({ preventScroll: true });
+      field?.scrollIntoView({ block: 'center' });
+    });
+  };
   return (
-    <form id="decide" class="card stack decide" noValidate onSubmit={askFirst}>
-      <h2>Decide</h2>
-      <Choices
-        name="action"
-        legend="Action"
-        value={fields.action}
-        onChange={(chosen) => edit({ action: chosen })}
-        options={ACTIONS.map((one) => {
-          const isOff = one.action === 'accept' && !isAcceptable(item.reading, item);
-          return {
-            value: one.action,
-            label: one.label,
-            help: isOff ? 'Not available: this run left no valid result. Use Edit and accept.' : one.help,
-            isOff,
-          };
-        })}
-      />
-      {action === 'edit' ? <ResultFields item={item} fields={fields} wrong={wrong} change={edit} /> : null}
-      {words === undefined ? null : (
-        <>
-          <LinesField
-            id="why"
-            label="Why"
-            help="Quoted in the comment and stored with the execution."
-            wrong={wrong.why}
-            rows={3}
-            maxLength={5000}
-            value={fields.why}
-            onWrite={(why) => edit({ why })}
-          />
-          {isLocal ? (
-            <LineField
-              id="who"
-              label="Your name"
-              help="This server has no tokens, so it cannot identify you. Leave empty to be recorded as local."
-              type="text"
-              maxLength={200}
-              autocomplete="name"
-              value={name.fields.who}
-              onWrite={(who) => name.change({ who })}
+    <>
+      <form id="decide" class="card stack decide" noValidate onSubmit={askFirst}>
+        <h2>Decide</h2>
+        <Choices
+          name="action"
+          legend="Action"
+          value={fields.action}
+          onChange={(chosen) => edit({ action: chosen })}
+          options={ACTIONS.map((one) => {
+            const isOff = one.action === 'accept' && !isAcceptable(item.reading, item);
+            return {
+              value: one.action,
+              label: one.label,
+              help: isOff ? 'Not available: this run left no valid result. Use Edit and accept.' : one.help,
+              isOff,
+            };
+          })}
+        />
+        {action === 'edit' ? <ResultFields item={item} fields={fields} wrong={wrong} change={edit} /> : null}
+        {words === undefined ? null : (
+          <>
+            <LinesField
+              id="why"
+              label="Why"
+              help="Quoted in the comment and stored with the execution."
+              wrong={wrong.why}
+              rows={3}
+              maxLength={5000}
+              value={fields.why}
+              onWrite={(why) => edit({ why })}
             />
-          ) : (
-            <p class="dim">
-              Recorded as decided by {session.value.state === 'signed-in' ? session.value.name : 'you'}.
-            </p>
-          )}
-          <CommentPreview preview={preview} isAsked={decision.body !== null} refusal={previewRefusal} />
-          {refusal.value === null || refusal.value.message === null ? null : (
-            <Notice
-              tone="bad"
-              title={
-                refusal.value.isCertain
-                  ? 'Nothing was changed'
-                  : 'The server did not answer: the item may or may not be settled'
-              }
-            >
-              {refusal.value.message} <code>{refusal.value.code}</code>
-            </Notice>
-          )}
-          <div class="row">
-            <button
-              type="submit"
-              class="primary"
-              disabled={isSending.value || (decision.body !== null && !preview.isCurrent)}
-            >
-              {isSending.value ? 'Settling …' : words.button}
-            </button>
-            <span class="dim">{words.outcome(item.issue_ref)}</span>
-          </div>
-          <Confirm dialog={dialog} words={words} issueRef={item.issue_ref} send={() => void send()} />
-        </>
-      )}
-    </form>
+            {isLocal ? (
+              <LineField
+                id="who"
+                label="Your name"
+                help="This server has no tokens, so it cannot identify you. Leave empty to be recorded as local."
+                type="text"
+                maxLength={200}
+                autocomplete="name"
+                value={name.fields.who}
+                onWrite={(who) => name.change({ who })}
+              />
+            ) : (
+              <p class="dim">
+                Recorded as decided by {session.value.state === 'signed-in' ? session.value.name : 'you'}.
+              </p>
+            )}
+            <CommentPreview preview={preview} isAsked={decision.body !== null} refusal={previewRefusal} />
+            {refusal.value === null || refusal.value.message === null ? null : (
+              <Notice
+                tone="bad"
+                title={
+                  refusal.value.isCertain
+                    ? 'Nothing was changed'
+                    : 'The server did not answer: the item may or may not be settled'
+                }
+              >
+                {refusal.value.message} <code>{refusal.value.code}</code>
+              </Notice>
+            )}
+            <div class="row">
+              <button
+                type="submit"
+                class="primary"
+                disabled={isSending.value || (decision.body !== null && !preview.isCurrent)}
+              >
+                {isSending.value ? 'Settling …' : words.button}
+              </button>
+              <span class="dim">{words.outcome(item.issue_ref)}</span>
+            </div>
+            <Confirm dialog={dialog} words={words} issueRef={item.issue_ref} send={() => void send()} />
+          </>
+        )}
+      </form>
+      <DecideBar item={item} chosen={action} onChoose={chooseAction} />
+    </>
+  );
+}
+
+/** The keys of the actions. */
+const ACTION_KEYS: Readonly<Record<ActionWords['action'], string>> = {
+  accept: 'a',
+  edit: 'e',
+  retry: 't',
+  reject: 'r',
+};
+
+/** The actions, always in sight at the end of the window, with their keys. Choosing one leads to its reason. */
+function DecideBar({
+  item,
+  chosen,
+  onChoose,
+}: {
+  readonly item: InboxItem;
+  readonly chosen: ActionWords['action'] | null;
+  readonly onChoose: (action: ActionWords['action']) => void;
+}) {
+  const offered = ACTIONS.filter(({ action }) => action !== 'accept' || isAcceptable(item.reading, item));
+  const current = useRef(onChoose);
+  current.current = onChoose;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (event.target instanceof Element && event.target.closest('input, textarea, select, dialog') !== null) return;
+      const words = offered.find(({ action }) => ACTION_KEYS[action] === event.key);
+      if (words === undefined) return;
+      event.preventDefault();
+      current.current(words.action);
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, [offered.length]);
+  return (
+    <div class="decide-bar" role="toolbar" aria-label="Decide">
+      {ACTIONS.map(({ action, label }) => (
+        <button
+          key={action}
+          type="button"
+          aria-pressed={chosen === action}
+          aria-keyshortcuts={ACTION_KEYS[action]}
+          disabled={!offered.some((one) => one.action === action)}
+          onClick={() => onChoose(action)}
+        >
+          {label} <kbd aria-hidden="true">{ACTION_KEYS[action]}</kbd>
+        </button>
+      ))}
+      <span class="dim end decide-hint">Choose, give a reason, confirm.</span>
+    </div>
   );
 }
 

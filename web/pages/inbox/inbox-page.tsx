@@ -1,50 +1,96 @@
+import { canNotify, isNotifying, toggleNotifications } from '../../app/notifications.js';
 import { query, route } from '../../app/router.js';
-import { Loading } from '../../ui/notice.js';
+import { waiting, waitingFailure, loadWaiting } from '../../server/waiting.js';
+import { FailureNotice, Loading, UpToDate } from '../../ui/notice.js';
+import { EntryDetail } from './entry-detail.js';
 import { InboxList } from './inbox-list.js';
 import { Item } from './item.js';
-import { Questions, useQuestions } from './questions.js';
+import { Queue } from './queue-list.js';
+import { searchEntries } from './queue.js';
 import './inbox.css';
 
-/** What waits for a person: questions first, then the list of items next to the selected one. */
+/** Everything that waits for a person, in one queue beside what is selected; and what was settled. */
 export function InboxPage() {
-  const { value } = route;
-  const id = value.page === 'inbox' ? value.id : null;
-  const { asked, reload } = useQuestions();
   const showsSettled = query.value.get('show') === 'settled';
-  const showsQuestions = id === null && !showsSettled;
-  const count = asked?.length ?? 0;
   return (
     <>
       <div class="page-head">
         <h1>Inbox</h1>
-        {showsQuestions || count === 0 ? null : (
-          <a href="/inbox">{count === 1 ? '1 question to answer' : `${count} questions to answer`}</a>
-        )}
-        <nav class="row end" aria-label="Filter by state">
-          <a class="button" href="/inbox" aria-current={showsSettled ? undefined : 'true'}>
-            Waiting
-          </a>
-          <a class="button" href="/inbox?show=settled" aria-current={showsSettled ? 'true' : undefined}>
-            Settled
-          </a>
-        </nav>
+        {showsSettled ? null : <UpToDate failure={waiting.value === null ? null : waitingFailure.value} live="Live" />}
+        <span class="row end">
+          <NotifyButton />
+          <nav class="row" aria-label="Filter by state">
+            <a class="button" href="/inbox" aria-current={showsSettled ? undefined : 'true'}>
+              Waiting
+            </a>
+            <a class="button" href="/inbox?show=settled" aria-current={showsSettled ? 'true' : undefined}>
+              Settled
+            </a>
+          </nav>
+        </span>
       </div>
-      {showsQuestions && asked !== null ? <Questions asked={asked} reload={reload} /> : null}
-      {/* Not before the questions are known: they come first, and would push the list down. */}
-      {showsQuestions && asked === null ? (
-        <Loading isList />
-      ) : (
-        <div class={id === null ? 'inbox' : 'inbox has-item'}>
-          <div class="inbox-list">
-            <InboxList chosen={id} showsSettled={showsSettled} />
-          </div>
-          {id === null ? (
-            <p class="dim inbox-hint">Select an item. Keys: j and k move, Enter opens.</p>
-          ) : (
-            <Item key={id} id={id} />
-          )}
-        </div>
-      )}
+      {showsSettled ? <SettledItems /> : <WaitingEntries />}
     </>
+  );
+}
+
+/** Notifications are off until a person asks for them. */
+function NotifyButton() {
+  if (!canNotify) return null;
+  return (
+    <button type="button" aria-pressed={isNotifying.value} onClick={() => void toggleNotifications()}>
+      {isNotifying.value ? 'Notifications on' : 'Notify me'}
+    </button>
+  );
+}
+
+function findItemId(): string | null {
+  const { value } = route;
+  return value.page === 'inbox' ? value.id : null;
+}
+
+function WaitingEntries() {
+  const known = waiting.value;
+  const item = findItemId();
+  if (known === null) {
+    const failure = waitingFailure.value;
+    if (failure === null) return <Loading isList />;
+    return <FailureNotice title="Cannot load what waits" failure={failure} reload={() => void loadWaiting()} />;
+  }
+  const asked = query.value.get('entry');
+  const shown = searchEntries(known.entries, query.value.get('search') ?? '');
+  const isNamed = item !== null || asked !== null;
+  // Where there is room for both, the first entry is open until a person selects one.
+  const id = item ?? asked ?? shown[0]?.id ?? null;
+  const entry = known.entries.find((one) => one.id === id);
+  return (
+    <div class={isNamed ? 'inbox has-item' : 'inbox'}>
+      <Queue entries={shown} known={known} chosen={id} isNamed={isNamed} />
+      <div class="inbox-detail">
+        {item !== null || entry?.kind === 'result' ? (
+          <Item key={id} id={id ?? ''} />
+        ) : (
+          <EntryDetail key={id} entry={entry} isAsked={asked !== null} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function SettledItems() {
+  const id = findItemId();
+  return (
+    <div class={id === null ? 'inbox' : 'inbox has-item'}>
+      <div class="inbox-list">
+        <InboxList chosen={id} />
+      </div>
+      <div class="inbox-detail">
+        {id === null ? (
+          <p class="dim inbox-hint">Select an item. Keys: j and k move, Enter opens.</p>
+        ) : (
+          <Item key={id} id={id} />
+        )}
+      </div>
+    </div>
   );
 }

@@ -71,27 +71,20 @@ function Head({ item, failure }: { readonly item: InboxItem; readonly failure: F
         <a href={toPath({ page: 'run', id: item.run })}>run {item.run_id}</a>
         <UpToDate failure={failure} />
         <span class="row end">
-          {item.resolution === null ? <a href="#decide">Decide</a> : null}
           <a class="back" href="/inbox">
             Back to the list
           </a>
         </span>
       </div>
-      <div>
-        <h3>Reason</h3>
-        <p>
-          <SafeText text={item.reason} />{' '}
-          <code class="dim">
-            <SafeText text={item.result_code} />
-          </code>
-        </p>
-      </div>
-      <div>
-        <h3>Next step</h3>
-        <p>
-          <SafeText text={item.next} />
-        </p>
-      </div>
+      <p class="lead">
+        <SafeText text={item.reason} />{' '}
+        <code class="dim">
+          <SafeText text={item.result_code} />
+        </code>
+      </p>
+      <p>
+        <strong>Next step:</strong> <SafeText text={item.next} />
+      </p>
     </section>
   );
 }

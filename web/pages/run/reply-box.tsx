@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
-import { findOpenQuestion, readQuestion } from '../../server/read-question.js';
+import { findOpenQuestion, isReplaced } from '../../server/read-question.js';
 import type { OpenQuestion } from '../../server/read-question.js';
 import { asFailure } from '../../server/use-resource.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -28,11 +28,13 @@ export function ReplyForm({
   id,
   question,
   onStale = () => undefined,
+  onSent = () => undefined,
 }: {
   readonly id: string;
   readonly question: OpenQuestion;
   /** Called when the question is not the open one any more. */
   readonly onStale?: () => void;
+  readonly onSent?: () => void;
 }) {
   const field = `reply-${id}`;
   const { fields, change, forget } = useDraft(`reply ${id} ${question.interactionId}`, { text: '' });
@@ -44,8 +46,7 @@ export function ReplyForm({
     if ((optionId === undefined && text.trim() === '') || state.peek() === 'sending') return;
     state.value = 'sending';
     try {
-      const now = await readQuestion(client, id, new AbortController().signal);
-      if (now !== null && now.interactionId !== question.interactionId) {
+      if (await isReplaced(client, id, question.interactionId)) {
         refusal.value = 'The agent has asked another question meanwhile. Nothing was sent.';
         state.value = 'writing';
         onStale();
@@ -58,6 +59,7 @@ export function ReplyForm({
       forget();
       refusal.value = null;
       state.value = 'sent';
+      onSent();
     } catch (error) {
       // What was written stays.
       refusal.value = asFailure(error).message;

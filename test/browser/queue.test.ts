@@ -1,0 +1,237 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import type { WaitingEntry } from '../../src/api/index.js';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
+import { findViolations } from './check-accessibility.js';
+import { session } from './codex-lines.js';
+import { settle } from './settle.js';
+import type { Site } from './start-site.js';
+import { useConsole } from './use-console.js';
+
+const house = useConsole(async () => undefined);
+
+/** A run that waits with a question. */
+async function ask(site: Site, question: string, task = 'Paint the shed.'): Promise<string> {
+  const { id } = await site.startRun({
+    mode: 'interactive',
+    prompt: task,
+    says: session(codex.message(question)),
+    answers: session(codex.message('Blue it is.\n{"__SKILL_DONE__": true}', 'item_1')),
+  });
+  await site.runIs(id, 'waiting');
+  return id;
+}
+
+let issues = 0;
+
+/** The id of a result that waits for review. */
+async function review(site: Site): Promise<string> {
+  issues += 1;
+  const ref = `acme/queue#${issues}`;
+  await site.settledOrder(ref, { print: 'done' });
+  const { items } = await site.client.listInbox({ query: { issue_ref: ref } });
+  return items[0]?.id ?? '';
+}
+
+const HOSTILE = '<img src=x onerror="window.pwned=1">\u001B[31m\u202Ered';
+
+const PERMISSION: WaitingEntry = {
+  kind: 'permission',
+  id: 'r1/px_1_1',
+  at: '2026-11-15T06:30:00.000Z',
+  text: `Allow ${HOSTILE}? {"command":"rm -r dist"}`,
+  run: 'r1',
+  engine: 'claude',
+  task: HOSTILE,
+  issue_ref: null,
+  interaction_id: 'px_1_1',
+  tool: HOSTILE,
+  options: [
+    { id: 'yes', label: 'Allow once', kind: 'allow_once' },
+    { id: 'no', label: 'Deny', kind: 'reject_once' },
+  ],
+};
+const SINK: WaitingEntry = {
+  kind: 'sink',
+  id: 'sink hook',
+  at: '2026-11-15T06:30:00.000Z',
+  text: 'hook answered 401',
+  sink: 'hook',
+  state: 'broken',
+  open: 3,
+  dead: 4,
+};
+
+/** Opens the inbox with these entries instead of the server's. */
+async function openWith(entries: readonly WaitingEntry[], path = '/inbox'): Promise<Page> {
+  const { page } = await house.open('/workbench');
+  await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: entries, complete: true } }));
+  await page.goto(new URL(path, page.url()).href);
+  await settle(page);
+  return page;
+}
+
+describe('the queue', () => {
+  it('has questions and results in one list, with the text of the question, and a count in the title', async () => {
+    const run = await ask(house.site, 'Which colour shall the *shed* have?');
+    const item = await review(house.site);
+    const { page } = await house.open('/inbox');
+    await settle(page);
+    const rows = page.locator('.entry');
+    await expect.poll(async () => rows.count()).toBeGreaterThanOrEqual(2);
+    expect(await rows.first().innerText()).toContain('Which colour shall the *shed* have?');
+    expect(await page.getByRole('region', { name: 'Results to review' }).innerText()).toContain('acme/queue#');
+    expect(await page.title()).toMatch(/^\(\d+\) Inbox/);
+    // The first entry is open beside the list, and can be answered there.
+    await page.getByRole('article', { name: `Question of run ${run}` }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.goto(new URL(`/inbox/${item}`, page.url()).href);
+    await page.getByRole('toolbar', { name: 'Decide' }).waitFor();
+  });
+
+  it('answers a question within the list, also on a phone', async () => {
+    const run = await ask(house.site, 'Which colour shall the door have?', 'Paint the door.');
+    const { page } = await house.open('/inbox?search=door', { width: 390, height: 844 });
+    await settle(page);
+    const row = page.locator('.entry').filter({ hasText: 'Paint the door.' });
+    await row.getByLabel('Answer in one line').fill('Blue.');
+    await row.getByRole('button', { name: 'Send answer' }).click();
+    const ended = await house.site.runIs(run, 'ended');
+    expect(ended.result?.status).toBe('success');
+    await expect.poll(async () => row.count()).toBe(0);
+  });
+
+  it('searches in questions, reasons and codes', async () => {
+    const run = await ask(house.site, 'Shall the fence be painted?', 'Paint the fence.');
+    const { page } = await house.open('/inbox');
+    await settle(page);
+    await page.getByLabel('Search the queue').fill('FENCE painted');
+    await expect.poll(async () => page.locator('.entry').count()).toBe(1);
+    await page.getByRole('article', { name: `Question of run ${run}` }).waitFor();
+    await page.getByLabel('Search the queue').fill('output_unparseable');
+    await expect.poll(async () => page.getByRole('region', { name: 'Agents that wait' }).count()).toBe(0);
+    await house.site.client.cancelRun({ id: run });
+  });
+
+  it('decides with keys: an action, a reason, the confirmation', async () => {
+    const item = await review(house.site);
+    const { page } = await house.open(`/inbox/${item}`);
+    await settle(page);
+    const bar = page.getByRole('toolbar', { name: 'Decide' });
+    await bar.waitFor();
+    const box = await bar.boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(800);
+    await page.keyboard.press('r');
+    await page.keyboard.type('Not like this.');
+    await page.getByText('Exactly as it will be delivered.').waitFor();
+    await page.locator('form.decide button[type=submit]').click();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Settled').waitFor();
+    const { resolution } = await house.site.client.getInboxItem({ id: item });
+    expect(resolution).toMatchObject({ action: 'reject', why: 'Not like this.' });
+  });
+
+  it('sends an action for several entries after a few seconds, in which it can be undone', async () => {
+    const items = [await review(house.site), await review(house.site)];
+    const { page } = await house.open('/inbox?search=acme/queue');
+    await settle(page);
+    const mark = async (): Promise<void> => {
+      for (const id of items) await page.locator(`[data-entry="${id}"] input.entry-mark`).check();
+    };
+    await mark();
+    await page.getByRole('group', { name: 'Several entries at once' }).getByRole('button', { name: 'Reject' }).click();
+    // Nothing happens without a reason.
+    expect(await page.getByLabel('Why, for all selected').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Why, for all selected').fill('Out of scope.');
+    await page.getByRole('group', { name: 'Several entries at once' }).getByRole('button', { name: 'Reject' }).click();
+    const tray = page.getByRole('region', { name: 'Actions to be sent' });
+    await tray.getByText('Rejecting 2 results').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await tray.getByRole('button', { name: 'Undo' }).click();
+    await tray.waitFor({ state: 'detached' });
+    for (const id of items) expect((await house.site.client.getInboxItem({ id })).resolution).toBeNull();
+    await mark();
+    await page.getByLabel('Why, for all selected').fill('Out of scope.');
+    await page.getByRole('group', { name: 'Several entries at once' }).getByRole('button', { name: 'Reject' }).click();
+    // On another page it is sent all the same.
+    await page.getByRole('link', { name: 'Issues' }).click();
+    await tray.getByText('Rejecting 2 results').waitFor();
+    await tray.waitFor({ state: 'detached' });
+    for (const id of items) {
+      const { resolution } = await house.site.client.getInboxItem({ id });
+      expect(resolution).toMatchObject({ action: 'reject', why: 'Out of scope.' });
+    }
+  });
+
+  it('answers a permission request in the list, and shows hostile texts as text', async () => {
+    const page = await openWith([PERMISSION, { ...PERMISSION, id: 'r2/px_1_1', run: 'r2' }]);
+    const sent: unknown[] = [];
+    await page.route('**/v1/runs/r2/reply', async (route) => {
+      sent.push(route.request().postDataJSON());
+      await route.fulfill({ json: { ok: true } });
+    });
+    const row = page.locator('[data-entry="r2/px_1_1"]');
+    expect(await row.innerText()).toContain('<img src=x onerror="window.pwned=1">');
+    await row.getByRole('button', { name: 'Allow once' }).click();
+    await expect.poll(() => sent).toEqual([{ interaction_id: 'px_1_1', option_id: 'yes' }]);
+    expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('has one entry for a sink that fails, and sends its comments again', async () => {
+    const page = await openWith([SINK], '/inbox?entry=sink%20hook');
+    expect(await page.locator('.entry').count()).toBe(1);
+    expect(await page.locator('.entry').innerText()).toContain('7 comments not delivered');
+    const request = page.waitForRequest('**/v1/outbox/redeliver');
+    await page.getByRole('button', { name: 'Redeliver all' }).click();
+    expect((await request).postDataJSON()).toEqual({ sink: 'hook' });
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('says that an entry of the address waits no longer', async () => {
+    const page = await openWith([], '/inbox?entry=gone');
+    await page.getByText('This entry waits no longer').waitFor();
+    await page.goto(new URL('/inbox', page.url()).href);
+    await page.getByText('Nothing waits for you').waitFor();
+    expect(await page.title()).toBe('Inbox · Sluice');
+  });
+
+  it('notifies of what is new, once it is allowed and the tab is hidden', async () => {
+    const { page } = await house.open('/workbench');
+    let entries: readonly WaitingEntry[] = [SINK];
+    await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: entries, complete: true } }));
+    await page.addInitScript(() => {
+      const shown: string[] = [];
+      class Fake extends EventTarget {
+        static permission = 'default';
+        static async requestPermission(): Promise<string> {
+          Fake.permission = 'granted';
+          return 'granted';
+        }
+        constructor(title: string, { body }: { body: string }) {
+          super();
+          shown.push(`${title}: ${body}`);
+        }
+      }
+      Object.assign(window, { Notification: Fake, shown });
+    });
+    await page.goto(new URL('/inbox', page.url()).href);
+    await settle(page);
+    await page.getByRole('button', { name: 'Notify me' }).click();
+    await page.getByRole('button', { name: 'Notifications on' }).waitFor();
+    await page.evaluate(() => Object.defineProperty(document, 'hidden', { get: () => true }));
+    entries = [PERMISSION, SINK];
+    const read = async (): Promise<unknown> => page.evaluate(() => Reflect.get(window, 'shown'));
+    await expect.poll(read).toEqual([expect.stringContaining('An agent asks for permission: Allow')]);
+  });
+});
+
+describe('without a worker', () => {
+  it('every page says that nothing is executed', async () => {
+    const { page } = await house.open('/workbench');
+    await page.route('**/v1/workers', async (route) => route.fulfill({ json: { items: [], next_cursor: null } }));
+    await page.goto(new URL('/runs', page.url()).href);
+    await page.getByText('No worker is alive.').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+  });
+});

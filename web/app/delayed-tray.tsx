@@ -1,0 +1,63 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { delayedActions, dropAction, sendNow } from '../server/delayed-actions.js';
+import type { DelayedAction } from '../server/delayed-actions.js';
+import { SafeText } from '../ui/safe-text.js';
+
+/** What is about to be sent, at the edge of every page, and the way to undo it. */
+export function DelayedTray() {
+  const actions = delayedActions.value;
+  const now = useSignal(performance.now());
+  useEffect(() => {
+    if (actions.length === 0) return;
+    const timer = setInterval(() => (now.value = performance.now()), 500);
+    return () => clearInterval(timer);
+  }, [actions.length === 0]);
+  if (actions.length === 0) return null;
+  return (
+    <div class="tray" role="region" aria-label="Actions to be sent">
+      {actions.map((action) => (
+        <Delayed key={action.id} action={action} now={now.value} />
+      ))}
+    </div>
+  );
+}
+
+function Delayed({ action, now }: { readonly action: DelayedAction; readonly now: number }) {
+  const { id, title, state, dueAt, failures } = action;
+  if (state === 'sending') {
+    return (
+      <div class="tray-entry" role="status">
+        <strong>{title} …</strong>
+      </div>
+    );
+  }
+  if (state === 'failed') {
+    return (
+      <div class="tray-entry bad" role="alert">
+        <strong>
+          {title}: {failures.length} failed
+        </strong>
+        <span class="clip">
+          <SafeText text={[...new Set(failures)].join(' ')} limit={400} />
+        </span>
+        <button type="button" onClick={() => dropAction(id)}>
+          Dismiss
+        </button>
+      </div>
+    );
+  }
+  const seconds = Math.max(0, Math.ceil((dueAt - now) / 1000));
+  return (
+    <div class="tray-entry">
+      <strong role="status">{title}</strong>
+      <span class="dim">in {seconds} s</span>
+      <button type="button" class="primary" onClick={() => dropAction(id)}>
+        Undo
+      </button>
+      <button type="button" onClick={() => sendNow(id)}>
+        Send now
+      </button>
+    </div>
+  );
+}

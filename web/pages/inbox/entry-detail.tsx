@@ -1,0 +1,138 @@
+import { useSignal } from '@preact/signals';
+import type { WaitingEntry } from '../../../src/api/index.js';
+import { toPath } from '../../app/route.js';
+import { hasScope } from '../../app/session.js';
+import { client } from '../../server/client.js';
+import { asFailure } from '../../server/use-resource.js';
+import { loadWaiting } from '../../server/waiting.js';
+import { Badge } from '../../ui/badge.js';
+import { Facts } from '../../ui/facts.js';
+import { Markdown } from '../../ui/markdown.js';
+import { Notice } from '../../ui/notice.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { Moment } from '../../ui/time.js';
+import { ReplyForm } from '../run/reply-box.js';
+
+/** A question, a permission request or a failing sink, with all there is to answer it. */
+export function EntryDetail({
+  entry,
+  isAsked,
+}: {
+  readonly entry: WaitingEntry | undefined;
+  /** The address names an entry. */
+  readonly isAsked: boolean;
+}) {
+  if (entry === undefined) {
+    return isAsked ? (
+      <Notice tone="plain" title="This entry waits no longer">
+        It was answered or has ended. <a href="/inbox">Back to the list</a>
+      </Notice>
+    ) : null;
+  }
+  switch (entry.kind) {
+    case 'question':
+    case 'permission':
+      return <AgentWaits entry={entry} />;
+    case 'sink':
+      return <SinkFails entry={entry} />;
+    case 'result':
+      return null;
+  }
+}
+
+function AgentWaits({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }> }) {
+  const { run, kind, text, engine, task, at, interaction_id } = entry;
+  const question = {
+    interactionId: interaction_id,
+    prompt: text,
+    options: entry.kind === 'question' ? entry.options : [],
+    ...(entry.kind === 'permission' ? { permission: { options: entry.options } } : {}),
+  };
+  return (
+    <article
+      class="card stack question"
+      aria-label={`${kind === 'question' ? 'Question' : 'Permission'} of run ${run}`}
+    >
+      <header class="row">
+        <h2>{kind === 'question' ? `${engine} asks` : `${engine} asks for permission`}</h2>
+        <Badge tone="warn">waiting</Badge>
+        <span class="dim">
+          since <Moment at={at} />
+        </span>
+        <span class="row end">
+          <a href={toPath({ page: 'run', id: run })}>Open the run</a>
+          <a class="back" href="/inbox">
+            Back to the list
+          </a>
+        </span>
+      </header>
+      {kind === 'permission' ? null : (
+        <div class="question-text">
+          <Markdown text={text} />
+        </div>
+      )}
+      <ReplyForm id={run} question={question} onStale={() => void loadWaiting()} onSent={() => void loadWaiting()} />
+      <Facts
+        facts={{
+          Task: <SafeText text={task} limit={300} />,
+          Issue:
+            entry.issue_ref === null ? undefined : (
+              <a href={toPath({ page: 'issues', ref: entry.issue_ref })}>{entry.issue_ref}</a>
+            ),
+        }}
+      />
+    </article>
+  );
+}
+
+function SinkFails({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'sink' }> }) {
+  const { sink, state, open, dead, text, at } = entry;
+  const refusal = useSignal<string | null>(null);
+  const redeliver = async (): Promise<void> => {
+    try {
+      await client.redeliverSink({ body: { sink } });
+      refusal.value = null;
+    } catch (error) {
+      refusal.value = asFailure(error).message;
+    }
+    await loadWaiting();
+  };
+  return (
+    <article class="card stack" aria-label={`Sink ${sink}`}>
+      <header class="row">
+        <h2>
+          <SafeText text={sink} /> does not take comments
+        </h2>
+        <Badge tone="bad">{state}</Badge>
+        <a class="back end" href="/inbox">
+          Back to the list
+        </a>
+      </header>
+      <Facts
+        facts={{
+          'Last error': <SafeText text={text} limit={2000} />,
+          'Tried again': open,
+          'Given up': dead,
+          'Oldest comment': <Moment at={at} />,
+        }}
+      />
+      <p>
+        Mend the sink, then send its comments again. They keep their order, and a comment that was delivered is not sent
+        twice.
+      </p>
+      <div class="row">
+        {hasScope('decide') ? (
+          <button type="button" class="primary" onClick={() => void redeliver()}>
+            Redeliver all
+          </button>
+        ) : null}
+        <a href="/outbox?state=dead">Comments that were given up</a>
+        {refusal.value === null ? null : (
+          <span class="wrong" role="alert">
+            {refusal.value}
+          </span>
+        )}
+      </div>
+    </article>
+  );
+}

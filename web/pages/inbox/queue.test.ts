@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import type { WaitingEntry } from '../../../src/api/index.js';
+import { describeAction, findOption, groupEntries, listBulkActions, searchEntries } from './queue.js';
+
+const AT = '2026-11-15T06:30:00.000Z';
+const ofRun = { at: AT, run: 'r1', engine: 'codex', task: 'Paint the shed.', issue_ref: null, interaction_id: 'q1' };
+const QUESTION: WaitingEntry = { kind: 'question', id: 'q', text: 'Green or blue?', options: [], ...ofRun };
+const PERMISSION: Extract<WaitingEntry, { kind: 'permission' }> = {
+  kind: 'permission',
+  id: 'p',
+  text: 'Allow bash?',
+  tool: 'bash',
+  options: [
+    { id: 'always', label: 'Always', kind: 'allow_always' },
+    { id: 'once', label: 'Once', kind: 'allow_once' },
+  ],
+  ...ofRun,
+};
+const SINK: WaitingEntry = {
+  kind: 'sink',
+  id: 's',
+  at: AT,
+  text: '401',
+  sink: 'hook',
+  state: 'broken',
+  open: 1,
+  dead: 2,
+};
+const result = (id: string, acceptable: boolean): WaitingEntry => ({
+  kind: 'result',
+  id,
+  at: AT,
+  text: 'No result file.',
+  run: 'r2',
+  run_id: '2026-11-15-dev-0001',
+  issue_ref: 'acme/shop#7',
+  code: 'output_missing',
+  next: 'Retry.',
+  acceptable,
+});
+
+describe('the queue', () => {
+  test('is grouped: agents that wait, deliveries, results', () => {
+    const groups = groupEntries([result('a', true), SINK, QUESTION, PERMISSION]);
+    expect(groups.map(({ title, entries }) => [title, entries.map(({ id }) => id).join(' ')])).toEqual([
+      ['Agents that wait', 'q p'],
+      ['Deliveries', 's'],
+      ['Results to review', 'a'],
+    ]);
+  });
+
+  test('is searched for all words, in any case', () => {
+    const all = [QUESTION, PERMISSION, SINK, result('a', true)];
+    expect(searchEntries(all, ' SHED green ').map(({ id }) => id)).toEqual(['q']);
+    expect(searchEntries(all, 'output_missing')).toHaveLength(1);
+    expect(searchEntries(all, '')).toBe(all);
+  });
+
+  test('offers what all marked entries have', () => {
+    expect(listBulkActions([result('a', true), result('b', false)])).toEqual(['retry', 'reject']);
+    expect(listBulkActions([result('a', true)])).toEqual(['accept', 'retry', 'reject']);
+    expect(listBulkActions([PERMISSION])).toEqual(['allow']);
+    expect(listBulkActions([SINK, result('a', true)])).toEqual([]);
+    expect(listBulkActions([QUESTION])).toEqual([]);
+    expect(listBulkActions([])).toEqual([]);
+  });
+
+  test('allows a permission for once rather than for ever', () => {
+    expect(findOption(PERMISSION, 'allow')).toMatchObject({ id: 'once' });
+    expect(findOption(PERMISSION, 'deny')).toBeUndefined();
+  });
+
+  test('says what is about to be sent', () => {
+    expect(describeAction('reject', [result('a', true), result('b', true)])).toBe('Rejecting 2 results');
+    expect(describeAction('redeliver', [SINK])).toBe('Redelivering 1 sink');
+  });
+});

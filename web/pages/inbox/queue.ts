@@ -1,0 +1,121 @@
+import type { WaitingEntry } from '../../../src/api/index.js';
+
+/** A part of the queue under one heading. */
+export interface QueueGroup {
+  readonly title: string;
+  readonly entries: readonly WaitingEntry[];
+}
+
+const GROUPS: readonly { readonly title: string; readonly kinds: readonly WaitingEntry['kind'][] }[] = [
+  { title: 'Agents that wait', kinds: ['question', 'permission'] },
+  { title: 'Deliveries', kinds: ['sink'] },
+  { title: 'Results to review', kinds: ['result'] },
+];
+
+/** The entries under their headings; headings without entries are left out. */
+export function groupEntries(entries: readonly WaitingEntry[]): readonly QueueGroup[] {
+  return GROUPS.map(({ title, kinds }) => ({
+    title,
+    entries: entries.filter(({ kind }) => kinds.includes(kind)),
+  })).filter((group) => group.entries.length > 0);
+}
+
+/** The entries that have all words of a search in what a row says of them. */
+export function searchEntries(entries: readonly WaitingEntry[], search: string): readonly WaitingEntry[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return entries;
+  return entries.filter((entry) => {
+    const text = listTexts(entry).join('\n').toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+function listTexts(entry: WaitingEntry): readonly string[] {
+  switch (entry.kind) {
+    case 'question':
+    case 'permission':
+      return [entry.kind, entry.text, entry.engine, entry.task, entry.run, entry.issue_ref ?? ''];
+    case 'sink':
+      return ['sink delivery', entry.sink, entry.text, entry.state];
+    case 'result':
+      return ['result', entry.issue_ref, entry.run, entry.run_id, entry.text, entry.code, entry.next];
+  }
+}
+
+/** What a row is called. */
+export function entryTitle(entry: WaitingEntry): string {
+  switch (entry.kind) {
+    case 'question':
+    case 'permission':
+      return entry.task.trim() === '' ? entry.engine : entry.task.replaceAll(/\s+/g, ' ');
+    case 'sink':
+      return entry.sink;
+    case 'result':
+      return entry.issue_ref;
+  }
+}
+
+/** What can be done with several entries at once. */
+export type BulkAction = 'accept' | 'retry' | 'reject' | 'allow' | 'deny' | 'redeliver';
+
+const LABELS: Readonly<Record<BulkAction, readonly [does: string, doing: string]>> = {
+  accept: ['Accept', 'Accepting'],
+  retry: ['Retry', 'Retrying'],
+  reject: ['Reject', 'Rejecting'],
+  allow: ['Allow', 'Allowing'],
+  deny: ['Deny', 'Denying'],
+  redeliver: ['Redeliver', 'Redelivering'],
+};
+
+/** On the button. */
+export function labelAction(action: BulkAction): string {
+  return LABELS[action][0];
+}
+
+/** While it is about to be sent: `Rejecting 3 results`. */
+export function describeAction(action: BulkAction, entries: readonly WaitingEntry[]): string {
+  const [first] = entries;
+  const noun = first === undefined ? 'entry' : NOUNS[first.kind];
+  return `${LABELS[action][1]} ${entries.length} ${noun}${entries.length === 1 ? '' : 's'}`;
+}
+
+const NOUNS: Readonly<Record<WaitingEntry['kind'], string>> = {
+  question: 'question',
+  permission: 'permission request',
+  sink: 'sink',
+  result: 'result',
+};
+
+/** The actions that every one of these entries has; questions need an answer each, and mixed kinds have none. */
+export function listBulkActions(entries: readonly WaitingEntry[]): readonly BulkAction[] {
+  const [first] = entries;
+  if (first === undefined) return [];
+  return listActions(first).filter((action) => entries.every((entry) => listActions(entry).includes(action)));
+}
+
+function listActions(entry: WaitingEntry): readonly BulkAction[] {
+  switch (entry.kind) {
+    case 'question':
+      return [];
+    case 'permission':
+      return (['allow', 'deny'] as const).filter((action) => findOption(entry, action) !== undefined);
+    case 'sink':
+      return ['redeliver'];
+    case 'result':
+      return entry.acceptable ? ['accept', 'retry', 'reject'] : ['retry', 'reject'];
+  }
+}
+
+/** The option of a permission request that allows or denies it this once, or else for good. */
+export function findOption(
+  { options }: Extract<WaitingEntry, { kind: 'permission' }>,
+  action: 'allow' | 'deny',
+): { readonly id: string } | undefined {
+  const word = action === 'allow' ? 'allow' : 'reject';
+  return options.find(({ kind }) => kind === `${word}_once`) ?? options.find(({ kind }) => kind === `${word}_always`);
+}
+
+/** Whether the comment of an action quotes a reason. */
+export function needsReason(action: BulkAction): boolean {
+  return action === 'accept' || action === 'retry' || action === 'reject';
+}
