@@ -21,6 +21,7 @@ export { readWrappers, findWrapper, type Wrappers } from './wrappers/wrappers.js
 export { WORKER_TYPES, findAgentEngine } from './wrappers/wrappers.js';
 export { type Wrapper, WRAPPER_SCHEMA } from './wrappers/wrappers.js';
 export type {
+  DecidedOrder,
   ExecutionFilter,
   ItemResolution,
   Listed,
@@ -29,7 +30,10 @@ export type {
   StoreClock,
   OrderSubmission,
   Page,
+  RaceConclusion,
+  RaceEntry,
   ResolveOutcome,
+  Rival,
 } from './ports/order-store.js';
 export type { OutboxStore } from './ports/outbox-store.js';
 export { createLead, type Lead } from './lead/create-lead.js';

@@ -55,6 +55,8 @@ export const inboxItemSchema = object(
   {
     /** What is known about the result beyond what the agent reports. */
     evidence: arrayOf(evidenceSchema),
+    /** The race it was part of; a person chooses between its results. */
+    group: name,
   },
 );
 

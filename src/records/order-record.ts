@@ -8,21 +8,27 @@ import { workResult } from './work-result.js';
 export const orderState = oneOf(['queued', 'running', 'settled', 'canceled']);
 
 /** One order; issue and run id together name it. Claim, lease and cancellation are its run's. */
-export const orderRecordSchema = object({
-  order: workOrder,
-  /** The run that carries the order; names the run folder. */
-  run: name,
-  worker_type: name,
-  state: orderState,
-  /** The commit the repository stood at when the work began; a retry has that of the order it repeats. Null before the start and without a repository. */
-  base_commit: orNull(name),
-  created_at: timestamp,
-  started_at: orNull(timestamp),
-  settled_at: orNull(timestamp),
-  decision: orNull(decisionSchema),
-  /** What the worker reported when it was settled; null if nothing could be read. */
-  result: orNull(workResult),
-});
+export const orderRecordSchema = object(
+  {
+    order: workOrder,
+    /** The run that carries the order; names the run folder. */
+    run: name,
+    worker_type: name,
+    state: orderState,
+    /** The commit the repository stood at when the work began; a retry has that of the order it repeats. Null before the start and without a repository. */
+    base_commit: orNull(name),
+    created_at: timestamp,
+    started_at: orNull(timestamp),
+    settled_at: orNull(timestamp),
+    decision: orNull(decisionSchema),
+    /** What the worker reported when it was settled; null if nothing could be read. */
+    result: orNull(workResult),
+  },
+  {
+    /** The race it takes part in, by the run id of the race's first run. */
+    group: name,
+  },
+);
 
 /** See {@link orderState}. */
 export type OrderState = FromSchema<typeof orderState>;

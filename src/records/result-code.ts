@@ -11,6 +11,7 @@ export const RESULT_CODES = [
   'stale_run',
   'manual_intervention',
   'evidence_contradicted',
+  'superseded',
 ] as const;
 
 /** One of {@link RESULT_CODES}. */

@@ -15,6 +15,9 @@ export const WORKER_NAME = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-
 /** What a request may be called, so that it can be sent again: one for an order, one for a run. */
 export const REQUEST_ID = { ...line, maxLength: 200 } as const;
 
+/** How many runs one race has at most. */
+const MAX_RUNNERS = 8;
+
 const fields = {
   issue_ref: {
     ...issueRef,
@@ -96,6 +99,14 @@ const fields = {
   expects: {
     enum: ['change', 'report'],
     description: 'change (default): a commit or a pull request. report: an answer; no commit is needed.',
+  },
+  race: {
+    anyOf: [
+      { type: 'integer', minimum: 2, maximum: MAX_RUNNERS },
+      { type: 'array', minItems: 2, maxItems: MAX_RUNNERS, items: WORKER_NAME },
+    ],
+    description:
+      'Several runs of the order compete, each in its own worktree: so many of worker, or one of each worker listed. Only proven results can win; the best one counts.',
   },
 } as const;
 

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type {
   RunRecord,
+  Resolution,
   RunContract,
   RunResult,
   RunSpec,
@@ -10,7 +11,7 @@ import type {
   WorkOrder,
   WorkRequest,
 } from '../records/index.js';
-import type { OrderSubmission } from '../orders/index.js';
+import type { OrderSettlement, OrderSubmission, RaceEntry, Rival } from '../orders/index.js';
 import { StoreError, requestIdReused } from './store-error.js';
 
 /** A run to be queued. A run that carries an order has the order's priority, worker type and isolation. */
@@ -25,9 +26,45 @@ export interface QueuedRun {
 }
 
 /** Whether an order needs its folder for itself; one with a worktree does not. */
-export function needsWholeFolder({ request, isolation }: Pick<OrderSubmission, 'request' | 'isolation'>): boolean {
+function needsWholeFolder({ request, isolation }: Pick<OrderSubmission, 'request' | 'isolation'>): boolean {
   return (request.isolation ?? isolation) !== 'worktree';
 }
+
+/** One order of a submission: a race has several. */
+export interface NamedOrder extends Rival {
+  readonly runId: string;
+}
+
+/** The orders of a submission with their run ids, and the name of their race: the run id of the first. */
+export function nameOrders(
+  submission: OrderSubmission,
+  firstNumber: number,
+): { readonly orders: readonly [NamedOrder, ...NamedOrder[]]; readonly group: string | null } {
+  const name = (order: Rival, index: number): NamedOrder => ({
+    ...order,
+    runId: submission.makeRunId(firstNumber + index),
+  });
+  const rivals = (submission.rivals ?? []).map(({ request: { request_id: _, ...request }, ...rival }, index) =>
+    name({ ...rival, request }, index + 1),
+  );
+  const first = name(submission, 0);
+  return { orders: [first, ...rivals], group: rivals.length === 0 ? null : first.runId };
+}
+
+/** The run that carries an order. */
+export function queueOrder({ request, workerType, run, runId, spec, isolation }: NamedOrder): QueuedRun {
+  return {
+    id: run,
+    spec,
+    order: { issue_ref: request.issue_ref, run_id: runId },
+    workerType,
+    priority: request.priority ?? 0,
+    isExclusive: needsWholeFolder({ request, ...(isolation === undefined ? {} : { isolation }) }),
+  };
+}
+
+/** What a run of a race has entered, and what is written if another run replaces the race. */
+export type KeptEntry = Pick<OrderSettlement, 'stale'> & { readonly entry: RaceEntry };
 
 /** The folder that a run occupies. Links are not resolved here: the lock on the folder itself uses its real path. */
 export function readFolder({ workdir }: Pick<StoredRunSpec, 'workdir'>): string {
@@ -86,6 +123,11 @@ export function supersededBy(runId: string, now: number): Superseded {
     new_run_id: runId,
     at: new Date(now).toISOString(),
   };
+}
+
+/** The resolution of the other open items of a race when a person has accepted one of its results. */
+export function supersededByChoice(runId: string, { who, at }: Pick<Resolution, 'who' | 'at'>): Superseded {
+  return { action: 'superseded', who, why: `Run ${runId} was accepted instead.`, new_run_id: runId, at };
 }
 
 /** Refuses a different request with the same id: its sender would mistake the old order for the new one. */

@@ -9,7 +9,8 @@ import {
 } from '../../records/index.js';
 
 /** An order and its state, with the names of the order at the top. */
-export const orderSchema = object({ issue_ref: name, run_id: name, worker: name, ...orderRecordSchema.properties });
+const { group, ...orderFields } = orderRecordSchema.properties;
+export const orderSchema = object({ issue_ref: name, run_id: name, worker: name, ...orderFields }, { group });
 
 /** See {@link orderSchema}. */
 export type OrderView = FromSchema<typeof orderSchema>;

@@ -80,9 +80,11 @@ export async function previewResolution(context: LeadContext, request: ResolveRe
   const { store, clock, wrappers } = context;
   const { item, record, comment } = await planResolution(context, request, clock());
   if (request.action === 'retry') findWrapper(record.order.worker, wrappers);
-  const activeRunId = (await store.findIssue(item.issue_ref))?.active_run_id ?? null;
+  const issue = await store.findIssue(item.issue_ref);
+  const activeRunId = issue?.active_run_id ?? null;
   const { resolution } = item;
-  if (resolution !== null || activeRunId !== item.run_id) throw conflict(request.id, { activeRunId, resolution });
+  const counts = activeRunId === item.run_id || (item.group !== undefined && issue?.active_group === item.group);
+  if (resolution !== null || !counts) throw conflict(request.id, { activeRunId, resolution });
   return comment;
 }
 

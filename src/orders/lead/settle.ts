@@ -3,7 +3,15 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
-import type { Decision, Evidence, NewOutboxMessage, OrderRecord, Reading, RunResult } from '../../records/index.js';
+import type {
+  Decision,
+  Evidence,
+  InboxItem,
+  NewOutboxMessage,
+  OrderRecord,
+  Reading,
+  RunResult,
+} from '../../records/index.js';
 import { failedResult } from '../../runs/index.js';
 import { getIssueState } from '../comment/issue-state.js';
 import { renderComment, formatTrigger } from '../comment/render-comment.js';
@@ -13,7 +21,8 @@ import { choosePolicy } from '../proof/checks.js';
 import { judgeReading, listReported } from '../proof/judge-result.js';
 import { findWrapper } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
-import type { Execution } from '../execution.js';
+import type { DecidedOrder, OrderSettlement, RaceEntry } from '../ports/order-store.js';
+import { decideRace } from '../race/decide-race.js';
 import { readWorkResult } from '../reading/read-work-result.js';
 import type { RejectedAnswer } from '../reading/read-work-result.js';
 import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
@@ -54,6 +63,8 @@ export interface WorkerEnd {
   readonly reading?: Reading;
   /** What was found out about its claims. */
   readonly evidence?: readonly Evidence[];
+  /** Lines that its change adds and removes, where they were counted; ranks the results of a race. */
+  readonly changedLines?: number;
 }
 
 /** Which order. */
@@ -68,6 +79,8 @@ export interface Settlement {
   readonly reading: Reading;
   /** The order had been settled before; this is the decision of then. */
   readonly repeated: boolean;
+  /** Its race is undecided until these runs have ended; `decision` is what the run would get alone. */
+  readonly waitsFor?: readonly string[];
 }
 
 /** Reads a worker's result, decides, and writes everything that follows in one transaction. */
@@ -94,8 +107,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     ...readPolicy(context, order),
     ...whatElseIsKnown(end),
   };
-  const row = (decision: Decision): Execution => ({
-    id: newId(),
+  const about = {
     order,
     run: record.run,
     workerType: record.worker_type,
@@ -106,37 +118,80 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     exitCode,
     signal,
     reading,
-    decision,
     at,
-  });
+  };
 
   // Which of the two is written, the guarded update in the store decides: it alone knows the active run at that moment.
   const ifActive = withNote(decide({ ...given, activeRunId: runId }), end.note);
   const active = (await store.findIssue(issueRef))?.active_run_id ?? null;
   // Where it is still the active one here, it is stale only if another becomes active before the update.
   const ifStale = withNote(decide({ ...given, activeRunId: active === runId ? undefined : active }), end.note);
-  const { decision, repeated } = await store.settleOrder({
+  const settled = await store.settleOrder({
     issueRef,
     runId,
     now,
     runResult: end.runResult ?? sketchResult(end),
     active: {
-      decision: ifActive,
+      ...writeDecision(context, { ...about, decision: ifActive }),
       state: getIssueState(ifActive) ?? 'needs-human',
-      result: reading.result ?? null,
-      execution: createExecution(row(ifActive)),
-      item: ifActive.action === 'needs-human' ? createItem(row(ifActive)) : null,
-      outbox: outboxMessages(
-        context,
-        { issueRef, trigger: formatTrigger(order) },
-        renderComment({ order, reading, decision: ifActive }),
-      ),
     },
-    stale: { decision: ifStale, result: reading.result ?? null, execution: createExecution(row(ifStale)) },
+    stale: {
+      decision: ifStale,
+      result: reading.result ?? null,
+      execution: createExecution({ ...about, id: newId(), decision: ifStale }),
+    },
+    ...(record.group === undefined
+      ? {}
+      : { race: enterRace(context, record.group, { ...about, decision: ifActive }, end.changedLines ?? null) }),
   });
+  const { decision, repeated, waitsFor } = settled;
   const fields = { issue_ref: issueRef, run_id: runId, source: reading.source, action: decision.action, repeated };
-  context.logger.info('order settled', fields);
-  return { decision, reading, repeated };
+  context.logger.info(waitsFor === undefined ? 'order settled' : 'race entered', fields);
+  return { decision, reading, repeated, ...(waitsFor === undefined ? {} : { waitsFor }) };
+}
+
+type EndedOrder = RaceEntry['execution'];
+
+/** The rows that follow from a decision, with new ids. */
+function writeDecision(context: LeadContext, ended: EndedOrder, group?: string): DecidedOrder {
+  const { order, reading, decision } = ended;
+  const item = (): InboxItem => ({
+    ...createItem({ ...ended, id: context.newId() }),
+    ...(group === undefined ? {} : { group }),
+  });
+  const about = { issueRef: order.issue_ref, trigger: formatTrigger(order) };
+  const comment = () => renderComment({ order, reading, decision });
+  return {
+    decision,
+    result: reading.result ?? null,
+    execution: createExecution({ ...ended, id: context.newId() }),
+    item: decision.action === 'needs-human' ? item() : null,
+    outbox: decision.action === 'archive' ? [] : outboxMessages(context, about, comment()),
+  };
+}
+
+/** The entry of a run, and how the race ends when it was the last one. */
+function enterRace(
+  context: LeadContext,
+  group: string,
+  execution: EndedOrder,
+  lines: number | null,
+): NonNullable<OrderSettlement['race']> {
+  return {
+    group,
+    entry: { execution, lines },
+    conclude: (entered) => {
+      const { winner, entries } = decideRace(entered);
+      return {
+        winner,
+        state: winner === null ? 'needs-human' : 'review',
+        orders: entries.map(({ entry, decision }) => ({
+          runId: entry.execution.order.run_id,
+          ...writeDecision(context, { ...entry.execution, decision }, group),
+        })),
+      };
+    },
+  };
 }
 
 async function findRecord({ store }: LeadContext, { issueRef, runId }: OrderName): Promise<OrderRecord> {

@@ -5,6 +5,7 @@ import { findChecks } from '../proof/checks.js';
 import { readWorkRequest } from '../shapes/read-work-request.js';
 import { findWrapper, findAgentEngine } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
+import type { Rival } from '../ports/order-store.js';
 import type { LeadContext } from './lead-context.js';
 
 /** An order that has its run id and waits for a worker. */
@@ -15,25 +16,47 @@ export interface SubmittedOrder {
   /** The same request had been made before: this is its order. */
   readonly repeated: boolean;
   readonly record: OrderRecord;
+  /** The other orders of a race. */
+  readonly rivals: readonly OrderRecord[];
 }
 
-/** Checks a request and assigns its run id; the run it replaces is asked to stop. */
+/**
+ * Checks a request and assigns its run id; the run it replaces is asked to stop. A race is submitted as several orders
+ * at once, which differ in their worker.
+ */
 export async function submit(context: LeadContext, request: unknown): Promise<SubmittedOrder> {
   const checked = readWorkRequest(request);
   const now = context.clock();
-  const wrapper = findWrapper(checked.worker, context.wrappers);
-  // A name that means nothing is refused now, not when the work is done.
-  findChecks(checked, wrapper, context.checks);
-  const { record, repeated } = await context.store.submitOrder({
-    request: checked,
-    workerType: wrapper.type,
-    run: context.newId(),
-    spec: sketchSpec(checked, wrapper),
+  const prepare = async (worker: string): Promise<Rival> => prepareOrder(context, { ...checked, worker });
+  const [first, ...rivals] = await Promise.all(listRunners(checked).map(prepare));
+  if (first === undefined) throw new Error('A race has at least one run.');
+  const submitted = await context.store.submitOrder({
+    ...first,
+    rivals,
     makeRunId: (number) => formatRunId(now, checked.role, number),
-    isolation: await chooseIsolation(checked, wrapper),
     now,
   });
-  return { order: record.order, run: record.run, repeated, record };
+  const { record, repeated } = submitted;
+  return { order: record.order, run: record.run, repeated, record, rivals: submitted.rivals };
+}
+
+/** The workers of an order: one, or those of its race. */
+function listRunners({ worker, race }: WorkRequest): readonly string[] {
+  if (race === undefined) return [worker];
+  return typeof race === 'number' ? Array.from({ length: race }, () => worker) : race;
+}
+
+async function prepareOrder({ wrappers, checks, newId }: LeadContext, request: WorkRequest): Promise<Rival> {
+  const wrapper = findWrapper(request.worker, wrappers);
+  // A name that means nothing is refused now, not when the work is done.
+  findChecks(request, wrapper, checks);
+  return {
+    request,
+    workerType: wrapper.type,
+    run: newId(),
+    spec: sketchSpec(request, wrapper),
+    isolation: await chooseIsolation(request, wrapper),
+  };
 }
 
 /** What is known of an order's run before a worker prepares it; the worker replaces it by what it really starts. */

@@ -10,9 +10,11 @@ import type {
   Resolution,
   RunResult,
   StoredRunSpec,
+  WorkOrder,
   WorkRequest,
   WorkResult,
 } from '../../records/index.js';
+import type { Execution } from '../execution.js';
 
 /** The clock that leases and records go by. */
 export interface StoreClock {
@@ -31,17 +33,31 @@ export interface OrderStore {
   /**
    * Assigns the next run id of the issue, makes it active, and queues a run that carries the order; the run it replaces is
    * asked to stop, or canceled if it is still queued. What waited for a person about the run before is settled as `superseded`. A request
-   * whose id is known gives the order it had; another request under that id is refused with `REQUEST_ID_REUSED`.
+   * whose id is known gives the order it had; another request under that id is refused with `REQUEST_ID_REUSED`. With
+   * `rivals` all of them are queued as one race, and the issue's active group replaces its active run.
    */
-  submitOrder(submission: OrderSubmission): Promise<{ readonly record: OrderRecord; readonly repeated: boolean }>;
+  submitOrder(submission: OrderSubmission): Promise<{
+    readonly record: OrderRecord;
+    /** The other orders of a race. */
+    readonly rivals: readonly OrderRecord[];
+    readonly repeated: boolean;
+  }>;
   /**
    * Writes everything that follows from a result at once and ends the order's run; the first statement is the update guarded
-   * by the active run.
+   * by the active run, in a race by the active group. The result of a race's run is kept as its entry; the last one to
+   * enter settles them all in the same transaction.
    */
-  settleOrder(settlement: OrderSettlement): Promise<{ readonly decision: Decision; readonly repeated: boolean }>;
+  settleOrder(settlement: OrderSettlement): Promise<{
+    /** Of a race that is undecided: what the run would get alone. */
+    readonly decision: Decision;
+    readonly repeated: boolean;
+    /** Run ids of the race that have not entered yet; absent where the order is decided. */
+    readonly waitsFor?: readonly string[];
+  }>;
   /**
    * Settles what waits for a person; `conflict` if the item's run is not the active one any more or it is resolved. The
-   * issue leaves `needs-human` with the last of its open items; a retry settles them all.
+   * issue leaves `needs-human` with the last of its open items; a retry settles them all. Accepting a result of an
+   * undecided race makes its run the active one and settles the others as superseded.
    */
   resolveItem(resolution: ItemResolution): Promise<ResolveOutcome>;
 
@@ -102,8 +118,13 @@ export interface OrderSubmission {
   readonly isolation?: 'repository' | 'worktree';
   /** For a retry: the commit that the order it repeats began from. */
   readonly baseCommit?: string | null;
+  /** The other runs of a race. */
+  readonly rivals?: readonly Rival[];
   readonly now: number;
 }
+
+/** Another run of a race: the same request with another worker. */
+export type Rival = Pick<OrderSubmission, 'request' | 'workerType' | 'run' | 'spec' | 'isolation'>;
 
 /** What is written if the run is the active one, and what if it is not. */
 export interface OrderSettlement {
@@ -112,19 +133,41 @@ export interface OrderSettlement {
   readonly now: number;
   /** What came of the run; a run that has ended keeps the result it has. */
   readonly runResult: RunResult;
-  readonly active: {
-    readonly decision: Decision;
-    readonly state: IssueState;
-    readonly result: WorkResult | null;
-    readonly execution: ExecutionRecord;
-    readonly item: InboxItem | null;
-    readonly outbox: readonly NewOutboxMessage[];
+  readonly active: DecidedOrder & { readonly state: IssueState };
+  readonly stale: Pick<DecidedOrder, 'decision' | 'result' | 'execution'>;
+  /** For a run of a race; `active` then counts for nothing. */
+  readonly race?: {
+    readonly group: string;
+    readonly entry: RaceEntry;
+    /** Called inside the transaction, once every run has entered. */
+    readonly conclude: (entries: readonly RaceEntry[]) => RaceConclusion;
   };
-  readonly stale: {
-    readonly decision: Decision;
-    readonly result: WorkResult | null;
-    readonly execution: ExecutionRecord;
-  };
+}
+
+/** An order's decision with the rows that follow from it. */
+export interface DecidedOrder {
+  readonly decision: Decision;
+  readonly result: WorkResult | null;
+  readonly execution: ExecutionRecord;
+  readonly item: InboxItem | null;
+  readonly outbox: readonly NewOutboxMessage[];
+}
+
+/** What a run of a race has to show; kept as JSON until the last one has entered. */
+export interface RaceEntry {
+  /** With the decision that the run would get alone. */
+  readonly execution: Omit<Execution, 'id'> & { readonly order: WorkOrder };
+  /** Lines that its change adds and removes; null if unknown. */
+  readonly lines: number | null;
+}
+
+/** How a race ends. */
+export interface RaceConclusion {
+  /** The run whose result counts from now on; null where a person has to choose. */
+  readonly winner: string | null;
+  readonly state: IssueState;
+  /** Every order of the race. */
+  readonly orders: readonly (DecidedOrder & { readonly runId: string })[];
 }
 
 /** A person's decision about an item of the inbox. */

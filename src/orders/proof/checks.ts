@@ -102,15 +102,16 @@ export function findChecks(
 export type EvidencePolicy = 'proven' | 'reported';
 
 /**
- * The policy of an order: its wrapper's, else `proven` where checks are named.
+ * The policy of an order: `proven` in a race, else its wrapper's, else `proven` where checks are named.
  *
  * @example
  * choosePolicy({ checks: ['unit'] }, { type: 'codex-cli' }) // 'proven'
  */
 export function choosePolicy(
-  order: Pick<WorkOrder, 'checks'>,
+  order: Pick<WorkOrder, 'checks' | 'race'>,
   wrapper: Pick<Wrapper, 'checks' | 'policy'>,
 ): EvidencePolicy {
+  if (order.race !== undefined) return 'proven';
   const names = order.checks ?? wrapper.checks ?? [];
   return wrapper.policy?.evidence ?? (names.length > 0 ? 'proven' : 'reported');
 }

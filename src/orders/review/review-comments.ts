@@ -19,10 +19,10 @@ type RepeatedOrder = Omit<WorkOrder, 'run_id' | 'request_id'>;
 
 /**
  * The order of a retry: it begins from the commit that was reviewed, where Sluice has confirmed that one, and its
- * instructions end with what the person said about lines of the change.
+ * instructions end with what the person said about lines of the change. Of a race only the run is repeated that was reviewed.
  */
 export function continueFromReview(
-  { start_commit: _, ...asked }: RepeatedOrder,
+  { start_commit: _, race: __, ...asked }: RepeatedOrder,
   { order, result, decision }: Pick<OrderRecord, 'order' | 'result' | 'decision'>,
   resolution: Pick<Resolution, 'who' | 'why' | 'comments'>,
 ): RepeatedOrder {

@@ -80,12 +80,15 @@ function adviceFor([name = '', index]: readonly string[], fields: Readonly<Recor
 
 /** What a schema cannot say. */
 function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterable<Problem> {
-  const { repo_dir, issue_ref, depends_on, run_id } = fields;
+  const { repo_dir, issue_ref, depends_on, run_id, race, isolation } = fields;
   if (typeof repo_dir === 'string' && repo_dir !== '' && !isAbsolute(repo_dir)) {
     yield invalidValue('repo_dir', 'use an absolute path, so that it means the same to every worker');
   }
   if (Array.isArray(depends_on) && typeof issue_ref === 'string' && depends_on.includes(issue_ref)) {
     yield invalidValue('depends_on', 'an issue cannot wait for itself; leave it out');
+  }
+  if (race !== undefined && isolation === 'repository') {
+    yield invalidValue('isolation', 'the runs of a race need a worktree each; leave it out');
   }
   if (typeof run_id === 'string' && new RegExp(WORK_ORDER_SCHEMA.properties.run_id.pattern).test(run_id)) {
     if (parseRunId(run_id) === undefined) yield invalidValue('run_id', 'invalid day, role or number');

@@ -73,16 +73,22 @@ async function readAll(store: Store) {
 /** The violated invariants, as sentences. */
 function findViolations({ issues, orders, inbox, outbox, executions, runs }: Left): string[] {
   const violations: string[] = [];
-  for (const { issue_ref: issueRef, state, active_run_id: activeRunId } of issues) {
+  for (const { issue_ref: issueRef, state, active_run_id: activeRunId, active_group: activeGroup } of issues) {
     const waiting = inbox.filter(
-      ({ issue_ref: ref, run_id: runId, resolution }) =>
-        ref === issueRef && runId === activeRunId && resolution === null,
+      ({ issue_ref: ref, run_id: runId, group, resolution }) =>
+        ref === issueRef &&
+        resolution === null &&
+        (activeGroup === undefined ? runId === activeRunId : group === activeGroup),
     );
+    if ((activeRunId === null) !== (activeGroup !== undefined)) {
+      violations.push(`${issueRef} has the active run ${activeRunId} and the active group ${activeGroup}`);
+    }
     if ((state === 'needs-human') !== waiting.length > 0) {
       violations.push(`${issueRef} is ${state} with ${waiting.length} items waiting`);
     }
-    for (const { order, run, state: orderState } of orders) {
-      const isOther = order.issue_ref === issueRef && order.run_id !== activeRunId;
+    for (const { order, run, group, state: orderState } of orders) {
+      const isActive = activeGroup === undefined ? order.run_id === activeRunId : group === activeGroup;
+      const isOther = order.issue_ref === issueRef && !isActive;
       // One that was claimed when it was replaced may be queued again, but only to be settled without a process.
       const isCanceled = runs.find(({ id }) => id === run)?.cancel_requested === true;
       if (isOther && orderState === 'queued' && !isCanceled) {
@@ -111,6 +117,16 @@ function findViolations({ issues, orders, inbox, outbox, executions, runs }: Lef
   );
   for (const { issue_ref: issueRef, trigger } of outbox) {
     if (archived.has(issueRef + trigger.replace('workrun:', ''))) violations.push(`${trigger} of ${issueRef} is stale`);
+  }
+  for (const race of new Set(
+    orders.flatMap(({ order, group }) => (group === undefined ? [] : [order.issue_ref + group])),
+  )) {
+    const runs = orders.filter(({ order, group }) => order.issue_ref + group === race);
+    const advanced = runs.filter(({ decision }) => decision?.action === 'advance').length;
+    if (advanced > 1) violations.push(`${advanced} results of the race ${race} advanced`);
+    if (advanced === 1 && runs.some(({ settled_at }) => settled_at === null)) {
+      violations.push(`the race ${race} was decided too early`);
+    }
   }
   const decided = orders.filter(({ decision }) => decision !== null).length;
   const byRules = executions.filter(({ who }) => who === null).length;

@@ -3,6 +3,7 @@ import { describeEventLog } from './event-log.contract.js';
 import { describeFleet } from './fleet.contract.js';
 import type { MakeSite } from './fixtures/open-site.js';
 import { describeClaims } from './claims.contract.js';
+import { describeCompetition } from './competition.contract.js';
 import { describeLists } from './lists.contract.js';
 import { describeModel } from './model.contract.js';
 import { describeOutbox } from './outbox.contract.js';
@@ -20,6 +21,7 @@ export function describeStore(place: string, makeSite: MakeSite): void {
     describeSubmitAndClaim(makeSite);
     describeClaims(makeSite);
     describeSettleAndResolve(makeSite);
+    describeCompetition(makeSite);
     describeLists(makeSite);
     describeOutbox(makeSite);
     describeRuns(makeSite);

@@ -1,12 +1,28 @@
-import type { OrderStore, OrderSubmission } from '../../orders/index.js';
-import type { ExecutionRecord, InboxItem, IssueState, NewOutboxMessage, OrderRecord } from '../../records/index.js';
-import { CANCELED_IN_QUEUE, checkSameOrder, needsWholeFolder, supersededBy } from '../queue-rules.js';
+import type { DecidedOrder, OrderStore, OrderSubmission, RaceConclusion, RaceEntry } from '../../orders/index.js';
+import type {
+  ExecutionRecord,
+  InboxItem,
+  IssueRecord,
+  IssueState,
+  NewOutboxMessage,
+  OrderRecord,
+  Resolution,
+} from '../../records/index.js';
+import {
+  CANCELED_IN_QUEUE,
+  checkSameOrder,
+  nameOrders,
+  queueOrder,
+  supersededBy,
+  supersededByChoice,
+} from '../queue-rules.js';
+import type { KeptEntry, NamedOrder } from '../queue-rules.js';
 import { orderNotFound } from '../store-error.js';
 import { QUEUE, formatRequestsKey } from '../wakers.js';
 import { createOrderLists } from './lists.js';
 import { addRun } from './runs.js';
 import { checkOpen, closeOrder, copyValue, endRow, openItems, orderKey, readOrder } from './tables.js';
-import type { Tables } from './tables.js';
+import type { OrderRow, Row, Tables } from './tables.js';
 
 /** Issues, orders, the inbox and the executions. */
 export function createOrders(tables: Tables, searchWindow: number): OrderStore {
@@ -27,32 +43,56 @@ function createSubmitOrder(tables: Tables): Pick<OrderStore, 'submitOrder'> {
       const known = tables.orders.get(tables.orderKeysByRequest.get(requestId ?? '') ?? '');
       if (known !== undefined && requestId !== undefined) {
         checkSameOrder(known.record.order, submission.request);
-        return { record: readOrder(tables, known), repeated: true };
+        const rivals = listGroup(tables, known).filter((row) => row !== known);
+        return {
+          record: readOrder(tables, known),
+          rivals: rivals.map((row) => readOrder(tables, row)),
+          repeated: true,
+        };
       }
-      const record = replaceRun(tables, submission, 'doing');
+      const [record, ...rivals] = replaceRun(tables, submission, 'doing');
       const resolution = supersededBy(record.order.run_id, submission.now);
       for (const item of openItems(tables, issueRef)) item.record = { ...item.record, resolution };
       tables.wakers.wake(QUEUE);
-      return { record, repeated: false };
+      return { record, rivals, repeated: false };
     },
   };
 }
 
-/** Makes a new run the active one of its issue and requests cancellation of the run it replaces. */
-function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueState): OrderRecord {
-  const { request, workerType, run, spec, now } = submission;
+/** Makes a new run, or the runs of a race, the active one of its issue and requests cancellation of the run it replaces. */
+function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueState): [OrderRecord, ...OrderRecord[]] {
+  const { request, now } = submission;
   const issueRef = request.issue_ref;
   const issue = tables.issues.get(issueRef);
-  const number = (issue?.record.last_run_number ?? 0) + 1;
-  const runId = submission.makeRunId(number);
+  const last = issue?.record.last_run_number ?? 0;
+  const { orders, group } = nameOrders(submission, last + 1);
   const at = new Date(now).toISOString();
 
   tables.issues.set(issueRef, {
     sequence: issue?.sequence ?? tables.issues.size + 1,
-    record: { issue_ref: issueRef, state, active_run_id: runId, last_run_number: number, updated_at: at },
+    record: {
+      issue_ref: issueRef,
+      state,
+      active_run_id: group === null ? orders[0].runId : null,
+      ...(group === null ? {} : { active_group: group }),
+      last_run_number: last + orders.length,
+      updated_at: at,
+    },
   });
+  stopOthers(tables, issueRef, now);
+  const [first, ...rivals] = orders;
+  const add = (order: NamedOrder) => addOrder(tables, order, { group, baseCommit: submission.baseCommit ?? null, now });
+  return [add(first), ...rivals.map(add)];
+}
+
+function stopOthers(tables: Tables, issueRef: string, now: number): void {
+  const at = new Date(now).toISOString();
   for (const row of tables.openOrders) {
     if (row.record.order.issue_ref !== issueRef) continue;
+    if (row.entry !== null) {
+      writeDecision(tables, row, { ...row.entry.stale, item: null, outbox: [] }, now);
+      continue;
+    }
     const replaced = tables.runs.get(row.record.run);
     if (replaced === undefined) continue;
     replaced.record = { ...replaced.record, cancel_requested: true };
@@ -61,63 +101,114 @@ function replaceRun(tables: Tables, submission: OrderSubmission, state: IssueSta
     endRow(replaced, CANCELED_IN_QUEUE, now);
     closeOrder(tables, row, { settled_at: at, decision: null, result: null });
   }
+}
 
+function addOrder(
+  tables: Tables,
+  added: NamedOrder,
+  {
+    group,
+    baseCommit,
+    now,
+  }: { readonly group: string | null; readonly baseCommit: string | null; readonly now: number },
+): OrderRecord {
+  const { request, runId, run, spec } = added;
+  const key = orderKey(request.issue_ref, runId);
   const record = {
     order: { ...copyValue(request), run_id: runId },
     run,
-    worker_type: workerType,
-    base_commit: submission.baseCommit ?? null,
-    created_at: at,
+    worker_type: added.workerType,
+    base_commit: baseCommit,
+    created_at: new Date(now).toISOString(),
     settled_at: null,
     decision: null,
     result: null,
+    ...(group === null ? {} : { group }),
   };
-  const row = { sequence: tables.orders.size + 1, record };
-  tables.orders.set(orderKey(issueRef, runId), row);
+  const row = { sequence: tables.orders.size + 1, record, entry: null };
+  tables.orders.set(key, row);
   tables.openOrders.add(row);
-  if (request.request_id !== undefined) tables.orderKeysByRequest.set(request.request_id, orderKey(issueRef, runId));
-  addRun(
-    tables,
-    {
-      id: run,
-      spec: copyValue(spec),
-      order: { issue_ref: issueRef, run_id: runId },
-      workerType,
-      priority: request.priority ?? 0,
-      isExclusive: needsWholeFolder(submission),
-    },
-    now,
-  );
+  if (request.request_id !== undefined) tables.orderKeysByRequest.set(request.request_id, key);
+  addRun(tables, { ...queueOrder(added), spec: copyValue(spec) }, now);
   return readOrder(tables, row);
 }
 
 /** Settles orders. */
 function createSettleOrder(tables: Tables): Pick<OrderStore, 'settleOrder'> {
   return {
-    async settleOrder({ issueRef, runId, now, runResult, active, stale }) {
+    async settleOrder(settlement) {
       checkOpen(tables);
+      const { issueRef, runId, now, runResult, active, stale, race } = settlement;
       const row = tables.orders.get(orderKey(issueRef, runId));
       const issue = tables.issues.get(issueRef);
       if (row === undefined || issue === undefined) throw orderNotFound(issueRef, runId);
       if (row.record.decision !== null) return { decision: copyValue(row.record.decision), repeated: true };
+      if (row.entry !== null) return { ...readEntered(tables, row, row.entry), repeated: true };
 
-      const at = new Date(now).toISOString();
-      const isActive = issue.record.active_run_id === runId;
-      const { decision, result, execution } = isActive ? active : stale;
-      closeOrder(tables, row, { settled_at: at, decision, result });
+      tables.wakers.wake(QUEUE);
       const run = tables.runs.get(row.record.run);
       if (run !== undefined && run.record.state !== 'ended') endRow(run, runResult, now);
-      addExecution(tables, execution);
+      if (race !== undefined && issue.record.active_group === race.group) {
+        row.entry = copyValue({ entry: race.entry, stale });
+        return concludeRace(tables, row, issue, row.entry, race.conclude, now);
+      }
+      const isActive = issue.record.active_run_id === runId;
       if (isActive) {
         const state = issue.record.state === 'needs-human' ? 'needs-human' : active.state;
-        issue.record = { ...issue.record, state, updated_at: at };
-        if (active.item !== null) addItem(tables, active.item);
-        addMessages(tables, active.outbox, now);
+        issue.record = { ...issue.record, state, updated_at: new Date(now).toISOString() };
       }
-      tables.wakers.wake(QUEUE);
-      return { decision: copyValue(decision), repeated: false };
+      const chosen = isActive ? active : { ...stale, item: null, outbox: [] };
+      writeDecision(tables, row, chosen, now);
+      return { decision: copyValue(chosen.decision), repeated: false };
     },
   };
+}
+
+function writeDecision(tables: Tables, row: OrderRow, decided: DecidedOrder, now: number): void {
+  const { decision, result, execution, item, outbox } = decided;
+  closeOrder(tables, row, { settled_at: new Date(now).toISOString(), decision, result });
+  addExecution(tables, execution);
+  if (item !== null) addItem(tables, item);
+  addMessages(tables, outbox, now);
+}
+
+/** The orders of a race in the order of their runs; of an order outside one, only that. */
+function listGroup(tables: Tables, row: OrderRow): readonly OrderRow[] {
+  const { group, order } = row.record;
+  if (group === undefined) return [row];
+  return [...tables.orders.values()].filter(
+    ({ record }) => record.group === group && record.order.issue_ref === order.issue_ref,
+  );
+}
+
+/** The answer to a run of an undecided race. */
+function readEntered(tables: Tables, row: OrderRow, { entry }: KeptEntry) {
+  const open = listGroup(tables, row).filter((each) => each.entry === null);
+  return { decision: copyValue(entry.execution.decision), waitsFor: open.map(({ record }) => record.order.run_id) };
+}
+
+/** Settles every order of a race, if all have entered. */
+function concludeRace(
+  tables: Tables,
+  row: OrderRow,
+  issue: Row<IssueRecord>,
+  kept: KeptEntry,
+  conclude: (entries: readonly RaceEntry[]) => RaceConclusion,
+  now: number,
+) {
+  const updated = { ...issue.record, updated_at: new Date(now).toISOString() };
+  issue.record = updated;
+  const group = listGroup(tables, row);
+  const entries = group.flatMap(({ entry }) => (entry === null ? [] : [entry.entry]));
+  if (entries.length < group.length) return { ...readEntered(tables, row, kept), repeated: false };
+  const { winner, state, orders } = conclude(copyValue(entries));
+  const { active_group: _, ...others } = updated;
+  issue.record = winner === null ? { ...updated, state } : { ...others, state, active_run_id: winner };
+  for (const decided of orders) {
+    const each = group.find(({ record }) => record.order.run_id === decided.runId);
+    if (each !== undefined) writeDecision(tables, each, decided, now);
+  }
+  return { decision: copyValue(row.record.decision ?? kept.entry.execution.decision), repeated: false };
 }
 
 /** Adds an execution; an existing row stays unchanged. */
@@ -168,13 +259,16 @@ function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {
       if (row === undefined) return { status: 'not_found' };
       const issue = tables.issues.get(row.record.issue_ref);
       const activeRunId = issue?.record.active_run_id ?? null;
-      if (issue === undefined || row.record.resolution !== null || activeRunId !== row.record.run_id) {
+      const { group } = row.record;
+      const isChoice = group !== undefined && issue?.record.active_group === group;
+      if (issue === undefined || row.record.resolution !== null || (activeRunId !== row.record.run_id && !isChoice)) {
         return { status: 'conflict', activeRunId, resolution: copyValue(row.record.resolution) };
       }
 
-      const order = retry === undefined ? undefined : replaceRun(tables, { ...retry, now }, state);
+      const [order] = retry === undefined ? [] : replaceRun(tables, { ...retry, now }, state);
       const recorded = copyValue(order === undefined ? resolution : { ...resolution, new_run_id: order.order.run_id });
       row.record = { ...row.record, resolution: recorded };
+      if (isChoice && state === 'review') chooseResult(tables, issue, row.record, resolution);
       const others = openItems(tables, row.record.issue_ref);
       if (order === undefined) {
         const next = others.length > 0 ? 'needs-human' : state;
@@ -189,4 +283,17 @@ function createResolveItem(tables: Tables): Pick<OrderStore, 'resolveItem'> {
       return order === undefined ? { status: 'resolved', item } : { status: 'resolved', item, order };
     },
   };
+}
+
+/** Makes the run that a person accepted the active one; the other results of its race are not asked about any more. */
+function chooseResult(
+  tables: Tables,
+  issue: Row<IssueRecord>,
+  { run_id: runId, issue_ref: issueRef }: InboxItem,
+  resolution: Resolution,
+): void {
+  const { active_group: _, ...record } = issue.record;
+  issue.record = { ...record, active_run_id: runId };
+  const superseded = supersededByChoice(runId, resolution);
+  for (const item of openItems(tables, issueRef)) item.record = { ...item.record, resolution: superseded };
 }

@@ -8,6 +8,7 @@ import type {
   RunRecord,
 } from '../../records/index.js';
 import type { WorkerReport } from '../fleet.js';
+import type { KeptEntry } from '../queue-rules.js';
 import { storeClosed } from '../store-error.js';
 import { createWakers, type Wakers } from '../wakers.js';
 
@@ -18,7 +19,10 @@ export interface Row<T> {
 }
 
 /** An order; its state follows from its run. */
-export type OrderRow = Row<Omit<OrderRecord, 'state' | 'started_at'>>;
+export interface OrderRow extends Row<Omit<OrderRecord, 'state' | 'started_at'>> {
+  /** Of a run of a race that has ended. */
+  entry: KeptEntry | null;
+}
 
 /** A message and who is delivering it. */
 export interface OutboxRow extends Row<OutboxMessage> {

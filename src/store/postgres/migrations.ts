@@ -289,4 +289,15 @@ export const MIGRATIONS: readonly string[] = [
       WHEN orders.decision IS NULL THEN 'canceled' ELSE 'settled' END AS state
     FROM sluice.orders LEFT JOIN sluice.runs ON runs.id = orders.run;
   `,
+  // Several runs of an issue compete: the issue names the race, an order what its run has entered until the last one has.
+  `
+  ALTER TABLE sluice.issues ADD COLUMN active_group text;
+  ALTER TABLE sluice.orders ADD COLUMN race_group text, ADD COLUMN entry text;
+  DROP VIEW sluice.order_records;
+  CREATE VIEW sluice.order_records AS
+    SELECT orders.*, runs.started_at, CASE
+      WHEN orders.settled_at IS NULL THEN CASE WHEN runs.state = 'queued' THEN 'queued' ELSE 'running' END
+      WHEN orders.decision IS NULL THEN 'canceled' ELSE 'settled' END AS state
+    FROM sluice.orders LEFT JOIN sluice.runs ON runs.id = orders.run;
+  `,
 ];

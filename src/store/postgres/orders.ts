@@ -5,22 +5,32 @@ import type {
   OrderSubmission,
   ResolveOutcome,
 } from '../../orders/index.js';
-import type {
-  Decision,
-  ExecutionRecord,
-  InboxItem,
-  IssueState,
-  NewOutboxMessage,
-  OrderRecord,
-  Resolution,
-} from '../../records/index.js';
-import { CANCELED_IN_QUEUE, checkSameOrder, needsWholeFolder, supersededBy } from '../queue-rules.js';
+import type { Decision, InboxItem, IssueState, OrderRecord, Resolution } from '../../records/index.js';
+import {
+  CANCELED_IN_QUEUE,
+  checkSameOrder,
+  nameOrders,
+  queueOrder,
+  supersededBy,
+  supersededByChoice,
+} from '../queue-rules.js';
+import type { NamedOrder } from '../queue-rules.js';
 import { StoreError, orderNotFound } from '../store-error.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 import { notifyRequests } from './notifications.js';
 import { createOrderLists } from './lists.js';
+import {
+  ALWAYS,
+  executionValues,
+  insertExecution,
+  insertItem,
+  insertMessages,
+  itemValues,
+  messageValues,
+} from './insert.js';
 import { NOTIFY_QUEUE } from './queue.js';
+import { archiveEntries, enterRace } from './race.js';
 import { closeDigest, readColumns, digestValues, readItem, readOrder } from './rows.js';
 import { addRun } from './runs.js';
 
@@ -44,16 +54,18 @@ function createSubmitOrder({ database, queue }: Context): Pick<OrderStore, 'subm
           const known = await findByRequest(transaction, requestId);
           if (known !== undefined) {
             checkSameOrder(known.order, submission.request);
-            return { record: known, repeated: true };
+            return { record: known, rivals: await findRivals(transaction, known), repeated: true };
           }
         }
-        const record = await replaceRun(transaction, submission, 'doing');
+        const [record, ...rivals] = await replaceRun(transaction, submission, 'doing');
         await transaction.query(`UPDATE sluice.inbox SET resolution = $2 WHERE issue_ref = $1 AND resolution IS NULL`, [
           issueRef,
           JSON.stringify(supersededBy(record.order.run_id, submission.now)),
         ]);
-        await queue.announce(transaction, { kind: 'order', issue_ref: issueRef, run_id: record.order.run_id });
-        return { record, repeated: false };
+        for (const { order } of [record, ...rivals]) {
+          await queue.announce(transaction, { kind: 'order', issue_ref: issueRef, run_id: order.run_id });
+        }
+        return { record, rivals, repeated: false };
       }),
   };
 }
@@ -65,24 +77,34 @@ async function findByRequest(transaction: Queryable, requestId: string): Promise
   return rows[0] === undefined ? undefined : readOrder(rows[0]);
 }
 
+async function findRivals(transaction: Queryable, { group, order, run }: OrderRecord): Promise<readonly OrderRecord[]> {
+  if (group === undefined) return [];
+  const { rows } = await transaction.query(
+    `SELECT * FROM sluice.order_records WHERE issue_ref = $1 AND race_group = $2 AND run <> $3 ORDER BY seq`,
+    [order.issue_ref, group, run],
+  );
+  return rows.map(readOrder);
+}
+
 /**
- * Makes a new run the active one of its issue and cancels the run it replaces. Its first statement locks the issue, so
- * that numbers are assigned one at a time.
+ * Makes a new run, or the runs of a race, the active one of its issue and cancels the run it replaces. Its first statement
+ * locks the issue, so that numbers are assigned one at a time.
  */
 async function replaceRun(
   transaction: Queryable,
   submission: OrderSubmission,
   state: IssueState,
-): Promise<OrderRecord> {
-  const { request, workerType, run, spec, makeRunId, now } = submission;
+): Promise<[OrderRecord, ...OrderRecord[]]> {
+  const { request, now } = submission;
   const issueRef = request.issue_ref;
+  const count = 1 + (submission.rivals ?? []).length;
   const { rows: numbers } = await transaction.query(
     `INSERT INTO sluice.issues AS issue (issue_ref, state, last_run_number, updated_at)
-     VALUES ($1, $2, 1, $3)
+     VALUES ($1, $2, $4, $3)
      ON CONFLICT (issue_ref) DO UPDATE
-       SET state = $2, active_settled = false, last_run_number = issue.last_run_number + 1, updated_at = $3
+       SET state = $2, active_settled = false, last_run_number = issue.last_run_number + $4, updated_at = $3
      RETURNING last_run_number`,
-    [issueRef, state, now],
+    [issueRef, state, now, count],
   );
   const number = numbers[0]?.['last_run_number'];
   if (typeof number !== 'number') {
@@ -92,10 +114,12 @@ async function replaceRun(
     );
   }
 
-  const runId = makeRunId(number);
+  const { orders, group } = nameOrders(submission, number - count + 1);
+  const [first, ...rivals] = orders;
+  await archiveEntries(transaction, issueRef, now);
   await transaction.query(
     `WITH activated AS (
-       UPDATE sluice.issues SET active_run_id = $2 WHERE issue_ref = $1
+       UPDATE sluice.issues SET active_run_id = $2, active_group = $11 WHERE issue_ref = $1
      ), replaced AS (
        UPDATE sluice.runs SET
          cancel_requested = true,
@@ -108,31 +132,48 @@ async function replaceRun(
        ${closeDigest(5, 'replaced')}
      )
      UPDATE sluice.orders SET settled_at = $3 FROM replaced WHERE run = replaced.id AND replaced.state = 'ended'`,
-    [issueRef, runId, now, JSON.stringify(CANCELED_IN_QUEUE), ...digestValues(CANCELED_IN_QUEUE)],
-  );
-  await transaction.query(
-    `INSERT INTO sluice.orders (issue_ref, run_id, run, request_id, work_order, worker_type, base_commit, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
       issueRef,
+      group === null ? first.runId : null,
+      now,
+      JSON.stringify(CANCELED_IN_QUEUE),
+      ...digestValues(CANCELED_IN_QUEUE),
+      group,
+    ],
+  );
+  const common = { group, baseCommit: submission.baseCommit ?? null, now };
+  const added: [OrderRecord, ...OrderRecord[]] = [await addOrder(transaction, first, common)];
+  for (const rival of rivals) added.push(await addOrder(transaction, rival, common));
+  return added;
+}
+
+async function addOrder(
+  transaction: Queryable,
+  added: NamedOrder,
+  {
+    group,
+    baseCommit,
+    now,
+  }: { readonly group: string | null; readonly baseCommit: string | null; readonly now: number },
+): Promise<OrderRecord> {
+  const { request, workerType, run, runId } = added;
+  await transaction.query(
+    `INSERT INTO sluice.orders
+       (issue_ref, run_id, run, request_id, work_order, worker_type, base_commit, race_group, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      request.issue_ref,
       runId,
       run,
       request.request_id ?? null,
       JSON.stringify({ ...request, run_id: runId }),
       workerType,
-      submission.baseCommit ?? null,
+      baseCommit,
+      group,
       now,
     ],
   );
-  const queued = {
-    id: run,
-    spec,
-    order: { issue_ref: issueRef, run_id: runId },
-    workerType,
-    priority: request.priority ?? 0,
-    isExclusive: needsWholeFolder(submission),
-  };
-  await addRun(transaction, queued, { requestId: null, now });
+  await addRun(transaction, queueOrder(added), { requestId: null, now });
   const { rows } = await transaction.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [run]);
   if (rows[0] === undefined) {
     throw new StoreError(
@@ -147,6 +188,9 @@ async function replaceRun(
 function createSettleOrder({ database }: Context): Pick<OrderStore, 'settleOrder'> {
   return {
     async settleOrder(settlement) {
+      const { race } = settlement;
+      const entered = race === undefined ? undefined : await enterRace({ database }, settlement, race);
+      if (entered !== undefined) return entered;
       if (await settleActive(database, settlement)) return { decision: settlement.active.decision, repeated: false };
       // Not the active run, or settled already; a run that was replaced never becomes active again.
       if (await settleStale(database, settlement)) return { decision: settlement.stale.decision, repeated: false };
@@ -263,7 +307,7 @@ function createResolveItem({ database, queue }: Context): Pick<OrderStore, 'reso
         await closeItems(transaction, found, decided, resolution, order);
         await transaction.query(insertExecution(1, ALWAYS), executionValues(execution));
         await transaction.query(insertMessages(1, ALWAYS), messageValues(outbox, now));
-        const item = { ...found, resolution };
+        const item = { ...found.item, resolution };
         if (order === undefined) return { status: 'resolved', item };
         await queue.announce(transaction, {
           kind: 'order',
@@ -276,9 +320,12 @@ function createResolveItem({ database, queue }: Context): Pick<OrderStore, 'reso
 }
 
 /** The item, if it can still be resolved. As everywhere, its issue is locked before the item is read. */
-async function findOpen(transaction: Queryable, id: string): Promise<InboxItem | ResolveOutcome> {
+async function findOpen(
+  transaction: Queryable,
+  id: string,
+): Promise<{ readonly item: InboxItem; readonly isChoice: boolean } | ResolveOutcome> {
   const { rows: issues } = await transaction.query(
-    `SELECT active_run_id FROM sluice.issues
+    `SELECT active_run_id, active_group FROM sluice.issues
      WHERE issue_ref = (SELECT issue_ref FROM sluice.inbox WHERE id = $1)
      FOR UPDATE`,
     [id],
@@ -287,10 +334,11 @@ async function findOpen(transaction: Queryable, id: string): Promise<InboxItem |
   if (items[0] === undefined) return { status: 'not_found' };
   const item = readItem(items[0]);
   const activeRunId = issues[0] === undefined ? null : readColumns(issues[0]).textOrNull('active_run_id');
-  if (item.resolution !== null || activeRunId !== item.run_id) {
+  const isChoice = item.group !== undefined && issues[0]?.['active_group'] === item.group;
+  if (item.resolution !== null || (activeRunId !== item.run_id && !isChoice)) {
     return { status: 'conflict', activeRunId, resolution: item.resolution };
   }
-  return item;
+  return { item, isChoice };
 }
 
 async function retryOrder(
@@ -298,13 +346,20 @@ async function retryOrder(
   { retry, now, state }: ItemResolution,
 ): Promise<OrderRecord | undefined> {
   if (retry === undefined) return undefined;
-  return replaceRun(transaction, { ...retry, now }, state);
+  const [order] = await replaceRun(transaction, { ...retry, now }, state);
+  return order;
 }
 
-/** A new run closes all open items of the issue; any other decision closes only its own. */
+/**
+ * A new run closes all open items of the issue; any other decision closes only its own. To accept one result of an
+ * undecided race makes its run the active one, and closes the others.
+ */
 async function closeItems(
   transaction: Queryable,
-  { id, issue_ref: issueRef }: InboxItem,
+  {
+    item: { id, issue_ref: issueRef, run_id: runId },
+    isChoice,
+  }: { readonly item: InboxItem; readonly isChoice: boolean },
   { state, now }: ItemResolution,
   resolution: Resolution,
   order: OrderRecord | undefined,
@@ -314,6 +369,16 @@ async function closeItems(
     [id, issueRef, JSON.stringify(resolution), order !== undefined],
   );
   if (order !== undefined) return;
+  if (isChoice && state === 'review') {
+    await transaction.query(`UPDATE sluice.issues SET active_run_id = $2, active_group = NULL WHERE issue_ref = $1`, [
+      issueRef,
+      runId,
+    ]);
+    await transaction.query(`UPDATE sluice.inbox SET resolution = $2 WHERE resolution IS NULL AND issue_ref = $1`, [
+      issueRef,
+      JSON.stringify(supersededByChoice(runId, resolution)),
+    ]);
+  }
   await transaction.query(
     `UPDATE sluice.issues SET
        updated_at = $3,
@@ -324,59 +389,4 @@ async function closeItems(
      RETURNING ${NOTIFY_QUEUE}`,
     [issueRef, state, now],
   );
-}
-
-/**
- * Rows that are written once. Each insert takes its values as parameters from number `first` on, runs once for each
- * row of `source`, and leaves an existing row unchanged.
- */
-function insertExecution(first: number, source: string): string {
-  return `INSERT INTO sluice.executions (id, issue_ref, run_id, worker, decision, at, record)
-    SELECT ${texts(first, 7)} FROM ${source} ON CONFLICT DO NOTHING`;
-}
-
-function executionValues(execution: ExecutionRecord): string[] {
-  const { id, issue_ref, run_id, worker, decision, at } = execution;
-  return [id, issue_ref, run_id, worker, decision, at, JSON.stringify(execution)];
-}
-
-/** Without an item its values are null and nothing is inserted. */
-function insertItem(first: number, source: string): string {
-  return `INSERT INTO sluice.inbox (id, issue_ref, run_id, item)
-    SELECT ${texts(first, 4)} FROM ${source} WHERE $${first}::text IS NOT NULL ON CONFLICT DO NOTHING`;
-}
-
-function itemValues(item: InboxItem | null): (string | null)[] {
-  return item === null
-    ? [null, null, null, null]
-    : [item.id, item.issue_ref, item.run_id, JSON.stringify({ ...item, resolution: null })];
-}
-
-/** The last parameter is the time from which the messages are due. */
-function insertMessages(first: number, source: string): string {
-  const lists = Array.from({ length: 5 }, (_, index) => `$${first + index}::text[]`).join(', ');
-  const now = `$${first + 5}::bigint`;
-  return `INSERT INTO sluice.outbox (id, sink, issue_ref, trigger, body, state, tries, due_at, created_at)
-    SELECT message.id, message.sink, message.issue_ref, message.trigger, message.body, 'waiting', 0, ${now}, ${now}
-    FROM ${source}, unnest(${lists}) WITH ORDINALITY AS message (id, sink, issue_ref, trigger, body, place)
-    ORDER BY place
-    ON CONFLICT DO NOTHING`;
-}
-
-function messageValues(messages: readonly NewOutboxMessage[], now: number): (string[] | number)[] {
-  return [
-    messages.map(({ id }) => id),
-    messages.map(({ sink }) => sink),
-    messages.map(({ issue_ref: issueRef }) => issueRef),
-    messages.map(({ trigger }) => trigger),
-    messages.map(({ body }) => JSON.stringify(body)),
-    now,
-  ];
-}
-
-/** A source with one row, for an unconditional insert. */
-const ALWAYS = '(VALUES (true)) AS always';
-
-function texts(first: number, count: number): string {
-  return Array.from({ length: count }, (_, index) => `$${first + index}::text`).join(', ');
 }

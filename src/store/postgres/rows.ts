@@ -129,18 +129,21 @@ export function digestValues(result: RunResult): (string | number | null)[] {
 /** Reads an issue; the table allows only known states. */
 export function readIssue(row: Row): IssueRecord {
   const { text, textOrNull, number, time } = readColumns(row);
+  const group = textOrNull('active_group');
   return {
     issue_ref: text('issue_ref'),
     state: text('state') as IssueState,
     active_run_id: textOrNull('active_run_id'),
     last_run_number: number('last_run_number'),
     updated_at: time('updated_at'),
+    ...(group === null ? {} : { active_group: group }),
   };
 }
 
 /** Reads a row of `order_records`. */
 export function readOrder(row: Row): OrderRecord {
   const { text, textOrNull, time, timeOrNull, json, jsonOrNull } = readColumns(row);
+  const group = textOrNull('race_group');
   return {
     order: json('work_order') as WorkOrder,
     run: text('run'),
@@ -152,6 +155,7 @@ export function readOrder(row: Row): OrderRecord {
     settled_at: timeOrNull('settled_at'),
     decision: jsonOrNull('decision') as Decision | null,
     result: jsonOrNull('result') as WorkResult | null,
+    ...(group === null ? {} : { group }),
   };
 }
 

@@ -304,4 +304,10 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE events_without_row_ids;
   CREATE UNIQUE INDEX events_by_position ON events (run_id, protocol, attempt, seq);
   `,
+  // Several runs of an issue compete: the issue names the race, an order what its run has entered until the last one has.
+  `
+  ALTER TABLE issues ADD COLUMN active_group TEXT;
+  ALTER TABLE orders ADD COLUMN race_group TEXT;
+  ALTER TABLE orders ADD COLUMN entry TEXT;
+  `,
 ];

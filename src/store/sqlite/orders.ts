@@ -1,22 +1,36 @@
-import type { ItemResolution, OrderStore, OrderSubmission, ResolveOutcome } from '../../orders/index.js';
+import type {
+  DecidedOrder,
+  ItemResolution,
+  OrderSettlement,
+  OrderStore,
+  OrderSubmission,
+  ResolveOutcome,
+} from '../../orders/index.js';
 import type {
   Decision,
   ExecutionRecord,
-  InboxItem,
   IssueState,
   NewOutboxMessage,
   OrderRecord,
   Resolution,
   WorkOrder,
 } from '../../records/index.js';
-import { CANCELED_IN_QUEUE, checkSameOrder, needsWholeFolder, supersededBy } from '../queue-rules.js';
+import {
+  CANCELED_IN_QUEUE,
+  checkSameOrder,
+  nameOrders,
+  queueOrder,
+  supersededBy,
+  supersededByChoice,
+} from '../queue-rules.js';
+import type { KeptEntry, NamedOrder } from '../queue-rules.js';
 import { orderNotFound } from '../store-error.js';
 import { QUEUE, formatRequestsKey } from '../wakers.js';
 import type { Wakers } from '../wakers.js';
 import { END_RUN, createRunDigests } from './claim-run.js';
 import type { Database } from './database.js';
 import { createOrderLists } from './lists.js';
-import { readInteger, readItem, readJsonOrNull, readOrder, readText, readTextOrNull } from './rows.js';
+import { readInteger, readItem, readJson, readJsonOrNull, readOrder, readText, readTextOrNull } from './rows.js';
 import { createAddRun } from './runs.js';
 
 /** Issues, orders, the inbox and the executions. */
@@ -33,7 +47,17 @@ export function createOrders(database: Database, wakers: Wakers, searchWindow: n
 function createSubmitOrder(database: Database, wakers: Wakers): Pick<OrderStore, 'submitOrder'> {
   const replaceRun = createReplaceRun(database, wakers);
   const findRequest = database.prepare('SELECT * FROM order_records WHERE request_id = ?');
+  const findGroup = database.prepare(
+    'SELECT * FROM order_records WHERE issue_ref = ? AND race_group = ? ORDER BY sequence',
+  );
   const supersede = database.prepare('UPDATE inbox SET resolution = ? WHERE issue_ref = ? AND resolution IS NULL');
+  const findRivals = ({ group, order, run }: OrderRecord): readonly OrderRecord[] =>
+    group === undefined
+      ? []
+      : findGroup
+          .all(order.issue_ref, group)
+          .map(readOrder)
+          .filter((other) => other.run !== run);
   return {
     async submitOrder(submission) {
       const { issue_ref: issueRef, request_id: requestId } = submission.request;
@@ -42,11 +66,11 @@ function createSubmitOrder(database: Database, wakers: Wakers): Pick<OrderStore,
         if (row !== undefined) {
           const record = readOrder(row);
           checkSameOrder(record.order, submission.request);
-          return { record, repeated: true };
+          return { record, rivals: findRivals(record), repeated: true };
         }
-        const record = replaceRun(submission, 'doing');
+        const [record, ...rivals] = replaceRun(submission, 'doing');
         supersede.run(JSON.stringify(supersededBy(record.order.run_id, submission.now)), issueRef);
-        return { record, repeated: false };
+        return { record, rivals, repeated: false };
       });
       wakers.wake(QUEUE);
       return submitted;
@@ -54,34 +78,43 @@ function createSubmitOrder(database: Database, wakers: Wakers): Pick<OrderStore,
   };
 }
 
-/** Makes a new run the active one of its issue and requests cancellation of the run it replaces; inside a transaction. */
+/**
+ * Makes a new run, or the runs of a race, the active one of its issue and requests cancellation of the run it replaces;
+ * inside a transaction.
+ */
 function createReplaceRun(
   database: Database,
   wakers: Wakers,
-): (submission: OrderSubmission, state: IssueState) => OrderRecord {
-  const countRun = database.prepare(`
-    INSERT INTO issues (issue_ref, state, last_run_number, updated_at) VALUES (?, ?, 1, ?)
+): (submission: OrderSubmission, state: IssueState) => [OrderRecord, ...OrderRecord[]] {
+  const countRuns = database.prepare(`
+    INSERT INTO issues (issue_ref, state, last_run_number, updated_at) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (issue_ref) DO UPDATE
-      SET last_run_number = last_run_number + 1, state = excluded.state, updated_at = excluded.updated_at
+      SET last_run_number = last_run_number + ?3, state = ?2, updated_at = ?4
     RETURNING last_run_number`);
-  const activate = database.prepare('UPDATE issues SET active_run_id = ? WHERE issue_ref = ?');
+  const activate = database.prepare('UPDATE issues SET active_run_id = ?, active_group = ? WHERE issue_ref = ?');
   // Those before the last too: one that was claimed when it was replaced may be queued again.
   const findOpen = database.prepare(`
-    SELECT run, runs.state FROM orders INDEXED BY orders_by_issue JOIN runs ON runs.id = run
+    SELECT run, run_id, entry, runs.state FROM orders INDEXED BY orders_by_issue JOIN runs ON runs.id = run
     WHERE orders.issue_ref = ? AND settled_at IS NULL`);
   const requestCancel = database.prepare('UPDATE runs SET cancel_requested = 1 WHERE id = ?');
   const endRun = database.prepare(END_RUN);
   const cancelOrder = database.prepare('UPDATE orders SET settled_at = ? WHERE run = ?');
   const digests = createRunDigests(database);
   const addRun = createAddRun(database);
+  const rows = createDecisionRows(database);
   const insert = database.prepare(`
-    INSERT INTO orders (issue_ref, run_id, run, request_id, worker_type, work_order, base_commit, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO orders (issue_ref, run_id, run, request_id, worker_type, work_order, base_commit, race_group, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const find = database.prepare('SELECT * FROM order_records WHERE run = ?');
 
   function stopOthers(issueRef: string, now: number): void {
     for (const open of findOpen.all(issueRef)) {
       const run = readText(open, 'run');
+      if (open['entry'] !== null) {
+        const { stale } = readJson(open, 'entry') as KeptEntry;
+        rows.decide({ issueRef, runId: readText(open, 'run_id'), now }, stale);
+        continue;
+      }
       requestCancel.run(run);
       wakers.wake(formatRequestsKey(run));
       if (open['state'] !== 'queued') continue;
@@ -92,24 +125,22 @@ function createReplaceRun(
   }
 
   return (submission, state) => {
-    const { request, workerType, run, spec, makeRunId, baseCommit = null, now } = submission;
-    const issueRef = request.issue_ref;
-    const counted = countRun.get(issueRef, state, now) ?? {};
-    const runId = makeRunId(readInteger(counted, 'last_run_number'));
-    activate.run(runId, issueRef);
+    const { baseCommit = null, now } = submission;
+    const issueRef = submission.request.issue_ref;
+    const count = 1 + (submission.rivals ?? []).length;
+    const counted = countRuns.get(issueRef, state, count, now) ?? {};
+    const { orders, group } = nameOrders(submission, readInteger(counted, 'last_run_number') - count + 1);
+    const [first, ...rivals] = orders;
+    activate.run(group === null ? first.runId : null, group, issueRef);
     stopOthers(issueRef, now);
-    const order: WorkOrder = { ...request, run_id: runId };
-    insert.run(issueRef, runId, run, request.request_id ?? null, workerType, JSON.stringify(order), baseCommit, now);
-    const queued = {
-      id: run,
-      spec,
-      order: { issue_ref: issueRef, run_id: runId },
-      workerType,
-      priority: request.priority ?? 0,
-      isExclusive: needsWholeFolder(submission),
+    const add = (added: NamedOrder): OrderRecord => {
+      const { request, workerType, run, runId } = added;
+      const order = JSON.stringify({ ...request, run_id: runId } satisfies WorkOrder);
+      insert.run(issueRef, runId, run, request.request_id ?? null, workerType, order, baseCommit, group, now);
+      addRun(queueOrder(added), now);
+      return readOrder(find.get(run) ?? {});
     };
-    addRun(queued, now);
-    return readOrder(find.get(run) ?? {});
+    return [add(first), ...rivals.map(add)];
   };
 }
 
@@ -119,39 +150,77 @@ class DecidedBefore extends Error {}
 /** Settles orders. */
 function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore, 'settleOrder'> {
   const fence = database.prepare(SETTLE_FENCE);
-  const settle = database.prepare(SETTLE_ORDER);
-  const findDecision = database.prepare('SELECT decision FROM orders WHERE issue_ref = ? AND run_id = ?');
+  const fenceRace = database.prepare(RACE_FENCE);
+  const enter = database.prepare(ENTER_RACE);
+  const activate = database.prepare(`
+    UPDATE issues SET state = ?1, active_run_id = ?2, active_group = CASE WHEN ?2 IS NULL THEN active_group END
+    WHERE issue_ref = ?3`);
+  const find = database.prepare(
+    'SELECT run, decision, entry, race_group FROM orders WHERE issue_ref = ? AND run_id = ?',
+  );
+  const findEntries = database.prepare(`
+    SELECT run_id, entry FROM orders WHERE issue_ref = ? AND race_group = ? ORDER BY sequence`);
   const endRun = database.prepare(END_RUN);
   const digests = createRunDigests(database);
   const rows = createDecisionRows(database);
+  type Settled = Awaited<ReturnType<OrderStore['settleOrder']>>;
+
+  /** Keeps the result of a race's run; the last one settles them all. */
+  function enterRace(settlement: OrderSettlement, race: NonNullable<OrderSettlement['race']>): Settled {
+    const { issueRef, runId, now, stale } = settlement;
+    const kept: KeptEntry = { entry: race.entry, stale };
+    const { changes } = enter.run(JSON.stringify(kept), issueRef, runId);
+    if (Number(changes) === 0) throw new DecidedBefore();
+    const { open, entries } = readEntries(issueRef, race.group);
+    const { decision } = race.entry.execution;
+    if (open.length > 0) return { decision, repeated: false, waitsFor: open };
+    const { winner, state, orders } = race.conclude(entries);
+    activate.run(state, winner, issueRef);
+    for (const order of orders) rows.decide({ issueRef, runId: order.runId, now }, order);
+    const own = orders.find((order) => order.runId === runId);
+    return { decision: own?.decision ?? decision, repeated: false };
+  }
+
+  function readEntries(issueRef: string, group: string) {
+    const all = findEntries.all(issueRef, group);
+    return {
+      open: all.filter(({ entry }) => entry === null).map((row) => readText(row, 'run_id')),
+      entries: all.filter(({ entry }) => entry !== null).map((row) => (readJson(row, 'entry') as KeptEntry).entry),
+    };
+  }
+
+  function settle(settlement: OrderSettlement): Settled {
+    const { issueRef, runId, now, runResult, active, stale, race } = settlement;
+    const isRacing = race !== undefined && Number(fenceRace.run(now, issueRef, race.group).changes) === 1;
+    const isActive = !isRacing && Number(fence.run(active.state, now, issueRef, runId).changes) === 1;
+    const row = find.get(issueRef, runId);
+    if (row === undefined) throw orderNotFound(issueRef, runId);
+    const run = readText(row, 'run');
+    if (Number(endRun.run(now, JSON.stringify(runResult), run).changes) === 1) digests.close(run, runResult);
+    if (isRacing) return enterRace(settlement, race);
+    const chosen = isActive ? active : stale;
+    if (!rows.decide(settlement, chosen)) throw new DecidedBefore();
+    return { decision: chosen.decision, repeated: false };
+  }
 
   return {
-    async settleOrder({ issueRef, runId, now, runResult, active, stale }) {
+    async settleOrder(settlement) {
+      const { issueRef, runId } = settlement;
       try {
-        const decision = await database.write(() => {
-          const isActive = Number(fence.run(active.state, now, issueRef, runId).changes) === 1;
-          const chosen = isActive ? active : stale;
-          const result = chosen.result === null ? null : JSON.stringify(chosen.result);
-          const settled = settle.get(JSON.stringify(chosen.decision), result, now, issueRef, runId);
-          if (settled === undefined) throw new DecidedBefore();
-          const run = readText(settled, 'run');
-          if (Number(endRun.run(now, JSON.stringify(runResult), run).changes) === 1) digests.close(run, runResult);
-          rows.addExecution(chosen.execution);
-          if (isActive) {
-            if (active.item !== null) rows.addItem(active.item);
-            for (const message of active.outbox) rows.addMessage(message, now);
-          }
-          return chosen.decision;
-        });
+        const settled = await database.write(() => settle(settlement));
         wakers.wake(QUEUE);
-        return { decision, repeated: false };
+        return settled;
       } catch (error) {
         if (!(error instanceof DecidedBefore)) throw error;
       }
-      const row = await database.read(() => findDecision.get(issueRef, runId));
-      const decision = row === undefined ? null : (readJsonOrNull(row, 'decision') as Decision | null);
-      if (decision === null) throw orderNotFound(issueRef, runId);
-      return { decision, repeated: true };
+      return database.read((): Settled => {
+        const row = find.get(issueRef, runId) ?? {};
+        const decision = readJsonOrNull(row, 'decision') as Decision | null;
+        if (decision !== null) return { decision, repeated: true };
+        const { entry } = readJson(row, 'entry') as KeptEntry;
+        const { open } = readEntries(issueRef, readText(row, 'race_group'));
+        return { decision: entry.execution.decision, repeated: true, waitsFor: open };
+      });
     },
   };
 }
@@ -161,10 +230,17 @@ export const SETTLE_FENCE = `
   UPDATE issues SET state = CASE state WHEN 'needs-human' THEN state ELSE ? END, updated_at = ?
   WHERE issue_ref = ? AND active_run_id = ?`;
 
-/** The second: an order is decided once. */
+/** The same in a race: only the active group does. */
+const RACE_FENCE = `UPDATE issues SET updated_at = ? WHERE issue_ref = ? AND active_group = ?`;
+
+/** The second: a run of a race enters once. */
+const ENTER_RACE = `
+  UPDATE orders SET entry = ? WHERE issue_ref = ? AND run_id = ? AND entry IS NULL AND decision IS NULL`;
+
+/** An order is decided once. */
 export const SETTLE_ORDER = `
   UPDATE orders SET decision = ?, result = ?, settled_at = ?
-  WHERE issue_ref = ? AND run_id = ? AND decision IS NULL RETURNING run`;
+  WHERE issue_ref = ? AND run_id = ? AND decision IS NULL`;
 
 const ADD_EXECUTION = `
   INSERT INTO executions (id, issue_ref, run_id, worker, decision, at, record) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -179,31 +255,44 @@ const ADD_MESSAGE = `
 
 /** Inserts the rows that follow from a decision, inside a transaction; existing rows stay unchanged. */
 function createDecisionRows(database: Database): {
+  /** Decides an order, with everything that follows; false if it was decided before. */
+  decide(name: Pick<OrderSettlement, 'issueRef' | 'runId' | 'now'>, decided: StoredDecision): boolean;
   addExecution(execution: ExecutionRecord): void;
-  addItem(item: InboxItem): void;
   addMessage(message: NewOutboxMessage, now: number): void;
 } {
+  const settle = database.prepare(SETTLE_ORDER);
   const execution = database.prepare(ADD_EXECUTION);
   const item = database.prepare(ADD_ITEM);
   const message = database.prepare(ADD_MESSAGE);
+  function addExecution(added: ExecutionRecord): void {
+    const { id, issue_ref: issueRef, run_id: runId, worker, decision, at } = added;
+    execution.run(id, issueRef, runId, worker, decision, at, JSON.stringify(added));
+  }
+  function addMessage({ id, sink, issue_ref: issueRef, trigger, body }: NewOutboxMessage, now: number): void {
+    message.run(id, sink, issueRef, trigger, JSON.stringify(body), now, now);
+  }
   return {
-    addExecution(added) {
-      const { id, issue_ref: issueRef, run_id: runId, worker, decision, at } = added;
-      execution.run(id, issueRef, runId, worker, decision, at, JSON.stringify(added));
+    decide({ issueRef, runId, now }, { decision, result, execution: executed, item: asked = null, outbox = [] }) {
+      const kept = result === null ? null : JSON.stringify(result);
+      if (Number(settle.run(JSON.stringify(decision), kept, now, issueRef, runId).changes) === 0) return false;
+      addExecution(executed);
+      if (asked !== null) item.run(asked.id, asked.issue_ref, asked.run_id, JSON.stringify(asked));
+      for (const each of outbox) addMessage(each, now);
+      return true;
     },
-    addItem(added) {
-      item.run(added.id, added.issue_ref, added.run_id, JSON.stringify(added));
-    },
-    addMessage({ id, sink, issue_ref: issueRef, trigger, body }, now) {
-      message.run(id, sink, issueRef, trigger, JSON.stringify(body), now, now);
-    },
+    addExecution,
+    addMessage,
   };
 }
+
+/** A decision; one that changes nothing has neither an item nor messages. */
+type StoredDecision = OrderSettlement['stale'] & Partial<DecidedOrder>;
 
 /** Records the decisions of people. */
 function createResolveItem(database: Database, wakers: Wakers): Pick<OrderStore, 'resolveItem'> {
   const findItem = database.prepare('SELECT * FROM inbox WHERE id = ?');
-  const findActive = database.prepare('SELECT active_run_id FROM issues WHERE issue_ref = ?');
+  const findActive = database.prepare('SELECT active_run_id, active_group FROM issues WHERE issue_ref = ?');
+  const choose = database.prepare('UPDATE issues SET active_run_id = ?, active_group = NULL WHERE issue_ref = ?');
   const resolveOne = database.prepare('UPDATE inbox SET resolution = ? WHERE id = ?');
   const resolveOpen = database.prepare('UPDATE inbox SET resolution = ? WHERE issue_ref = ? AND resolution IS NULL');
   const move = database.prepare(`
@@ -220,7 +309,8 @@ function createResolveItem(database: Database, wakers: Wakers): Pick<OrderStore,
     const item = readItem(row);
     const active = findActive.get(item.issue_ref);
     const activeRunId = active === undefined ? null : readTextOrNull(active, 'active_run_id');
-    if (item.resolution !== null || activeRunId !== item.run_id) {
+    const isChoice = item.group !== undefined && active?.['active_group'] === item.group;
+    if (item.resolution !== null || (activeRunId !== item.run_id && !isChoice)) {
       return { status: 'conflict', activeRunId, resolution: item.resolution };
     }
 
@@ -228,10 +318,14 @@ function createResolveItem(database: Database, wakers: Wakers): Pick<OrderStore,
     for (const message of outbox) rows.addMessage(message, now);
     if (retry === undefined) {
       resolveOne.run(JSON.stringify(resolution), id);
+      if (isChoice && state === 'review') {
+        choose.run(item.run_id, item.issue_ref);
+        resolveOpen.run(JSON.stringify(supersededByChoice(item.run_id, resolution)), item.issue_ref);
+      }
       move.run(now, state, item.issue_ref);
       return { status: 'resolved', item: { ...item, resolution } };
     }
-    const order = replaceRun({ ...retry, now }, state);
+    const [order] = replaceRun({ ...retry, now }, state);
     const recorded: Resolution = { ...resolution, new_run_id: order.order.run_id };
     resolveOpen.run(JSON.stringify(recorded), item.issue_ref);
     return { status: 'resolved', item: { ...item, resolution: recorded }, order };

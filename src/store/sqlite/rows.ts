@@ -99,6 +99,7 @@ function readWaitingFor(row: SqlRow): RunRecord['waiting_for'] {
 
 /** Reads a row of `order_records`. */
 export function readOrder(row: SqlRow): OrderRecord {
+  const group = readTextOrNull(row, 'race_group');
   return {
     order: readJson(row, 'work_order') as WorkOrder,
     run: readText(row, 'run'),
@@ -110,17 +111,20 @@ export function readOrder(row: SqlRow): OrderRecord {
     settled_at: readTimeOrNull(row, 'settled_at'),
     decision: readJsonOrNull(row, 'decision') as Decision | null,
     result: readJsonOrNull(row, 'result') as WorkResult | null,
+    ...(group === null ? {} : { group }),
   };
 }
 
 /** Reads a row of `issues`. */
 export function readIssue(row: SqlRow): IssueRecord {
+  const group = readTextOrNull(row, 'active_group');
   return {
     issue_ref: readText(row, 'issue_ref'),
     state: readText(row, 'state') as IssueState,
     active_run_id: readTextOrNull(row, 'active_run_id'),
     last_run_number: readInteger(row, 'last_run_number'),
     updated_at: readTime(row, 'updated_at'),
+    ...(group === null ? {} : { active_group: group }),
   };
 }
 

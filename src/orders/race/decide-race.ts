@@ -1,0 +1,114 @@
+import type { Decision, Evidence } from '../../records/index.js';
+import type { RaceEntry } from '../ports/order-store.js';
+
+/** What becomes of an entry. */
+export interface RankedEntry {
+  readonly entry: RaceEntry;
+  readonly decision: Decision;
+}
+
+/** A decided race: the winner's run id, null where a person has to choose, and a decision for every entry. */
+export interface DecidedRace {
+  readonly winner: string | null;
+  readonly entries: readonly RankedEntry[];
+}
+
+/**
+ * Decides a race. Only proven results compete: more checks confirmed, then fewer changed lines, then sooner. The others are
+ * superseded. A tie at the top, or no proven result, is for a person.
+ *
+ * @example
+ * decideRace(entries).winner // '2026-11-15-backend-0002'
+ */
+export function decideRace(entries: readonly RaceEntry[]): DecidedRace {
+  const proven = entries.filter(isProven).toSorted((left, right) => compare(left, right));
+  const [first] = proven;
+  const tied = first === undefined ? [] : proven.filter((each) => compare(first, each) === 0);
+  const [winner] = tied.length === 1 ? tied : [];
+  return {
+    winner: winner === undefined ? null : getRunId(winner),
+    entries: entries.map((entry) => ({
+      entry,
+      decision:
+        winner === undefined
+          ? leaveToPerson(entry, tied, entries.length)
+          : entry === winner
+            ? win(winner, entries.length)
+            : supersede(entry, winner),
+    })),
+  };
+}
+
+/** What an entry would get alone; the policy of every race is `proven`. */
+function isProven({ execution }: RaceEntry): boolean {
+  return execution.decision.action === 'advance';
+}
+
+function compare(left: RaceEntry, right: RaceEntry): number {
+  return (
+    countChecks(right) - countChecks(left) ||
+    compareNumbers(left.lines ?? Infinity, right.lines ?? Infinity) ||
+    compareNumbers(Date.parse(left.execution.at), Date.parse(right.execution.at))
+  );
+}
+
+/** Also of infinite ones, whose difference is no number. */
+function compareNumbers(left: number, right: number): number {
+  return left === right ? 0 : left < right ? -1 : 1;
+}
+
+function countChecks({ execution: { decision } }: RaceEntry): number {
+  const isConfirmedCheck = ({ claim, by, verdict }: Evidence) =>
+    claim === 'tests' && by === 'sluice' && verdict === 'confirmed';
+  return (decision.evidence ?? []).filter(isConfirmedCheck).length;
+}
+
+function getRunId({ execution }: RaceEntry): string {
+  return execution.order.run_id;
+}
+
+function win(winner: RaceEntry, runs: number): Decision {
+  const { decision } = winner.execution;
+  return { ...decision, reason: `${decision.reason} It won a race of ${runs} runs: ${describeStanding(winner)}.` };
+}
+
+function supersede(entry: RaceEntry, winner: RaceEntry): Decision {
+  const { decision } = entry.execution;
+  const why = isProven(entry)
+    ? `${describeStanding(winner)}, against ${describeStanding(entry)}`
+    : 'this run is not proven';
+  return {
+    ...decision,
+    action: 'archive',
+    result_code: 'superseded',
+    reason: `Run ${getRunId(winner)} won the race: ${why}. ${isProven(entry) ? '' : decision.reason}`.trim(),
+    next: 'Nothing to do; its change is kept.',
+  };
+}
+
+const CHOOSE = 'Compare the changes of the race, then accept one of them, or retry.';
+
+function leaveToPerson(entry: RaceEntry, tied: readonly RaceEntry[], runs: number): Decision {
+  const { decision } = entry.execution;
+  const outcome =
+    tied.length === 0
+      ? `No run of a race of ${runs} is proven.`
+      : `The race of ${runs} runs is a tie between ${tied.map(getRunId).join(' and ')}: ${tied.map(describeStanding)[0] ?? ''}.`;
+  return {
+    ...decision,
+    action: 'needs-human',
+    result_code: decision.result_code === 'none' ? 'manual_intervention' : decision.result_code,
+    reason: `${outcome} ${decision.reason}`,
+    next: CHOOSE,
+  };
+}
+
+function describeStanding(entry: RaceEntry): string {
+  const checks = countChecks(entry);
+  const { lines, execution } = entry;
+  return [
+    `${checks} ${checks === 1 ? 'check' : 'checks'} confirmed`,
+    lines === null ? 'size unknown' : `${lines} changed ${lines === 1 ? 'line' : 'lines'}`,
+    `ended at ${execution.at}`,
+  ].join(', ');
+}
