@@ -2,6 +2,7 @@ import { anything, arrayOf, count, name, object, oneOf, orNull, text } from '../
 import {
   WORK_REQUEST_SCHEMA,
   changeSchema,
+  raceSchema,
   decisionAction,
   executionSchema,
   inboxItemSchema,
@@ -21,7 +22,7 @@ import type { Endpoint } from './endpoint.js';
 import { runFilesSchema } from './shapes/files.js';
 import { listOf, pageQuery } from './shapes/lists.js';
 import { offerSchema } from './shapes/offer.js';
-import { commentPreviewSchema, issueDetailSchema, orderSchema, resolveRequestSchema } from './shapes/order.js';
+import { commentPreviewSchema, issueDetailSchema, resolveRequestSchema, submittedOrderSchema } from './shapes/order.js';
 import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
 import { runRequestSchema, runSchema, runSummarySchema } from './shapes/run.js';
 import { sessionSchema } from './shapes/session.js';
@@ -226,9 +227,10 @@ export const ENDPOINTS = {
     method: 'POST',
     path: '/v1/orders',
     scope: 'run',
-    summary: 'Submits an order; its run becomes the active one of the issue.',
+    summary:
+      'Submits an order; its run becomes the active one of the issue. A race submits several, the answer is the first.',
     body: WORK_REQUEST_SCHEMA,
-    answer: created(orderSchema),
+    answer: created(submittedOrderSchema),
     problems: ['INVALID_WORK_REQUEST', 'UNKNOWN_WORKER', 'FOLDER_NOT_ALLOWED', 'REQUEST_ID_REUSED'],
   }),
   listIssues: endpoint({
@@ -259,6 +261,14 @@ export const ENDPOINTS = {
     summary: 'What an order of the issue has changed, file by file, committed or not; bounded.',
     query: { run_id: { ...name, description: 'Which order; that of the active run by default.' } },
     answer: json(changeSchema),
+    problems: ['ISSUE_NOT_FOUND'],
+  }),
+  getIssueRace: endpoint({
+    method: 'GET',
+    path: '/v1/issues/{ref}/race',
+    scope: 'read',
+    summary: 'The runs of the last race with what each has changed, side by side; without a race, the newest order.',
+    answer: json(raceSchema),
     problems: ['ISSUE_NOT_FOUND'],
   }),
   listWaiting: endpoint({

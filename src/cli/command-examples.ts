@@ -43,6 +43,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
   trust: [{ line: 'sluice trust', does: 'let the configuration here start programs' }],
   doctor: [{ line: 'sluice doctor', does: 'check which agents are installed' }],
   order: [{ line: 'sluice order request.json', does: 'execute one order and print the decision' }],
+  diff: [{ line: "sluice diff 'local#1'", does: 'show what the newest order of an issue has changed' }],
   inbox: [
     { line: 'sluice inbox', does: 'list open items' },
     { line: "sluice inbox --json --issue 'local#2'", does: 'print all details of one issue' },

@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
   order: async () => (await import('./commands/order.js')).addOrderCommand,
   inbox: async () => (await import('./commands/inbox.js')).addInboxCommand,
+  diff: async () => (await import('./commands/diff.js')).addDiffCommand,
   reply: async () => (await import('./commands/reply.js')).addReplyCommand,
   resolve: async () => (await import('./commands/resolve.js')).addResolveCommand,
   outbox: async () => (await import('./commands/outbox.js')).addOutboxCommand,

@@ -12,3 +12,4 @@ export { reconcile, type Reconciliation, type ReconcileOptions } from './reconci
 export { injectOrder, type Injection } from './order/inject-order.js';
 export { collectResult, type Collected } from './order/collect-result.js';
 export { readChange, type ChangeContext } from './review/read-change.js';
+export { readRace } from './review/read-race.js';

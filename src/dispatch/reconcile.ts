@@ -125,7 +125,8 @@ async function retryLost(
 ): Promise<void> {
   if (workerLostRetries === 0) return;
   const { items } = await store.listInbox({ issueRef, order: 'newest', limit: 100 });
-  const item = items.find((found) => found.run_id === runId && found.resolution === null);
+  // A run of a race is not repeated: the others go on, or a person chooses between them.
+  const item = items.find((found) => found.run_id === runId && found.resolution === null && found.group === undefined);
   // A decision by a person in between starts the count again.
   const used = items.filter(({ resolution }) => resolution !== null);
   const decided = used.findIndex(({ resolution }) => !isRetriedHere(resolution));

@@ -36,3 +36,4 @@ export { type ResultCode, RESULT_CODES } from './result-code.js';
 export { formatRunId, parseRunId } from './run-id.js';
 export { changeSchema, lineComments } from './change.js';
 export type { Change, ChangedFile, LineComment } from './change.js';
+export { raceSchema, type Race } from './race.js';

@@ -12,6 +12,12 @@ import {
 const { group, ...orderFields } = orderRecordSchema.properties;
 export const orderSchema = object({ issue_ref: name, run_id: name, worker: name, ...orderFields }, { group });
 
+/** An order as it was submitted, with the others of its race. */
+export const submittedOrderSchema = object(
+  { issue_ref: name, run_id: name, worker: name, ...orderFields },
+  { group, rivals: arrayOf(orderSchema) },
+);
+
 /** See {@link orderSchema}. */
 export type OrderView = FromSchema<typeof orderSchema>;
 

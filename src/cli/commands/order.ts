@@ -28,8 +28,9 @@ async function runOrder(file: string, flags: ContextFlags, io: CommandIo): Promi
   const interruption = listenForInterruption();
   try {
     return await withContext(flags, io, async (context) => {
-      const record = await execute(request, context, io, interruption.signal);
-      await printJson(await summarize(record, context), io);
+      const { record, race } = await execute(request, context, io, interruption.signal);
+      const summary = await summarize(record, context);
+      await printJson(race.length === 0 ? summary : { ...summary, race: race.map(summarizeRun) }, io);
       if (interruption.signal.aborted) return EXIT.canceled;
       return record.decision?.action === 'advance' ? EXIT.success : EXIT.failed;
     });
@@ -44,12 +45,14 @@ async function execute(
   context: CommandContext,
   io: CommandIo,
   interrupted: AbortSignal,
-): Promise<OrderRecord> {
+): Promise<{ readonly record: OrderRecord; readonly race: readonly OrderRecord[] }> {
   const { startWorker, waitForOrder } = await import('../../dispatch/index.js');
   const { store, lead } = context;
-  const { order } = await lead.submit(request);
+  const { order, rivals } = await lead.submit(request);
   const name = { issueRef: order.issue_ref, runId: order.run_id };
-  await io.stderr.write(`${order.issue_ref}: run ${order.run_id}, worker ${order.worker}\n`);
+  for (const { run_id, worker } of [order, ...rivals.map((rival) => rival.order)]) {
+    await io.stderr.write(`${order.issue_ref}: run ${run_id}, worker ${worker}\n`);
+  }
   const worker = startWorker({ store, lead, ...workerSettings(context), takes: ['orders'] });
   const stopAtOnce = (): void => void worker.stop({ graceMs: 0 });
   interrupted.addEventListener('abort', stopAtOnce, { once: true });
@@ -62,11 +65,21 @@ async function execute(
     interrupted.removeEventListener('abort', stopAtOnce);
   }
   await lead.deliver();
-  const record = await store.findOrder(name.issueRef, name.runId);
+  const runIds = [order.run_id, ...rivals.map((rival) => rival.order.run_id)];
+  const found = await Promise.all(runIds.map(async (runId) => store.findOrder(name.issueRef, runId)));
+  const records = found.flatMap((each) => each ?? []);
+  const record = records.find(({ decision }) => decision?.action === 'advance') ?? records[0];
   if (record === undefined) {
     throw new MisuseError(`The order "${order.run_id}" is no longer in the database. Submit it again.`);
   }
-  return record;
+  return { record, race: rivals.length === 0 ? [] : records };
+}
+
+/** One run of a race in the output. */
+function summarizeRun({ order, state, decision, run }: OrderRecord): object {
+  const { run_id, worker } = order;
+  const { action = null, result_code = null, reason = null } = decision ?? {};
+  return { run_id, worker, run, state, action, result_code, reason };
 }
 
 /** The output: the decision and the deliveries of its comment. */

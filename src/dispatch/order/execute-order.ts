@@ -78,9 +78,9 @@ export async function executeOrder(
       context,
     );
     const proof = await prove(context, { record, reading, worktree, start }, claim, executeCheck);
-    const { isCommitted } = proof;
+    const { isCommitted, ...proven } = proof;
     const note = await putAwayWorktree(worktree, { isCommitted });
-    await settle({ ...end, reading: proof.reading, evidence: proof.evidence, ...note });
+    await settle({ ...end, ...proven, ...note });
   } finally {
     await lock?.release();
   }

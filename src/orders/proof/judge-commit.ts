@@ -20,6 +20,8 @@ export interface WitnessedChange {
   /** Commits that only this order made. */
   readonly commits: number;
   readonly files: readonly FileChange[];
+  /** Lines added and removed; null if git could not count them. */
+  readonly lines: number | null;
   /** Symbolic links of the change that lead out of the repository. */
   readonly linksOut: readonly string[];
   /** Sluice made the commit, of what the agent had left in its worktree. */

@@ -19,6 +19,7 @@ const CHANGE: WitnessedChange = {
   base: 'b'.repeat(40),
   commits: 1,
   files: [FILE],
+  lines: 3,
   linksOut: [],
   madeBySluice: false,
 };

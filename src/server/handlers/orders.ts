@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../base/index.js';
 import type { IssueState, OrderRecord } from '../../records/index.js';
 import type { OrderView } from '../../api/index.js';
-import { readChange } from '../../dispatch/index.js';
+import { readChange, readRace } from '../../dispatch/index.js';
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
 import { resolveAllowedFolder } from '../security/allowed-folder.js';
@@ -11,7 +11,7 @@ import { readPage } from './query.js';
 /** An issue is shown with its newest orders; the list of executions has all. */
 const ORDERS_SHOWN = 20;
 
-type OrderEndpoint = 'submitOrder' | 'listIssues' | 'getIssue' | 'getIssueDiff';
+type OrderEndpoint = 'submitOrder' | 'listIssues' | 'getIssue' | 'getIssueDiff' | 'getIssueRace';
 
 /** Orders and issues. */
 export function createOrderHandlers(server: ServerContext): Pick<Handlers, OrderEndpoint> {
@@ -20,10 +20,10 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
     async submitOrder({ body, caller, requestId }) {
       server.checkTakesWork();
       const repo_dir = await resolveAllowedFolder(body.repo_dir, { roots: settings.roots, data });
-      const { record } = await lead.submit({ ...body, repo_dir });
+      const { record, rivals } = await lead.submit({ ...body, repo_dir });
       const { issue_ref, run_id } = record.order;
       logger.info('order submitted', { issue_ref, run_id, caller: caller.name, request_id: requestId });
-      return viewOrder(record);
+      return { ...viewOrder(record), ...(rivals.length === 0 ? {} : { rivals: rivals.map(viewOrder) }) };
     },
     async listIssues({ query }) {
       const state = query['state'] as IssueState | undefined;
@@ -47,10 +47,15 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
     },
     async getIssueDiff({ params, query }) {
       const issue = await store.findIssue(params.ref);
-      const runId = query['run_id'] ?? issue?.active_run_id ?? undefined;
+      const runId = query['run_id'] ?? issue?.active_run_id ?? issue?.active_group;
       const record = runId === undefined ? undefined : await store.findOrder(params.ref, runId);
       if (record === undefined) throw issueNotFound();
       return readChange({ data, maskText: (text) => lead.maskText(text) }, record);
+    },
+    async getIssueRace({ params }) {
+      const race = await readRace({ store, data, maskText: (text) => lead.maskText(text) }, params.ref);
+      if (race === undefined) throw issueNotFound();
+      return race;
     },
   };
 }

@@ -27,6 +27,8 @@ export interface Proof {
   readonly reading: Reading;
   readonly evidence: readonly Evidence[];
   readonly isCommitted: boolean;
+  /** Lines that the change adds and removes; absent where there is none. */
+  readonly changedLines?: number;
 }
 
 /** Finds out what is true of a result: commits what was left, looks at the commit, runs the checks. Decides nothing. */
@@ -59,7 +61,13 @@ export async function prove(
     );
   }
   const checked = result.status === 'ok' ? await check(context, ended, reading, facts, claim, execute) : [];
-  return { reading, evidence: [...evidence, ...checked], isCommitted: left.state === 'committed' };
+  const lines = facts?.found === 'change' ? facts.change.lines : null;
+  return {
+    reading,
+    evidence: [...evidence, ...checked],
+    isCommitted: left.state === 'committed',
+    ...(lines === null ? {} : { changedLines: lines }),
+  };
 }
 
 async function commitLeft(

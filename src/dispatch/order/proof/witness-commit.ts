@@ -60,7 +60,17 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   if (diff.code !== 0) return { found: 'nothing', why: 'its files could not be listed' };
   const files = parseChanges(diff.stdout);
   const linksOut = await findLinksOut(call, files);
-  return { found: 'change', change: { commit, base, commits: fresh, files, linksOut, madeBySluice } };
+  const lines = await countLines(call, from, commit);
+  return { found: 'change', change: { commit, base, commits: fresh, files, lines, linksOut, madeBySluice } };
+}
+
+/** Counts changed lines, of every file as if it were text: what an agent calls binary has a size too. */
+async function countLines(call: CallGit, from: string, commit: string): Promise<number | null> {
+  const plain = ['--text', '--no-ext-diff', '--no-textconv', '-M'];
+  const counted = await call(['diff-tree', '-r', ...plain, '--shortstat', from, commit]);
+  if (counted.code !== 0) return null;
+  const parts = [...counted.stdout.matchAll(/(\d+) (?:insertion|deletion)/g)];
+  return parts.reduce((sum, [, lines]) => sum + Number(lines), 0);
 }
 
 async function countCommits(call: CallGit, revisions: readonly string[]): Promise<number | undefined> {

@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import type { Change, ChangedFile, Race } from '../../records/index.js';
+import type { CommandIo } from '../command-io.js';
+import { withContext, withContextOptions } from '../command-context.js';
+import type { ContextFlags } from '../command-context.js';
+import { EXIT, type ExitCode, MisuseError } from '../failure.js';
+import { printJson, wantsJson } from '../print.js';
+import { visibleText } from '../terminal-text.js';
+
+interface DiffFlags extends ContextFlags {
+  readonly json?: boolean;
+}
+
+/** Adds `sluice diff` to the program. */
+export function addDiffCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('diff'))
+    .description('show what the newest order of an issue has changed, or each run of its race')
+    .argument('<issue>', 'issue reference, such as acme/shop#12')
+    .option('--json', 'print JSON, also at a terminal')
+    .action(async (issueRef: string, flags: DiffFlags) => {
+      end(await runDiff(issueRef, flags, io));
+    });
+}
+
+async function runDiff(issueRef: string, flags: DiffFlags, io: CommandIo): Promise<ExitCode> {
+  const { readRace } = await import('../../dispatch/index.js');
+  const race = await withContext(
+    flags,
+    io,
+    async ({ store, lead, config }) =>
+      readRace({ store, data: config.data, maskText: (text) => lead.maskText(text) }, issueRef),
+    { readsOnly: true },
+  );
+  if (race === undefined) {
+    throw new MisuseError(`Cannot find the issue "${issueRef}". \`sluice executions\` lists executed orders.`);
+  }
+  if (wantsJson(flags, io)) await printJson(race, io);
+  else await io.stdout.write(renderRace(race));
+  return EXIT.success;
+}
+
+function renderRace({ runs, winner }: Race): string {
+  return runs.map((run) => `${renderHead(run, winner)}\n${renderChange(run.change)}`).join('\n');
+}
+
+function renderHead({ run_id, worker, state, decision }: Race['runs'][number], winner: string | null): string {
+  const outcome = decision === null ? state : `${decision.action}: ${decision.reason}`;
+  return visibleText(`== ${run_id} (${worker})${run_id === winner ? ', counts' : ''}: ${outcome}`);
+}
+
+function renderChange({ files, truncated, why }: Change): string {
+  const shown = files.map(renderFile);
+  const rest = truncated ? ['More files were changed than are listed.'] : [];
+  return `${[...(why === undefined ? [] : [visibleText(why)]), ...shown, ...rest].join('\n')}\n`;
+}
+
+const SIGNS = { same: ' ', added: '+', removed: '-' } as const;
+
+function renderFile({ path, old_path, change, added, removed, binary, truncated, hunks }: ChangedFile): string {
+  const name = old_path === undefined ? path : `${old_path} -> ${path}`;
+  const lines = hunks.flatMap(({ heading, lines: each }) => [
+    heading,
+    ...each.map(({ kind, text }) => `${SIGNS[kind]}${text}`),
+  ]);
+  return [
+    `--- ${name} (${change}, +${added} -${removed}${binary ? ', binary' : ''})`,
+    ...lines,
+    ...(truncated ? ['… more lines were changed than are shown'] : []),
+  ]
+    .map((line) => visibleText(line))
+    .join('\n');
+}

@@ -1,0 +1,142 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { OrderRecord } from '../records/index.js';
+import { openWorkshop } from './fixtures/workshop.js';
+import { readRace } from './review/read-race.js';
+
+/** Leaves `$1` lines in a file, named after its content, and says that all is well. */
+const WORKER = `seq "$LINES_LEFT" > work.txt
+printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}' \
+  "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"`;
+
+function leave(lines: number) {
+  return { type: 'script', command: ['/bin/sh', '-c', `LINES_LEFT=${lines}; ${WORKER}`] } as const;
+}
+
+const WRAPPERS = {
+  short: leave(3),
+  long: leave(40),
+  broken: leave(1),
+  silent: { type: 'script', command: ['true'] },
+  talker: {
+    type: 'script',
+    policy: { evidence: 'reported' },
+    command: ['/bin/sh', '-c', WORKER.slice(WORKER.indexOf('printf')).replace('{}', '{"pr":"#7"}')],
+  },
+  dying: { type: 'script', command: ['/bin/sh', '-c', `LINES_LEFT=2; ${WORKER}; kill -9 $$`] },
+} as const;
+
+/** A repository whose check refuses fewer than two lines. */
+async function openRace(race: number | readonly string[], changes: Readonly<Record<string, unknown>> = {}) {
+  const checks = { unit: { command: ['sh', '-c', 'test "$(wc -l < work.txt)" -ge 2'], network: 'host' } } as const;
+  const workshop = await openWorkshop({ lead: { wrappers: WRAPPERS, checks } });
+  const repository = join(workshop.data, 'repository');
+  const git = (...args: readonly string[]) => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' });
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '.');
+  git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
+  const submitted = await workshop.submit('local#1', {}, { worker: 'short', checks: ['unit'], race, ...changes });
+  const names = [submitted.record, ...submitted.rivals];
+  const finish = async () => {
+    for (const { order } of names) await workshop.settled({ ...submitted, order });
+    const found = names.map(async ({ order }) => workshop.store.findOrder(order.issue_ref, order.run_id));
+    return (await Promise.all(found)).filter((record): record is OrderRecord => record !== undefined);
+  };
+  const { lead, store, data } = workshop;
+  const look = async () => readRace({ store, data, maskText: (text) => lead.maskText(text) }, 'local#1');
+  return { ...workshop, git, submitted, finish, look };
+}
+
+function listActions(records: readonly OrderRecord[]): readonly (readonly (string | undefined)[])[] {
+  return records.map(({ order, decision }) => [order.worker, decision?.action, decision?.result_code]);
+}
+
+describe('a race', { timeout: 60_000 }, () => {
+  it('gives each worker a worktree, lets the smallest proven change win, and keeps the diffs of the others', async () => {
+    const { start, finish, look, store, git, data } = await openRace(['long', 'short', 'broken', 'silent']);
+    start({ concurrency: 2 });
+    const records = await finish();
+    expect(listActions(records)).toEqual([
+      ['long', 'archive', 'superseded'],
+      ['short', 'advance', 'none'],
+      ['broken', 'archive', 'superseded'],
+      ['silent', 'archive', 'superseded'],
+    ]);
+    const winner = records[1]?.order.run_id;
+    expect(await store.findIssue('local#1')).toMatchObject({ state: 'review', active_run_id: winner });
+    const race = await look();
+    expect(race).toMatchObject({ group: records[0]?.order.run_id, winner });
+    expect(race?.runs.map(({ change }) => change.files.map(({ added }) => added))).toEqual([[40], [3], [1], []]);
+    expect((await store.listOutbox({})).items.map(({ trigger }) => trigger)).toEqual([`workrun:${winner}`]);
+    expect((await store.listExecutions({})).items).toHaveLength(4);
+    expect(git('branch', '--list', 'sluice/*').trim().split('\n')).toHaveLength(3);
+    expect(records.map(({ order }) => order.race)).toEqual(
+      Array.from({ length: 4 }, () => ['long', 'short', 'broken', 'silent']),
+    );
+    expect(execFileSync('ls', [join(data, 'worktrees')], { encoding: 'utf8' })).toBe('');
+  });
+
+  it('of one worker is a number', async () => {
+    const { start, finish, store } = await openRace(3);
+    start();
+    const records = await finish();
+    expect(records.map(({ order }) => order.worker)).toEqual(['short', 'short', 'short']);
+    expect(records.filter(({ decision }) => decision?.action === 'advance')).toHaveLength(1);
+    expect((await store.findIssue('local#1'))?.active_group).toBeUndefined();
+  });
+
+  it('without a proven result asks a person, who sees all diffs and accepts one', async () => {
+    const { start, finish, look, store, lead } = await openRace(['broken', 'dying', 'silent']);
+    start();
+    expect((await finish()).map(({ decision }) => decision?.action)).toEqual([
+      'needs-human',
+      'needs-human',
+      'needs-human',
+    ]);
+    const race = await look();
+    expect(race?.winner).toBeNull();
+    expect(race?.runs.map(({ change }) => change.files[0]?.added)).toEqual([1, 2, undefined]);
+    const [, dying] = race?.runs ?? [];
+    const request = { id: dying?.inbox_id ?? '', action: 'accept', who: 'Ada', why: 'It is fine.' } as const;
+    expect(await lead.preview(request)).toContain('It is fine.');
+    await lead.resolve(request);
+    expect(await store.findIssue('local#1')).toMatchObject({ state: 'review', active_run_id: dying?.run_id });
+    expect((await store.listInbox({ open: true })).items).toEqual([]);
+    expect((await look())?.winner).toBe(dying?.run_id);
+    const [broken] = race?.runs ?? [];
+    await expect(lead.resolve({ ...request, id: broken?.inbox_id ?? '' })).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  it('without checks is won by a confirmed commit, not by a report, whatever the policy of its wrapper', async () => {
+    const { start, finish } = await openRace(['talker', 'short'], { checks: [] });
+    start();
+    const records = await finish();
+    expect(listActions(records)).toEqual([
+      ['talker', 'archive', 'superseded'],
+      ['short', 'advance', 'none'],
+    ]);
+    expect(records[0]?.decision?.reason).toContain('this run is not proven');
+  });
+
+  it('goes on without a run whose worker dies, and that is not repeated', async () => {
+    const { start, finish, store } = await openRace(['dying', 'short']);
+    start({ workerLostRetries: 3 });
+    expect(listActions(await finish())).toEqual([
+      ['dying', 'archive', 'superseded'],
+      ['short', 'advance', 'none'],
+    ]);
+    expect((await store.listOrders({ issueRef: 'local#1' })).items).toHaveLength(2);
+  });
+
+  it('is refused in the repository itself, for an unknown worker, and for one run', async () => {
+    const { submit } = await openWorkshop({ lead: { wrappers: WRAPPERS } });
+    const order = async (changes: object) => submit('local#1', {}, { worker: 'short', ...changes });
+    const refused = { code: 'INVALID_WORK_REQUEST' };
+    await expect(order({ race: 2, isolation: 'repository' })).rejects.toMatchObject(refused);
+    await expect(order({ race: 1 })).rejects.toMatchObject(refused);
+    await expect(order({ race: ['short'] })).rejects.toMatchObject(refused);
+    await expect(order({ race: 9 })).rejects.toMatchObject(refused);
+    await expect(order({ race: ['short', 'nobody'] })).rejects.toMatchObject({ code: 'UNKNOWN_WORKER' });
+  });
+});

@@ -1,0 +1,49 @@
+import type { OrderRecord, Race } from '../../records/index.js';
+import type { Store } from '../../store/index.js';
+import { readChange } from './read-change.js';
+import type { ChangeContext } from './read-change.js';
+
+/** The race is looked for in the newest orders of its issue. */
+const ORDERS_READ = 100;
+
+/**
+ * Reads what the runs of an issue's last race have changed, side by side; without a race, what its newest order has.
+ * Undefined if the issue has no order.
+ *
+ * @example
+ * const { winner, runs } = await readRace({ store, data, maskText }, 'acme/shop#12')
+ */
+export async function readRace(
+  context: ChangeContext & { readonly store: Pick<Store, 'findIssue' | 'listOrders' | 'listInbox'> },
+  issueRef: string,
+): Promise<Race | undefined> {
+  const { store } = context;
+  const [issue, orders, inbox] = await Promise.all([
+    store.findIssue(issueRef),
+    store.listOrders({ issueRef, limit: ORDERS_READ }),
+    store.listInbox({ issueRef, open: true, limit: ORDERS_READ }),
+  ]);
+  const [newest] = orders.items;
+  if (issue === undefined || newest === undefined) return undefined;
+  const group = findGroup(issue.active_group, issue.active_run_id, orders.items) ?? null;
+  const members = group === null ? [newest] : orders.items.filter((record) => record.group === group).toReversed();
+  const runs: Race['runs'][number][] = [];
+  // One at a time: each may be megabytes.
+  for (const record of members) {
+    const { order, state, decision } = record;
+    const { run_id, worker } = order;
+    const inbox_id = inbox.items.find((item) => item.run_id === run_id)?.id ?? null;
+    runs.push({ run_id, worker, state, decision, inbox_id, change: await readChange(context, record) });
+  }
+  const isDecided = members.some(({ order }) => order.run_id === issue.active_run_id);
+  return { issue_ref: issueRef, group, winner: isDecided ? issue.active_run_id : null, runs };
+}
+
+/** The undecided race of an issue, or the one that its active run took part in. */
+function findGroup(
+  activeGroup: string | undefined,
+  activeRunId: string | null,
+  orders: readonly OrderRecord[],
+): string | undefined {
+  return activeGroup ?? orders.find(({ order }) => order.run_id === activeRunId)?.group;
+}

@@ -1,0 +1,28 @@
+import { arrayOf, name, object, orNull } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+import { changeSchema } from './change.js';
+import { decisionSchema } from './decision.js';
+import { orderState } from './order-record.js';
+
+/** The orders of a race with what each has changed, side by side; of an order outside one, only that. */
+export const raceSchema = object({
+  issue_ref: name,
+  /** Null for an order that ran alone. */
+  group: orNull(name),
+  /** The run whose result counts; null while nobody has won and no person has chosen. */
+  winner: orNull(name),
+  runs: arrayOf(
+    object({
+      run_id: name,
+      worker: name,
+      state: orderState,
+      decision: orNull(decisionSchema),
+      /** The open inbox item about it; null if nothing waits for a person. */
+      inbox_id: orNull(name),
+      change: changeSchema,
+    }),
+  ),
+});
+
+/** The orders of a race with what each has changed. */
+export type Race = FromSchema<typeof raceSchema>;
