@@ -58,9 +58,11 @@ function compareNumbers(left: number, right: number): number {
 }
 
 function countChecks({ execution: { decision } }: RaceEntry): number {
-  const isConfirmedCheck = ({ claim, by, verdict }: Evidence) =>
-    claim === 'tests' && by === 'sluice' && verdict === 'confirmed';
   return (decision.evidence ?? []).filter(isConfirmedCheck).length;
+}
+
+function isConfirmedCheck({ claim, by, verdict }: Evidence): boolean {
+  return claim === 'tests' && by === 'sluice' && verdict === 'confirmed';
 }
 
 function getRunId({ execution }: RaceEntry): string {

@@ -90,7 +90,12 @@ export function describeCompetition(makeSite: MakeSite): void {
     it('has at most one winner when all enter at the same moment', async () => {
       const { store, all } = await start(4);
       await Promise.all([...all, ...all].map(async (order) => store.settleOrder(sampleEntry(order))));
-      expect((await readActions(store, all)).toSorted()).toEqual(['advance', 'archive', 'archive', 'archive']);
+      expect((await readActions(store, all)).map(String).toSorted()).toEqual([
+        'advance',
+        'archive',
+        'archive',
+        'archive',
+      ]);
       expect((await store.listExecutions({})).items).toHaveLength(4);
     });
 

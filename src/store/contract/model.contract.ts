@@ -121,10 +121,10 @@ function findViolations({ issues, orders, inbox, outbox, executions, runs }: Lef
   for (const race of new Set(
     orders.flatMap(({ order, group }) => (group === undefined ? [] : [order.issue_ref + group])),
   )) {
-    const runs = orders.filter(({ order, group }) => order.issue_ref + group === race);
-    const advanced = runs.filter(({ decision }) => decision?.action === 'advance').length;
+    const racing = orders.filter(({ order, group }) => order.issue_ref + group === race);
+    const advanced = racing.filter(({ decision }) => decision?.action === 'advance').length;
     if (advanced > 1) violations.push(`${advanced} results of the race ${race} advanced`);
-    if (advanced === 1 && runs.some(({ settled_at }) => settled_at === null)) {
+    if (advanced === 1 && racing.some(({ settled_at }) => settled_at === null)) {
       violations.push(`the race ${race} was decided too early`);
     }
   }
