@@ -46,6 +46,8 @@ export {
 export { RAW_STREAMS, STREAMS, type CapturedStream, type RawRef, type StreamName } from './protocol/event-parts.js';
 export { usageSchema, type Usage } from './protocol/event-parts.js';
 export { isRecord, arrayField, countField } from './reading/record-fields.js';
+export { packEvents, unpackEvents, type EventPack } from './log/event-pack.js';
+export { decodeLine, encodeLines } from './log/series.js';
 export { comparePositions, LOG_END, getPosition, type LogPosition, LOG_START, readPosition } from './log-position.js';
 export { createAcpMessageReader } from './engines/acp/acp-messages.js';
 export { PERMISSION_METHOD, readPermissionRequest } from './engines/acp/acp-permission.js';

@@ -1,3 +1,4 @@
+import { encodeLines } from '../events/index.js';
 import type { Emitted } from '../events/index.js';
 import { listKeys } from '../base/index.js';
 import { beginReplacement } from '../files/index.js';
@@ -60,13 +61,13 @@ const BATCH = 256 * 1024;
 
 /** Begins to rewrite the logs of a run; the old ones stay until `commit` puts the new in their place. */
 async function replaceRunLogs(folder: RunFolder): Promise<RunLogsReplacement> {
-  const logs = new Map<RunLog, { readonly replacement: Replacement; lines: string }>();
+  const logs = new Map<RunLog, { readonly replacement: Replacement; values: object[]; lines: string }>();
   const discard = async (): Promise<void> => {
     for (const { replacement } of logs.values()) await replacement.discard();
   };
   try {
     for (const log of listKeys(RUN_LOGS)) {
-      logs.set(log, { replacement: await beginReplacement(folder.logPath(log)), lines: '' });
+      logs.set(log, { replacement: await beginReplacement(folder.logPath(log)), values: [], lines: '' });
     }
   } catch (error) {
     await discard();
@@ -75,10 +76,11 @@ async function replaceRunLogs(folder: RunFolder): Promise<RunLogsReplacement> {
   return {
     async add(rows) {
       for (const { log, value } of rows) {
-        const target = logs.get(log);
-        if (target !== undefined) target.lines += `${JSON.stringify(value)}\n`;
+        logs.get(log)?.values.push(value);
       }
       for (const log of logs.values()) {
+        log.lines += encodeLines(log.values);
+        log.values = [];
         if (log.lines.length < BATCH) continue;
         const { lines } = log;
         log.lines = '';

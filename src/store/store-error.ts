@@ -59,6 +59,14 @@ export function columnDamaged(column: string, cause?: unknown): StoreError {
   );
 }
 
+/** A name that the database cannot store. */
+export function nulInName(): StoreError {
+  return new StoreError(
+    'STORE_FAILED',
+    'Invalid name: it contains a NUL character, which the database cannot store. Nothing was written; remove the character.',
+  );
+}
+
 /** The store was closed before the call. */
 export function storeClosed(): StoreError {
   return new StoreError('STORE_CLOSED', 'The store is closed. Open it again.');

@@ -16,7 +16,7 @@ export interface Upkeep {
    * or that have an open inbox item are not among them.
    */
   listForgettableRuns(wanted: { readonly endedBefore: number; readonly limit: number }): Promise<readonly string[]>;
-  /** Deletes the oldest events of an ended run, at most `limit`; true when none is left. The record of the run stays. */
+  /** Deletes the oldest events of an ended run, at most `limit` rows; true when none is left. The record of the run stays. */
   forgetEvents(run: { readonly id: string; readonly limit: number; readonly now: number }): Promise<boolean>;
   /** Which of these runs had their events deleted. */
   findForgottenRuns(ids: readonly string[]): Promise<readonly string[]>;

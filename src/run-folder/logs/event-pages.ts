@@ -1,6 +1,6 @@
-import { LOG_END, comparePositions, countField, isRecord, getPosition } from '../../events/index.js';
+import { LOG_END, comparePositions, countField, decodeLine, getPosition } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
-import { openLineTail, parseJson } from '../../files/index.js';
+import { openLineTail } from '../../files/index.js';
 import type { FileLine } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 import { firstIndexThat } from '../../base/index.js';
@@ -43,8 +43,8 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
   }
 
   function standsAt({ position }: Place, line: FileLine | undefined): boolean {
-    const emitted = toEmitted(protocol, line?.text);
-    return emitted !== undefined && comparePositions(getPosition(emitted), position) === 0;
+    const [first] = readEvents(protocol, line?.text);
+    return first !== undefined && comparePositions(getPosition(first), position) === 0;
   }
 
   const read: EventPages['read'] = async (query) => {
@@ -61,13 +61,17 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
         return await read(query);
       }
       for (; line !== undefined; line = await lines.next()) {
-        const emitted = toEmitted(protocol, line.text);
-        if (emitted === undefined) continue;
-        const position = getPosition(emitted);
-        if (line.number % STRIDE === 1) remember(position, line.offset);
-        if (comparePositions(position, after) <= 0) continue;
-        if (comparePositions(position, to) > 0) break;
-        page.push(emitted);
+        const events = readEvents(protocol, line.text);
+        const [first] = events;
+        if (first === undefined) continue;
+        // A line of many events is as much reading as many lines.
+        if (line.number % STRIDE === 1 || events.length > 1) remember(getPosition(first), line.offset);
+        for (const emitted of events) {
+          const position = getPosition(emitted);
+          if (comparePositions(position, after) <= 0) continue;
+          if (comparePositions(position, to) > 0 || page.length >= limit) return page;
+          page.push(emitted);
+        }
         bytes += line.text?.length ?? 0;
         if (page.length >= limit || bytes >= PAGE_BYTES) break;
       }
@@ -84,9 +88,9 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
  * A line is taken for what it says, as long as it says where it stands: a worker can write into the folder, and a line
  * without a place would be read again and again.
  */
-function toEmitted(protocol: Emitted['protocol'], text: string | undefined): Emitted | undefined {
-  const event = text === undefined ? undefined : parseJson(text);
-  if (!isRecord(event) || countField(event, 'seq') === null) return undefined;
-  if (protocol === 'rasp' && countField(event, 'attempt_number') === null) return undefined;
-  return { protocol, event } as Emitted;
+function readEvents(protocol: Emitted['protocol'], text: string | undefined): Emitted[] {
+  const events = text === undefined ? [] : (decodeLine(text) ?? []);
+  const hasPlace = (event: object): boolean =>
+    countField(event, 'seq') !== null && (protocol === 'fcmp' || countField(event, 'attempt_number') !== null);
+  return events.filter(hasPlace).map((event) => ({ protocol, event }) as Emitted);
 }

@@ -1,8 +1,8 @@
-import { isRecord } from '../../events/index.js';
+import { decodeLine } from '../../events/index.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
-import { openLineTail, parseJson } from '../../files/index.js';
+import { openLineTail } from '../../files/index.js';
 
-/** A line of a log that holds a JSON object. */
+/** An object of a log: a line, or one of many in a line. */
 export interface LoggedRow {
   readonly line: number;
   readonly text: string;
@@ -13,7 +13,7 @@ export interface LoggedRow {
 export const ROW_BYTES = 256 * 1024 * 1024;
 
 /**
- * Reads a log of one JSON object a line. A last line without its newline was torn by a crash or is still being
+ * Reads a log of JSON objects, one a line or many in a series. A last line without its newline was torn by a crash or is still being
  * written: it is never returned. Another line that is not an object is skipped with a warning.
  *
  * @example
@@ -26,10 +26,14 @@ export async function* readLogFile(
   const lines = openLineTail(path, ROW_BYTES);
   try {
     for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
-      const value = line.text === undefined ? undefined : parseJson(line.text);
-      if (line.text !== undefined && isRecord(value)) yield { line: line.number, text: line.text, value };
-      else
+      const values = line.text === undefined ? undefined : decodeLine(line.text);
+      if (values === undefined) {
         warn({ code: 'LOG_LINE_DAMAGED', message: `${path}:${line.number} is not a JSON object; it is passed over.` });
+      } else if (values.length === 1 && values[0] !== undefined) {
+        yield { line: line.number, text: line.text ?? '', value: values[0] };
+      } else {
+        for (const value of values) yield { line: line.number, text: JSON.stringify(value), value };
+      }
     }
     if (lines.unfinished() > 0) {
       const message = `${path} ends in a line of ${lines.unfinished()} bytes that was never finished; it is passed over.`;

@@ -1,4 +1,5 @@
-import type { DriftSummary, Emitted } from '../../events/index.js';
+import { encodeLines, packEvents } from '../../events/index.js';
+import type { DriftSummary, Emitted, EventPack } from '../../events/index.js';
 import { listKeys } from '../../base/index.js';
 import { RUN_LOGS } from '../file-names.js';
 import type { RunLog } from '../file-names.js';
@@ -8,8 +9,11 @@ import type { LogFile } from './log-file.js';
 
 /** The logs of an active run: they only grow. */
 export interface RunLogs {
-  /** Adds events, each to the logs it belongs to; they are in the files when this resolves. */
-  append(events: readonly Emitted[]): Promise<void>;
+  /**
+   * Adds events, each to the logs it belongs to; they are in the files when this resolves. `packs` are the same events,
+   * where the caller has packed them already.
+   */
+  append(events: readonly Emitted[], packs?: readonly EventPack[]): Promise<void>;
   /** Adds the count of what an attempt met and this version does not know. */
   appendDrift(summary: DriftSummary): Promise<void>;
   /** Makes what was added survive a loss of power. */
@@ -28,13 +32,15 @@ export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
   const logs = new Map<RunLog, LogFile>();
   for (const log of listKeys(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log)));
 
-  /** One pass and one text a log: this is on the way of every event. */
-  async function append(events: readonly Emitted[]): Promise<void> {
-    const lines: Record<RunLog, string> = { rasp: '', fcmp: '', diagnostics: '' };
-    for (const emitted of events) {
-      const line = `${JSON.stringify(emitted.event)}\n`;
-      for (const log of selectLogs(emitted)) lines[log] += line;
-    }
+  /** One text a log: this is on the way of every event. */
+  async function append(events: readonly Emitted[], packs: readonly EventPack[] = packEvents(events)): Promise<void> {
+    const diagnostics = events.filter((emitted) => selectLogs(emitted) === RASP_AND_DIAGNOSTICS);
+    const lines: Record<RunLog, string> = {
+      rasp: '',
+      fcmp: '',
+      diagnostics: encodeLines(diagnostics.map(({ event }) => event)),
+    };
+    for (const pack of packs) lines[pack.protocol] += pack.lines;
     await Promise.all([...logs].map(async ([name, log]) => log.appendLines(lines[name])));
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { getErrorMessage, type Logger } from '../../base/index.js';
-import type { DriftSummary, Emitted } from '../../events/index.js';
+import { packEvents } from '../../events/index.js';
+import type { DriftSummary, Emitted, EventPack } from '../../events/index.js';
 import type { RunLogs } from '../../run-folder/index.js';
 import { isOutage } from '../ports/event-log.js';
 import type { EventLog } from '../ports/event-log.js';
@@ -36,8 +37,9 @@ export function createRunJournal(runId: string, { files, log, feed, logger, endi
   return {
     async write(events) {
       if (events.length === 0) return;
-      const inFolder = files.append(events);
-      if (queue !== null) return queue.write(events, inFolder);
+      const packs = packEvents(events);
+      const inFolder = files.append(events, packs);
+      if (queue !== null) return queue.write({ events, packs, inFolder });
       await inFolder;
       feed.publish(events);
     },
@@ -55,6 +57,7 @@ export function createRunJournal(runId: string, { files, log, feed, logger, endi
 /** Events of one write. `inFolder` resolves when the run folder has them. */
 interface Batch {
   readonly events: readonly Emitted[];
+  readonly packs: readonly EventPack[];
   readonly inFolder: Promise<void>;
 }
 
@@ -82,10 +85,11 @@ class LogQueue {
     this.#ports = ports;
   }
 
-  async write(events: readonly Emitted[], inFolder: Promise<void>): Promise<void> {
+  async write(batch: Batch): Promise<void> {
+    const { events, inFolder } = batch;
     // Also awaited below; a log that fails first must not leave it unhandled.
     inFolder.catch(() => undefined);
-    this.#waiting.push({ events, inFolder });
+    this.#waiting.push(batch);
     this.#waitingBytes += sumSizes(events);
     this.#written += 1;
     const own = this.#written;
@@ -122,7 +126,8 @@ class LogQueue {
         const batches = this.#waiting;
         this.#waiting = [];
         const events = batches.length === 1 ? (batches[0]?.events ?? []) : batches.flatMap((batch) => batch.events);
-        await Promise.all([this.#append(events), ...batches.map(({ inFolder }) => inFolder)]);
+        const packs = batches.length === 1 ? (batches[0]?.packs ?? []) : batches.flatMap((batch) => batch.packs);
+        await Promise.all([this.#append(events, packs), ...batches.map(({ inFolder }) => inFolder)]);
         feed.publish(events);
         this.#waitingBytes -= sumSizes(events);
         this.#stored += batches.length;
@@ -136,12 +141,12 @@ class LogQueue {
   }
 
   /** Events that the log has already are left unchanged by it, so a call whose answer was lost may be repeated. */
-  async #append(events: readonly Emitted[]): Promise<void> {
+  async #append(events: readonly Emitted[], packs: readonly EventPack[]): Promise<void> {
     const { log, logger, ending } = this.#ports;
     let since: number | undefined;
     for (let tries = 1; ; tries += 1) {
       try {
-        await log.append(this.#runId, events);
+        await log.append(this.#runId, events, packs);
         if (this.#isAway) logger.info('event log available again', { run_id: this.#runId, events: events.length });
         this.#isAway = false;
         return;

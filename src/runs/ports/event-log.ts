@@ -1,11 +1,14 @@
 import { LOG_END, LOG_START, readPosition } from '../../events/index.js';
 import { isSluiceError } from '../../base/index.js';
-import type { Emitted, LogPosition } from '../../events/index.js';
+import type { Emitted, EventPack, LogPosition } from '../../events/index.js';
 
 /** Where the events of runs are stored before they are published. */
 export interface EventLog {
-  /** Adds events of a run, in their order; one that exists already (same protocol, attempt and seq) is left unchanged. */
-  append(runId: string, events: readonly Emitted[]): Promise<void>;
+  /**
+   * Adds events of a run, in their order; one that exists already (same protocol, attempt and seq) is left unchanged.
+   * `packs` are the same events, where the caller has packed them already.
+   */
+  append(runId: string, events: readonly Emitted[], packs?: readonly EventPack[]): Promise<void>;
   /**
    * Events of one protocol in order, from after a position. For FCMP `after` is a seq; for RASP `attempt:seq`. May give
    * fewer than asked for; none means that there are no more, for now.

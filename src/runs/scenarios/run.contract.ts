@@ -4,6 +4,7 @@ import { findDataFolder } from '../../files/index.js';
 import { expect } from 'vitest';
 import { replayRunFolder } from '../../run-folder/index.js';
 import { expectOrderly, expectValid, selectFcmp } from '../../events/contract/emitted-invariants.contract.js';
+import { decodeLine } from '../../events/index.js';
 import type { Emitted, FcmpEvent } from '../../events/index.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import type { RunResult } from '../../records/run-result.js';
@@ -70,7 +71,8 @@ async function expectWhole({ dir, events, fcmp, result, file }: EndedRun, { engi
 }
 
 function readLines(text: string): string[] {
-  return text.split('\n').slice(0, -1);
+  const lines = text.split('\n').slice(0, -1);
+  return lines.flatMap((line) => decodeLine(line) ?? []).map((event) => JSON.stringify(event));
 }
 
 function expectOneEnd(events: readonly Emitted[]): void {

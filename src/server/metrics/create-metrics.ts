@@ -1,4 +1,4 @@
-import type { Emitted } from '../../events/index.js';
+import type { Emitted, EventPack } from '../../events/index.js';
 import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import { workerState } from '../../records/index.js';
@@ -101,8 +101,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     measureLag: (log) => ({
       ...log,
-      async append(runId: string, events: readonly Emitted[]) {
-        await log.append(runId, events);
+      async append(runId: string, events: readonly Emitted[], packs?: readonly EventPack[]) {
+        await log.append(runId, events, packs);
         const happened = Date.parse(events.at(-1)?.event.ts ?? '');
         if (!Number.isNaN(happened)) lag.observe({}, Math.max(0, clock() - happened) / 1000);
       },

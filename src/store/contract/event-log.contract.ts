@@ -44,6 +44,58 @@ export function describeEventLog(makeSite: MakeSite): void {
     });
   });
 
+  describe('appending again', () => {
+    const range = (first: number, last: number, text?: string): Emitted[] =>
+      Array.from({ length: last - first + 1 }, (_, index) => sampleFcmp(first + index, text));
+
+    it.each([
+      ['the same', [range(1, 40), range(1, 40, 'again')]],
+      ['more than before', [range(1, 3), range(1, 40, 'again')]],
+      ['from the middle on', [range(1, 30), range(20, 40, 'again')]],
+      ['over what came in pieces', [range(10, 12), range(20, 25), range(30, 30), range(1, 40, 'again')]],
+      ['before what there is', [range(30, 40), range(1, 34, 'again')]],
+      ['within one call', [[...range(1, 5), ...range(3, 40, 'again')]]],
+    ])('%s leaves each event as it was first, in order', async (_, appends) => {
+      const store = await openSite(await makeSite());
+      const expected = new Map<number, Emitted>();
+      for (const events of appends) {
+        await store.append('run', events);
+        for (const emitted of events) {
+          if (!expected.has(emitted.event.seq)) expected.set(emitted.event.seq, emitted);
+        }
+      }
+      const all = [...expected].toSorted(([one], [other]) => one - other).map(([, emitted]) => emitted);
+      expect(await store.read({ runId: 'run', protocol: 'fcmp', limit: 1000 })).toEqual(all);
+      expect(await store.read({ runId: 'run', protocol: 'fcmp', after: 11, to: 33, limit: 1000 })).toEqual(
+        all.filter(({ event: { seq } }) => seq > 11 && seq <= 33),
+      );
+    });
+
+    it('does so at the same time in two processes', async () => {
+      const url = await makeSite();
+      const stores = [await openSite(url), await openSite(url)];
+      if (url.startsWith('memory:')) stores.pop();
+      for (let start = 1; start <= 200; start += 20) {
+        await Promise.all(stores.map(async (store) => store.append('run', range(start, start + 19))));
+      }
+      const events = await stores[0]?.read({ runId: 'run', protocol: 'fcmp', limit: 1000 });
+      expect(seqs(events ?? [])).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+    });
+
+    it('reads pages of large events one after the other', async () => {
+      const store = await openSite(await makeSite());
+      const large = [1, 2, 3].map((seq) => sampleFcmp(seq, `${seq}`.repeat(3_000_000)));
+      await store.append('run', large);
+      const pages: number[] = [];
+      for (let after = 0; after < 3; after = pages.at(-1) ?? 3) {
+        const page = await store.read({ runId: 'run', protocol: 'fcmp', after, limit: 10 });
+        expect(page).toEqual(large.slice(after, after + page.length));
+        pages.push(after + page.length);
+      }
+      expect(pages.at(-1)).toBe(3);
+    });
+  });
+
   describe('watchQueue', () => {
     it('calls back when there is an order or a run to claim', async () => {
       const store = await openSite(await makeSite());

@@ -1,6 +1,9 @@
 import { expect } from 'vitest';
+import { getPosition } from '../../events/index.js';
+import type { Emitted } from '../../events/index.js';
 import type { Store } from '../store.js';
-import { sampleClaim, NOW, sampleSettlement } from './fixtures/order-samples.js';
+import { sampleClaim, NOW, sampleHold, sampleSettlement } from './fixtures/order-samples.js';
+import { createRunResult, HOSTILE_TEXT, sampleFcmp, sampleRasp } from './fixtures/run-samples.js';
 
 /**
  * What must be true of a store that version 0.1.0 wrote: an order in each state it could be in, a run that has ended and
@@ -57,4 +60,64 @@ export async function expectMigrated(store: Store): Promise<void> {
   expect(found).toMatchObject({ id: 'run-ended', state: 'ended', result: { status: 'success' } });
   expect((await store.listRuns({ search: 'local#queued' })).items).toHaveLength(1);
   expect(await store.read({ runId: 'run-ended', protocol: 'fcmp', limit: 10 })).toHaveLength(1);
+}
+
+/**
+ * What must be true of a store with one event in a row, the last form before events were packed: orders and runs in each state,
+ * and the events of two attempts. `fixtures/store-form-*` hold it.
+ */
+export async function expectUnpackedMigrated(store: Store): Promise<void> {
+  const orders = (await store.listOrders({ limit: 100 })).items;
+  expect(Object.fromEntries(orders.map(({ order, state }) => [order.issue_ref, state]))).toEqual({
+    'local#settled': 'settled',
+    'local#asked': 'settled',
+    'local#running': 'running',
+    'local#queued': 'queued',
+  });
+  const running = orders.find(({ order }) => order.issue_ref === 'local#running');
+  expect(running).toMatchObject({ base_commit: 'abc1234' });
+
+  const rasp = await store.read({ runId: 'run-ended', protocol: 'rasp', limit: 1000 });
+  const fcmp = await store.read({ runId: 'run-ended', protocol: 'fcmp', limit: 1000, after: 200 });
+  expect(rasp[1]).toEqual(sampleRasp(1, 2, HOSTILE_TEXT));
+  expect(await readAll(store, 'rasp')).toEqual([
+    sampleRasp(1, 1),
+    sampleRasp(1, 2, HOSTILE_TEXT),
+    ...Array.from({ length: 300 }, (_, index) => sampleRasp(1, index + 3)),
+    sampleRasp(2, 1),
+    sampleRasp(2, 2),
+  ]);
+  expect(fcmp[0]).toEqual(sampleFcmp(201));
+  expect(await readAll(store, 'fcmp')).toHaveLength(303);
+
+  // Work and its events continue: what is there already is left as it was.
+  const run = running?.run ?? '';
+  await store.append(run, [sampleFcmp(1, 'another'), sampleFcmp(2)]);
+  expect(await store.read({ runId: run, protocol: 'fcmp', limit: 10 })).toEqual([sampleFcmp(1), sampleFcmp(2)]);
+  if (running !== undefined) await store.settleOrder(sampleSettlement(running));
+  const claimed = [await store.claimRun(sampleClaim('w3')), await store.claimRun(sampleClaim('w3'))];
+  expect(claimed.map((each) => each?.record.order?.issue_ref ?? each?.record.id)).toEqual([
+    'local#queued',
+    'run-queued',
+  ]);
+  await store.markStarted(sampleHold({ run: 'run-queued' }, 'w3'));
+  expect(await store.endRun({ ...sampleHold({ run: 'run-queued' }, 'w3'), result: createRunResult() })).toBe(true);
+  expect((await store.listRuns({ search: 'mend the wheel' })).items).toMatchObject([
+    { id: 'run-ended', state: 'ended' },
+  ]);
+}
+
+async function readAll(store: Store, protocol: 'rasp' | 'fcmp'): Promise<Emitted[]> {
+  const all: Emitted[] = [];
+  for (;;) {
+    const last = all.at(-1);
+    const position = last === undefined ? undefined : getPosition(last);
+    const after =
+      position === undefined
+        ? {}
+        : { after: protocol === 'fcmp' ? position.seq : `${position.attempt}:${position.seq}` };
+    const page = await store.read({ runId: 'run-ended', protocol, limit: 100, ...after });
+    if (page.length === 0) return all;
+    all.push(...page);
+  }
 }

@@ -19,10 +19,7 @@ const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
 async function endRun(store: Store, id: string, ms: number) {
   const running = { state: 'running', workerId: 'w1', leaseMs: 1000, now: NOW } as const;
   await store.createRun({ id, spec: sampleSpec(), ...running });
-  await store.append(
-    id,
-    [1, 2, 3, 4, 5].flatMap((seq) => [sampleFcmp(seq), sampleRasp(1, seq)]),
-  );
+  for (const seq of [1, 2, 3, 4, 5]) await store.append(id, [sampleFcmp(seq), sampleRasp(1, seq)]);
   await store.endRun({ id, workerId: 'w1', result: createRunResult(), now: NOW + ms });
 }
 

@@ -1,76 +1,60 @@
-import { getPosition } from '../../events/index.js';
-import type { Emitted } from '../../events/index.js';
+import { packEvents } from '../../events/index.js';
 import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
+import {
+  CHARACTERS_PER_PAGE,
+  encodeBody,
+  joinRows,
+  readPage,
+  ROWS_PER_PAGE,
+  subtractStored,
+  toRows,
+} from '../event-rows.js';
+import type { EventRow } from '../event-rows.js';
+import { createGatherer } from '../gather.js';
 import { readColumns } from './rows.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 
-interface EventRow {
-  readonly runId: string;
-  readonly protocol: Emitted['protocol'];
-  readonly attempt: number;
-  readonly seq: number;
-  readonly text: string;
-}
-
-interface Waiting {
-  readonly rows: readonly EventRow[];
-  /** Characters of all texts. */
-  readonly size: number;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** Limits the size of one statement, in characters. */
-const LARGEST_BATCH = 4 * 1024 * 1024;
-
 /**
- * The events of all runs. Events appended while a statement is in flight are batched into the next one: PostgreSQL
- * commits notifications one at a time, and two hundred runs would queue up.
+ * The events of all runs. Appends of many runs are gathered into one statement: PostgreSQL commits notifications one at a
+ * time, and two hundred runs would queue up.
  */
 export function createEventLog({ database, notifications }: Context): WatchableEventLog {
-  const waiting: Waiting[] = [];
-  let isWriting = false;
-
-  async function writeWaiting(): Promise<void> {
-    isWriting = true;
-    while (waiting.length > 0) {
-      const batch = takeBatch(waiting);
-      try {
-        await insertRows(
-          database,
-          batch.flatMap(({ rows }) => rows),
-        );
-        for (const { resolve } of batch) resolve();
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
+  const append = createGatherer(async (rows) => {
+    const joined = joinRows(rows);
+    const added = await insertRows(database, joined);
+    if (added.size === joined.length) return;
+    for (const row of joined) {
+      if (!added.has(rowKey(row))) await database.transaction(async (transaction) => insertRest(transaction, row));
     }
-    isWriting = false;
-  }
+  });
 
   return {
-    append: async (runId, events) =>
-      new Promise((resolve, reject) => {
-        database.checkOpen();
-        const rows = events.map((emitted) => toRow(runId, emitted));
-        const size = rows.reduce((total, { text }) => total + text.length, 0);
-        waiting.push({ rows, size, resolve, reject });
-        if (!isWriting) void writeWaiting();
-      }),
+    async append(runId, events, packs = packEvents(events)) {
+      database.checkOpen();
+      const rows = toRows(runId, packs);
+      if (rows.length > 0) await append(rows);
+    },
 
     async read(query) {
-      const { after, to, limit } = readEventRange(query);
+      const range = readEventRange(query);
+      const { after, to, limit } = range;
       const { protocol } = query;
-      const { rows } = await database.query(
-        `SELECT event FROM sluice.events
-         WHERE run_id = $1 AND protocol = $2 AND (attempt, seq) > ($3, $4) AND (attempt, seq) <= ($5, $6)
-         ORDER BY attempt, seq
-         LIMIT $7`,
-        [query.runId, protocol, after.attempt, after.seq, to.attempt, to.seq, limit],
+      const { rows } = await database.query(READ_EVENTS, [
+        query.runId,
+        protocol,
+        after.attempt,
+        after.seq,
+        to.attempt,
+        to.seq,
+        limit,
+      ]);
+      return readPage(
+        rows.map((row) => row['body']),
+        protocol,
+        range,
       );
-      return rows.map((row) => ({ protocol, event: readColumns(row).json('event') }) as Emitted);
     },
 
     watch(runId, wake) {
@@ -80,34 +64,83 @@ export function createEventLog({ database, notifications }: Context): WatchableE
   };
 }
 
-function toRow(runId: string, emitted: Emitted): EventRow {
-  return { runId, protocol: emitted.protocol, ...getPosition(emitted), text: JSON.stringify(emitted.event) };
+function rowKey({ runId, protocol, attempt, lastSeq }: EventRow): string {
+  return `${protocol} ${attempt} ${lastSeq} ${runId}`;
 }
 
-/** The oldest entries; at least one. */
-function takeBatch(waiting: Waiting[]): Waiting[] {
-  let total = 0;
-  const end = waiting.findIndex(({ size }, index) => (total += size) > LARGEST_BATCH && index > 0);
-  return waiting.splice(0, end === -1 ? waiting.length : end);
-}
-
-/** One statement is one transaction: a reader that is notified finds the events. */
-async function insertRows(database: Queryable, rows: readonly EventRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  await database.query(
-    `WITH added AS (
-       INSERT INTO sluice.events (run_id, protocol, attempt, seq, event)
-       SELECT * FROM unnest($1::text[], $2::text[], $3::integer[], $4::integer[], $5::text[])
-       ON CONFLICT DO NOTHING
-       RETURNING run_id
-     )
-     SELECT pg_notify('sluice_events', run_id) FROM added GROUP BY run_id`,
-    [
-      rows.map(({ runId }) => runId),
-      rows.map(({ protocol }) => protocol),
-      rows.map(({ attempt }) => attempt),
-      rows.map(({ seq }) => seq),
-      rows.map(({ text }) => text),
-    ],
+/**
+ * Inserts the rows of which nothing is stored yet, and returns their keys. One statement is one transaction: a reader that is
+ * notified finds the events. All bodies are one parameter: the driver would escape each byte of an array.
+ */
+async function insertRows(database: Queryable, rows: readonly EventRow[]): Promise<ReadonlySet<string>> {
+  const bodies = rows.map(({ lines }) => encodeBody(lines));
+  let offset = 1;
+  const offsets = bodies.map((body) => (offset += body.length) - body.length);
+  const { rows: added } = await database.query(INSERT_EVENTS, [
+    rows.map(({ runId }) => runId),
+    rows.map(({ protocol }) => protocol),
+    rows.map(({ attempt }) => attempt),
+    rows.map(({ firstSeq }) => firstSeq),
+    rows.map(({ lastSeq }) => lastSeq),
+    offsets,
+    bodies.map((body) => body.length),
+    Buffer.concat(bodies),
+  ]);
+  return new Set(
+    added.map((row) => {
+      const { text, number } = readColumns(row);
+      return `${text('protocol')} ${number('attempt')} ${number('last_seq')} ${text('run_id')}`;
+    }),
   );
 }
+
+/** Inserts what of a row is not stored yet. Two writers of one run take turns, so that no event is stored twice. */
+async function insertRest(transaction: Queryable, row: EventRow): Promise<void> {
+  const { runId, protocol, attempt, firstSeq, lastSeq } = row;
+  await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [runId]);
+  const { rows: stored } = await transaction.query(
+    `SELECT first_seq, last_seq FROM sluice.event_packs
+     WHERE run_id = $1 AND protocol = $2 AND attempt = $3 AND last_seq >= $4 AND first_seq <= $5`,
+    [runId, protocol, attempt, firstSeq, lastSeq],
+  );
+  const ranges = stored.map((each) => {
+    const { number } = readColumns(each);
+    return { firstSeq: number('first_seq'), lastSeq: number('last_seq') };
+  });
+  const rest = subtractStored(row, ranges);
+  if (rest.length > 0) await insertRows(transaction, rest);
+}
+
+const INSERT_EVENTS = `
+  WITH packs AS (
+    SELECT run_id, protocol, attempt, first_seq, last_seq, substring($8::bytea FROM start FOR length) AS body
+    FROM unnest($1::text[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::integer[])
+      AS packs (run_id, protocol, attempt, first_seq, last_seq, start, length)
+  ), added AS (
+    INSERT INTO sluice.event_packs (run_id, protocol, attempt, first_seq, last_seq, body)
+    SELECT * FROM packs
+    WHERE NOT EXISTS (
+      SELECT FROM sluice.event_packs AS stored
+      WHERE stored.run_id = packs.run_id AND stored.protocol = packs.protocol AND stored.attempt = packs.attempt
+        AND stored.last_seq >= packs.first_seq AND stored.first_seq <= packs.last_seq)
+    ON CONFLICT DO NOTHING
+    RETURNING run_id, protocol, attempt, last_seq
+  ), announced AS MATERIALIZED (
+    SELECT run_id, pg_notify('sluice_events', run_id) FROM (SELECT DISTINCT run_id FROM added) AS runs
+  )
+  SELECT added.*, (SELECT count(*) FROM announced) FROM added`;
+
+/** No more rows than a page needs; the first of them may begin before the page. */
+const READ_EVENTS = `
+  SELECT body FROM (
+    SELECT attempt, last_seq, body,
+      sum(last_seq - first_seq + 1) OVER before AS events, sum(octet_length(body)) OVER before AS bytes
+    FROM (
+      SELECT * FROM sluice.event_packs
+      WHERE run_id = $1 AND protocol = $2 AND (attempt, last_seq) > ($3, $4) AND (attempt, first_seq) <= ($5, $6)
+      ORDER BY attempt, last_seq LIMIT ${ROWS_PER_PAGE}
+    ) AS found
+    WINDOW before AS (ORDER BY attempt, last_seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+  ) AS counted
+  WHERE coalesce(events, 0) < $7 AND coalesce(bytes, 0) < ${CHARACTERS_PER_PAGE}
+  ORDER BY attempt, last_seq`;

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
-import { expectMigrated } from '../contract/migrated.contract.js';
+import { expectMigrated, expectUnpackedMigrated } from '../contract/migrated.contract.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleSubmission } from '../contract/fixtures/order-samples.js';
 import { openPlain } from './fixtures/open-plain.js';
@@ -37,6 +38,18 @@ describe('opening a store on PostgreSQL', () => {
     }
     await database.query(await readFile(new URL('./fixtures/store-0.1.0.sql', import.meta.url), 'utf8'));
     await expectMigrated(await openSite(url));
+  });
+
+  it('migrates a store with one event in a row', async () => {
+    const url = await createDatabase();
+    const database = await openPlain(url);
+    for (const [index, step] of MIGRATIONS.slice(0, 8).entries()) {
+      await database.query(step);
+      await database.query('INSERT INTO sluice.migrations (version) VALUES ($1)', [index + 1]);
+    }
+    const rows = gunzipSync(await readFile(new URL('./fixtures/store-form-8.sql.gz', import.meta.url))).toString();
+    await database.query(rows);
+    await expectUnpackedMigrated(await openSite(url));
   });
 
   it('leaves a database of a newer version unchanged', async () => {

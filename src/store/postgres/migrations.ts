@@ -300,4 +300,21 @@ export const MIGRATIONS: readonly string[] = [
       WHEN orders.decision IS NULL THEN 'canceled' ELSE 'settled' END AS state
     FROM sluice.orders LEFT JOIN sluice.runs ON runs.id = orders.run;
   `,
+  // Many events in a row, compressed. What was stored before stays one event in a row.
+  `
+  CREATE TABLE sluice.event_packs (
+    run_id text COLLATE "C" NOT NULL,
+    protocol text COLLATE "C" NOT NULL,
+    attempt integer NOT NULL,
+    first_seq integer NOT NULL,
+    last_seq integer NOT NULL,
+    body bytea NOT NULL,
+    PRIMARY KEY (run_id, protocol, attempt, last_seq)
+  );
+  -- A body is compressed already.
+  ALTER TABLE sluice.event_packs ALTER COLUMN body SET STORAGE EXTERNAL;
+  INSERT INTO sluice.event_packs (run_id, protocol, attempt, first_seq, last_seq, body)
+    SELECT run_id, protocol, attempt, seq, seq, convert_to(event, 'UTF8') FROM sluice.events;
+  DROP TABLE sluice.events;
+  `,
 ];

@@ -41,8 +41,8 @@ async function fillDatabase(): Promise<string> {
       FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.run_digests (seq, engine, outcome, repair_level, created_at, ended_at, words)
       SELECT seq, engine, 'success', 'none', seq, seq, id FROM sluice.runs;
-    INSERT INTO sluice.events (run_id, protocol, attempt, seq, event)
-      SELECT 'r' || n % 100, 'fcmp', 0, n / 100, '{}' FROM generate_series(1, 20000) AS n;
+    INSERT INTO sluice.event_packs (run_id, protocol, attempt, first_seq, last_seq, body)
+      SELECT 'r' || n % 100, 'fcmp', 0, n / 100, n / 100, convert_to('{"seq":' || n / 100 || '}', 'UTF8') FROM generate_series(1, 20000) AS n;
     ANALYZE`);
   await database.close();
   return url;

@@ -107,9 +107,9 @@ const LIST_FORGETTABLE = `
 
 /** Oldest first, so that a concurrent reader sees the gap before the remaining events. */
 const DROP_EVENTS = `
-  DELETE FROM sluice.events WHERE (run_id, protocol, attempt, seq) IN (
-    SELECT run_id, protocol, attempt, seq FROM sluice.events WHERE run_id = $1
-    ORDER BY protocol, attempt, seq LIMIT $2)
+  DELETE FROM sluice.event_packs WHERE (run_id, protocol, attempt, last_seq) IN (
+    SELECT run_id, protocol, attempt, last_seq FROM sluice.event_packs WHERE run_id = $1
+    ORDER BY protocol, attempt, last_seq LIMIT $2)
   RETURNING true AS done`;
 
 /** Only the oldest rows are read: if they are too recent, so are all others. */

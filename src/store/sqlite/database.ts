@@ -1,10 +1,11 @@
 import { closeSync, openSync, statSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../files/index.js';
 import { holdsNul, isLookUp } from '../holds-nul.js';
-import { StoreError, storeClosed } from '../store-error.js';
+import { nulInName, storeClosed } from '../store-error.js';
 import { fileReplaced, isBusy, storeBusy, toStoreError } from './database-error.js';
 import type { Connection, SqlValue, Statement } from './driver.js';
 import { migrate } from './migrate.js';
@@ -25,6 +26,11 @@ export interface Database {
   read<T>(work: () => T): Promise<T>;
   /** Runs a function in an exclusive write transaction: all or nothing. */
   write<T>(work: () => T): Promise<T>;
+  /**
+   * The same for writes that come all the time: the event loop does not wait for the disk. Resolves when what was written
+   * survives a power failure, as with `write`; another process may see it before.
+   */
+  writeAside(work: () => void): Promise<void>;
   close(): void;
 }
 
@@ -52,6 +58,28 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     const statement = withWholeNames(connection.prepare(sql), sql);
     statements.set(sql, statement);
     return statement;
+  }
+
+  /** Only with a write-ahead log one sync of that log is all a commit needs. */
+  const canSyncAside =
+    synchronous === 'FULL' && connection.prepare('PRAGMA journal_mode').get()?.['journal_mode'] === 'wal';
+  let log: FileHandle | undefined;
+
+  /** SQLite takes no locks on the log itself, so that closing this handle releases none. */
+  async function syncLog(): Promise<void> {
+    try {
+      log ??= await open(`${file}-wal`, 'r+');
+      await log.datasync();
+      if (isClosed) await closeLog();
+    } catch (error) {
+      throw toStoreError(error, file);
+    }
+  }
+
+  async function closeLog(): Promise<void> {
+    const closing = log;
+    log = undefined;
+    await closing?.close().catch(() => undefined);
   }
 
   const begin = prepare('BEGIN IMMEDIATE');
@@ -88,10 +116,24 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
         return work();
       }),
     write: async (work) => writeInLine(() => transact(work)),
+    async writeAside(work) {
+      if (!canSyncAside) return writeInLine(() => transact(work));
+      await writeInLine(() => {
+        check();
+        connection.exec('PRAGMA synchronous = NORMAL');
+        try {
+          transact(work);
+        } finally {
+          connection.exec('PRAGMA synchronous = FULL');
+        }
+      });
+      await syncLog();
+    },
     close() {
       if (isClosed) return;
       isClosed = true;
       connection.close();
+      void closeLog();
     },
   };
 }
@@ -173,10 +215,7 @@ function withWholeNames(statement: Statement, sql: string): Statement {
   function isNobody(values: readonly SqlValue[]): boolean {
     if (!values.some(holdsNul)) return false;
     if (findsNothing) return true;
-    throw new StoreError(
-      'STORE_FAILED',
-      'Invalid name: it contains a NUL character, which the database cannot store. Nothing was written; remove the character.',
-    );
+    throw nulInName();
   }
 
   return {

@@ -1,5 +1,5 @@
 /** What can be bound to a statement. */
-export type SqlValue = string | number | null;
+export type SqlValue = string | number | null | Uint8Array;
 
 /** A row as the driver returns it, by column name. */
 export type SqlRow = Readonly<Record<string, unknown>>;

@@ -1,70 +1,76 @@
-import { getPosition } from '../../events/index.js';
-import type { Emitted } from '../../events/index.js';
+import { packEvents } from '../../events/index.js';
 import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
+import { encodeBody, joinRows, readPage, ROWS_PER_PAGE, subtractStored, toRows } from '../event-rows.js';
+import type { EventRow } from '../event-rows.js';
+import { createGatherer } from '../gather.js';
 import type { Wakers } from '../wakers.js';
 import type { Database } from './database.js';
 import type { Poller } from './poller.js';
-import { readJson } from './rows.js';
+import { readInteger } from './rows.js';
 
-interface Waiting {
-  readonly runId: string;
-  readonly events: readonly Emitted[];
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** The events of all runs. Concurrent appends are batched into one write to the disk. */
+/** The events of all runs. Appends of many runs are gathered into one write to the disk. */
 export function createEventLog(database: Database, wakers: Wakers, poller: Poller): WatchableEventLog {
-  const insert = database.prepare(`
-    INSERT INTO events (run_id, protocol, attempt, seq, event) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
-  const select = database.prepare(READ_EVENTS);
-  let waiting: Waiting[] = [];
+  const insert = database.prepare(INSERT_EVENTS);
+  const findStored = database.prepare(FIND_STORED);
+  const selectRows = database.prepare(READ_EVENTS);
+  const selectBody = database.prepare('SELECT body FROM event_packs WHERE rowid = ?');
 
-  async function writeWaiting(): Promise<void> {
-    const batch = waiting;
-    waiting = [];
-    try {
-      await database.write(() => {
-        for (const { runId, events } of batch) {
-          for (const emitted of events) {
-            const { attempt, seq } = getPosition(emitted);
-            insert.run(runId, emitted.protocol, attempt, seq, JSON.stringify(emitted.event));
-          }
-        }
-      });
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-      return;
-    }
-    for (const { runId, resolve } of batch) {
-      resolve();
-      wakers.wake(runId);
-    }
+  function add(row: EventRow): void {
+    const { runId, protocol, attempt, firstSeq, lastSeq, lines } = row;
+    insert.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines));
   }
 
+  function addRow(row: EventRow): void {
+    const { runId, protocol, attempt, firstSeq, lastSeq } = row;
+    const stored = findStored.all(runId, protocol, attempt, firstSeq, lastSeq);
+    if (stored.length === 0) return add(row);
+    const ranges = stored.map((each) => ({
+      firstSeq: readInteger(each, 'first_seq'),
+      lastSeq: readInteger(each, 'last_seq'),
+    }));
+    for (const rest of subtractStored(row, ranges)) add(rest);
+  }
+
+  const append = createGatherer(async (rows: readonly EventRow[]) => {
+    await database.writeAside(() => {
+      for (const row of joinRows(rows)) addRow(row);
+    });
+    for (const runId of new Set(rows.map((row) => row.runId))) wakers.wake(runId);
+  });
+
   return {
-    append: async (runId, events) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ runId, events, resolve, reject });
-        if (waiting.length === 1) setImmediate(() => void writeWaiting());
-      }),
+    append: async (runId, events, packs = packEvents(events)) => append(toRows(runId, packs)),
 
     read: async (query) => {
-      const { after, to, limit } = readEventRange(query);
+      const range = readEventRange(query);
+      const { after, to } = range;
       const { runId, protocol } = query;
-      const bounds = [after.attempt, after.seq, to.attempt, to.seq] as const;
-      const rows = await database.read(() => select.all(runId, protocol, ...bounds, limit));
-      // The protocol was written with the event, so the pair is one that was appended.
-      return rows.map((row) => ({ protocol, event: readJson(row, 'event') as Emitted['event'] }) as Emitted);
+      return database.read(() => {
+        const bounds = [after.attempt, after.seq, to.attempt, to.seq] as const;
+        const rows = selectRows.all(runId, protocol, ...bounds, ROWS_PER_PAGE);
+        return readPage(loadBodies(rows.map((row) => readInteger(row, 'rowid'))), protocol, range);
+      });
     },
 
     watch: (runId, wake) => poller.watch(runId, wake),
   };
+
+  function* loadBodies(ids: readonly number[]): Generator {
+    for (const id of ids) yield selectBody.get(id)?.['body'];
+  }
 }
 
-/** Compared as pairs, which the primary key answers. */
+const INSERT_EVENTS = `
+  INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) VALUES (?, ?, ?, ?, ?, ?)`;
+
+/** The rows that share numbers with another. */
+export const FIND_STORED = `
+  SELECT first_seq, last_seq FROM event_packs
+  WHERE run_id = ? AND protocol = ? AND attempt = ? AND last_seq >= ? AND first_seq <= ?`;
+
+/** Compared as pairs, which the index answers. */
 export const READ_EVENTS = `
-  SELECT event FROM events
-  WHERE run_id = ? AND protocol = ? AND (attempt, seq) > (?, ?) AND (attempt, seq) <= (?, ?)
-  ORDER BY attempt, seq LIMIT ?`;
+  SELECT rowid FROM event_packs
+  WHERE run_id = ? AND protocol = ? AND (attempt, last_seq) > (?, ?) AND (attempt, first_seq) <= (?, ?)
+  ORDER BY attempt, last_seq LIMIT ?`;

@@ -7,7 +7,7 @@ import { closedPlace } from '../../../test/closed-place.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleSubmission } from '../contract/fixtures/order-samples.js';
-import { expectMigrated } from '../contract/migrated.contract.js';
+import { expectMigrated, expectUnpackedMigrated } from '../contract/migrated.contract.js';
 import { openStore } from '../open-store.js';
 import { MIGRATIONS } from './migrations.js';
 
@@ -44,6 +44,13 @@ describe('a file', () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await writeFile(file, gunzipSync(packed));
     await expectMigrated(await openSite(`sqlite:${file}`));
+  });
+
+  it('with one event in a row is migrated', async () => {
+    const packed = await readFile(new URL('./fixtures/store-form-9.db.gz', import.meta.url));
+    const file = join(await makeFolder({}), 'sluice.db');
+    await writeFile(file, gunzipSync(packed));
+    await expectUnpackedMigrated(await openSite(`sqlite:${file}`));
   });
 
   it('of a newer version is refused and left unchanged', async () => {

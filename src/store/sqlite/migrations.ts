@@ -310,4 +310,19 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE orders ADD COLUMN race_group TEXT;
   ALTER TABLE orders ADD COLUMN entry TEXT;
   `,
+  // Many events in a row, compressed. What was stored before stays one event in a row.
+  `
+  CREATE TABLE event_packs (
+    run_id TEXT NOT NULL,
+    protocol TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    body BLOB NOT NULL
+  ) STRICT;
+  INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body)
+    SELECT run_id, protocol, attempt, seq, seq, CAST(event AS BLOB) FROM events ORDER BY run_id, protocol, attempt, seq;
+  DROP TABLE events;
+  CREATE UNIQUE INDEX event_packs_by_position ON event_packs (run_id, protocol, attempt, last_seq, first_seq);
+  `,
 ];

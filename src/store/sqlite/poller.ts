@@ -17,9 +17,9 @@ const POLL_MS = 50;
 export function createPoller(database: Database, wakers: Wakers): Poller {
   const readVersion = database.prepare('PRAGMA data_version');
   const findLast = database.prepare(`
-    SELECT (SELECT max(seq) FROM events WHERE run_id = ?1 AND protocol = 'fcmp') AS fcmp,
-      (SELECT attempt || ':' || seq FROM events WHERE run_id = ?1 AND protocol = 'rasp'
-       ORDER BY attempt DESC, seq DESC LIMIT 1) AS rasp`);
+    SELECT (SELECT max(last_seq) FROM event_packs WHERE run_id = ?1 AND protocol = 'fcmp' AND attempt = 0) AS fcmp,
+      (SELECT attempt || ':' || last_seq FROM event_packs WHERE run_id = ?1 AND protocol = 'rasp'
+       ORDER BY attempt DESC, last_seq DESC LIMIT 1) AS rasp`);
   const readLast = (runId: string): string => {
     const row = findLast.get(runId) ?? {};
     return JSON.stringify([row['fcmp'], row['rasp']]);

@@ -6,7 +6,7 @@ import type { ExecutionFilter } from '../../orders/ports/order-store.js';
 import type { ExecutionWindow } from '../page.js';
 import { openStore } from '../open-store.js';
 import { FIND_NEXT } from './claim-run.js';
-import { READ_EVENTS } from './event-log.js';
+import { FIND_STORED, READ_EVENTS } from './event-log.js';
 import { executionsStatement, listStatement, ORDER_STATES } from './lists.js';
 import { FIND_DUE, LIST_SINKS, NOTE_STRANDED, REDELIVER_ALL } from './outbox.js';
 import { FIND_REQUEST } from './runs.js';
@@ -61,7 +61,7 @@ const UPKEEP_INDEXES: Readonly<Record<keyof typeof UPKEEP_STATEMENTS, RegExp>> =
   COUNT_DEAD: /INDEX outbox_by_state/,
   LIST_ENDED: /INDEX runs_by_end/,
   LIST_FORGETTABLE: /INDEX runs_kept/,
-  DROP_EVENTS: /SEARCH events USING COVERING INDEX events_by_position/,
+  DROP_EVENTS: /SEARCH event_packs USING COVERING INDEX event_packs_by_position/,
   FIND_FORGOTTEN: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
   DROP_DELIVERED: /INDEX outbox_by_state/,
   // The oldest rows of a table without a condition are found by walking it from its beginning.
@@ -83,7 +83,7 @@ describe('the query plan of', () => {
     expect(others.filter((detail) => /TEMP B-TREE|^SCAN/.test(detail))).toEqual([]);
   });
 
-  it.each(Object.entries({ SETTLE_FENCE, SETTLE_ORDER, READ_EVENTS, FIND_REQUEST }))(
+  it.each(Object.entries({ SETTLE_FENCE, SETTLE_ORDER, READ_EVENTS, FIND_STORED, FIND_REQUEST }))(
     '%s finds its rows by key',
     async (_, sql) => {
       const [first, ...others] = await explain(sql);

@@ -104,8 +104,8 @@ const LIST_FORGETTABLE = `
 
 /** Oldest first, so that a concurrent reader sees the gap before the remaining events. */
 const DROP_EVENTS = `
-  DELETE FROM events WHERE rowid IN (
-    SELECT rowid FROM events WHERE run_id = ? ORDER BY protocol, attempt, seq LIMIT ?)`;
+  DELETE FROM event_packs WHERE rowid IN (
+    SELECT rowid FROM event_packs WHERE run_id = ? ORDER BY protocol, attempt, last_seq LIMIT ?)`;
 
 const FIND_FORGOTTEN = `
   SELECT id FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND forgotten_at IS NOT NULL`;

@@ -1,0 +1,133 @@
+import { isRecord } from '../reading/record-fields.js';
+import type { Leaf } from './flatten.js';
+
+type Path = readonly (string | number)[];
+
+/** Values that follow each other; a pair stands for a value that is repeated. */
+type Runs<T extends Leaf> = readonly (T | readonly [value: T, times: number])[];
+
+/**
+ * What changes from event to event at one path, beginning with the second event: the difference of two whole numbers, or of
+ * two times in milliseconds, or the value itself.
+ */
+export type Column =
+  | { readonly path: Path; readonly add: Runs<number> }
+  | { readonly path: Path; readonly ms: Runs<number> }
+  | { readonly path: Path; readonly values: Runs<Leaf> };
+
+/** The column for the values of a path in all events; undefined if they are all the same. */
+export function createColumn(path: Path, values: readonly Leaf[]): Column | undefined {
+  const [first] = values;
+  if (first === undefined || values.every((value) => value === first)) return undefined;
+  if (values.every((value) => Number.isSafeInteger(value))) {
+    return { path, add: toRuns(differences(values as readonly number[])) };
+  }
+  const times = values.map(readTime);
+  if (!times.includes(null)) return { path, ms: toRuns(differences(times as readonly number[])) };
+  return { path, values: toRuns(values.slice(1)) };
+}
+
+/** Gives the values of a column one by one. */
+export interface ColumnReader {
+  readonly path: Path;
+  /** The value of the next event; undefined if there are no more. */
+  next(): Leaf | undefined;
+}
+
+/** Reads a column of an event; null if it is none, or names a path that the event does not have. */
+export function readColumn(column: unknown, event: object): ColumnReader | null {
+  if (!isRecord(column)) return null;
+  const { path, add, ms, values } = column as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(path) || path.length === 0) return null;
+  const first = findLeaf(event, path);
+  if (first === undefined) return null;
+  const own = path as Path;
+  if (Array.isArray(values)) return { path: own, next: readRuns(values) };
+  if (Array.isArray(add)) return typeof first === 'number' ? { path: own, next: sum(first, add, toWhole) } : null;
+  const time = readTime(first);
+  if (Array.isArray(ms)) return time === null ? null : { path: own, next: sum(time, ms, toTime) };
+  return null;
+}
+
+function differences(values: readonly number[]): number[] {
+  return values.slice(1).map((value, index) => value - (values[index] ?? 0));
+}
+
+/** A pair takes as much room as three short values. */
+const SHORTEST_RUN = 4;
+
+function toRuns<T extends Leaf>(values: readonly T[]): Runs<T> {
+  const runs: (T | readonly [T, number])[] = [];
+  for (let start = 0; start < values.length;) {
+    const value = values[start] as T;
+    let end = start + 1;
+    while (end < values.length && values[end] === value) end += 1;
+    if (end - start >= SHORTEST_RUN) runs.push([value, end - start]);
+    else for (let index = start; index < end; index += 1) runs.push(value);
+    start = end;
+  }
+  return runs;
+}
+
+function readRuns(runs: readonly unknown[]): () => Leaf | undefined {
+  let index = 0;
+  let used = 0;
+  return () => {
+    const run = runs[index];
+    const [value, times] = Array.isArray(run) ? (run as unknown[]) : [run, 1];
+    if (typeof times !== 'number' || !isLeaf(value)) return undefined;
+    used += 1;
+    if (used >= times) {
+      index += 1;
+      used = 0;
+    }
+    return value;
+  };
+}
+
+function sum(first: number, runs: readonly unknown[], toLeaf: (value: number) => Leaf | undefined) {
+  const nextDifference = readRuns(runs);
+  let total = first;
+  return (): Leaf | undefined => {
+    const difference = nextDifference();
+    if (typeof difference !== 'number') return undefined;
+    total += difference;
+    return toLeaf(total);
+  };
+}
+
+function toWhole(value: number): number | undefined {
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** The last moment a date can stand for. */
+const LAST_TIME = 8.64e15;
+
+function toTime(ms: number): string | undefined {
+  return Number.isInteger(ms) && Math.abs(ms) <= LAST_TIME ? new Date(ms).toISOString() : undefined;
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u;
+
+/** Milliseconds since 1970, for a time that is written the way we write it. */
+function readTime(value: Leaf): number | null {
+  if (typeof value !== 'string' || !TIME.test(value)) return null;
+  const ms = Date.parse(value);
+  return toTime(ms) === value ? ms : null;
+}
+
+function findLeaf(event: object, path: readonly unknown[]): Leaf | undefined {
+  let value: unknown = event;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    // An array has a length too, and an object a prototype: neither is a leaf.
+    const isKey = Array.isArray(value) ? typeof key === 'number' : typeof key === 'string' && key !== '__proto__';
+    if (!isKey || !Object.hasOwn(value, key as string | number)) return undefined;
+    value = Reflect.get(value, key as string | number);
+  }
+  return isLeaf(value) ? value : undefined;
+}
+
+function isLeaf(value: unknown): value is Leaf {
+  return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}

@@ -1,0 +1,74 @@
+import { getPosition } from '../log-position.js';
+import type { Emitted } from '../protocol/translator-output.js';
+import { decodeLine, encodeLines } from './series.js';
+
+/** Events of one protocol and attempt whose numbers have no gaps, as lines of a log. */
+export interface EventPack {
+  readonly protocol: Emitted['protocol'];
+  /** 0 for FCMP, which counts through all attempts. */
+  readonly attempt: number;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  /** Each ended by a newline; see {@link encodeLines}. */
+  readonly lines: string;
+}
+
+/** A reader expands a whole pack, also for one event of it. */
+const MOST_EVENTS = 2048;
+const MOST_BYTES = 256 * 1024;
+
+/** What an event costs beside the bytes it was read from. */
+const ENVELOPE = 600;
+
+/**
+ * Packs events, each protocol in its order. An event whose number is not the next one begins another pack.
+ *
+ * @example
+ * for (const { protocol, lines } of packEvents(events)) write(protocol, lines)
+ */
+export function packEvents(events: readonly Emitted[]): EventPack[] {
+  const packs: EventPack[] = [];
+  for (const protocol of PROTOCOLS) {
+    let group: Emitted['event'][] = [];
+    let [attempt, firstSeq, lastSeq, bytes] = [0, 0, 0, 0];
+    const close = (): void => {
+      if (group.length > 0) packs.push({ protocol, attempt, firstSeq, lastSeq, lines: encodeLines(group) });
+      [group, bytes] = [[], 0];
+    };
+    for (const emitted of events) {
+      if (emitted.protocol !== protocol) continue;
+      const position = getPosition(emitted);
+      const size = estimateSize(emitted);
+      const isNext = position.attempt === attempt && position.seq === lastSeq + 1;
+      if (!isNext || group.length >= MOST_EVENTS || bytes + size > MOST_BYTES) close();
+      if (group.length === 0) [attempt, firstSeq] = [position.attempt, position.seq];
+      group.push(emitted.event);
+      lastSeq = position.seq;
+      bytes += size;
+    }
+    close();
+  }
+  return packs;
+}
+
+const PROTOCOLS = ['rasp', 'fcmp'] as const;
+
+/** The events of a pack; undefined if a line is damaged. */
+export function unpackEvents(protocol: Emitted['protocol'], lines: string): Emitted[] | undefined {
+  const events: Emitted[] = [];
+  for (let start = 0; start < lines.length;) {
+    const newline = lines.indexOf('\n', start);
+    const end = newline < 0 ? lines.length : newline;
+    const decoded = decodeLine(lines.slice(start, end));
+    if (decoded === undefined) return undefined;
+    // What was packed as events of this protocol.
+    for (const event of decoded) events.push({ protocol, event } as Emitted);
+    start = end + 1;
+  }
+  return events;
+}
+
+/** What an event says comes from its bytes, so they measure it without looking. */
+function estimateSize({ event: { raw_ref: raw } }: Emitted): number {
+  return raw === null ? ENVELOPE : ENVELOPE + raw.byte_to - raw.byte_from;
+}
