@@ -49,9 +49,16 @@ export { isRecord, arrayField, countField } from './reading/record-fields.js';
 export { packEvents, unpackEvents, type EventPack } from './log/event-pack.js';
 export { decodeLine, encodeLines } from './log/series.js';
 export { comparePositions, LOG_END, getPosition, type LogPosition, LOG_START, readPosition } from './log-position.js';
-export { createAcpMessageReader } from './engines/acp/acp-messages.js';
+export { createRecordReader } from './engines/record-reader.js';
+export {
+  readControlRequest,
+  readControlResponse,
+  readToolQuestion,
+  readWithdrawal,
+} from './engines/claude-shape/control.js';
+export { isApproval } from './engines/codex/approval.js';
 export { PERMISSION_METHOD, readPermissionRequest } from './engines/acp/acp-permission.js';
-export { resultFields, type RpcId, type RpcMessage } from './engines/acp/json-rpc.js';
+export { readRpcMessage, resultFields, type RpcId, type RpcMessage } from './engines/json-rpc.js';
 export type { PermissionOption } from './engines/report.js';
 export { field, nameField, objectField } from './reading/record-fields.js';
 export { UsageTotals, sumUsage } from './attempt/usage-totals.js';

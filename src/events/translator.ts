@@ -46,6 +46,8 @@ export interface Translator {
    * the exit of the process distinguishes from an answer: pass it, as it is passed to `end`.
    */
   drain(exit?: ProcessExit): Drained;
+  /** What the bytes have said so far, without an end: whether the agent has ended its turn, and how. */
+  peek(): Omit<Drained, 'events'>;
   /** Takes the end of the process: emits what was left open and judges how the attempt ended. */
   end(end: AttemptEnd): Emitted[];
   /** The account of every byte so far. */
@@ -95,6 +97,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
       isDrained = true;
       return translator.drain(exit, clock());
     },
+    peek: () => translator.peek(),
     end(end) {
       if (hasEnded) throw new SluiceError('TRANSLATOR_ENDED', 'This attempt has ended. Call end() once.');
       hasEnded = true;

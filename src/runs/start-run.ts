@@ -136,7 +136,7 @@ async function runInFolder(
     journal,
     folder,
     runDir,
-    progress: { attempts: 0, fcmpSeq: 0, printed: 0, replies: 0, sessionId: null, text: undefined },
+    progress: { attempts: 0, fcmpSeq: 0, printed: 0, replies: 0, sessionId: null, text: undefined, leftover: [] },
   };
   try {
     return await runOrUseCache(context);

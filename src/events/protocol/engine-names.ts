@@ -5,7 +5,7 @@ import { listKeys } from '../../base/index.js';
  * a program may add engines.
  */
 const ENGINE_PARSERS = {
-  codex: ['codex_ndjson', 'generic_text'],
+  codex: ['codex_ndjson', 'codex_app_server', 'generic_text'],
   gemini: ['gemini_json', 'gemini_stream_json', 'generic_text'],
   iflow: ['iflow_text'],
   opencode: ['opencode_ndjson', 'generic_text'],

@@ -49,6 +49,11 @@ export class DetectingTranslator {
     return { ...drained, events: [...emitted, ...drained.events] };
   }
 
+  peek(): Omit<Drained, 'events'> {
+    const nothing = { doneMarker: false, endSignal: null, runtimeError: null, sessionId: null, usage: null };
+    return this.#translator?.peek() ?? nothing;
+  }
+
   end(end: AttemptEnd, atMs: number): Emitted[] {
     if (this.#translator !== null) return this.#translator.end(end, atMs);
     this.#detector.end();

@@ -94,9 +94,13 @@ export class StreamTranslator {
   /** All bytes have come: what was left open is reported, and what they say in all. */
   drain(exit: ProcessExit, atMs: number): Drained {
     this.#readRest(exit, atMs);
+    return { events: this.#writer.take(), ...this.peek() };
+  }
+
+  /** What the bytes have said so far. */
+  peek(): Omit<Drained, 'events'> {
     const { endSignal, runtimeError, usage } = this.#attempt.report.outcome;
     return {
-      events: this.#writer.take(),
       doneMarker: this.#attempt.report.messages.doneMarkers > 0,
       endSignal,
       runtimeError,

@@ -1,19 +1,15 @@
-import { join } from 'node:path';
 import type { CapturedChunk } from '../../run-folder/index.js';
 import { isRasp } from '../../events/index.js';
 import type { Emitted, Verdict } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import type { AttemptRecord } from '../capture/attempt-record.js';
 import { captureOutput, OutputGauge } from '../capture/capture-output.js';
-import { Conversation } from '../conversation/conversation.js';
 import type { RememberedAnswer } from '../conversation/conversation.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
-import { endEscapedProcesses } from '../process/end-orphans.js';
-import { recordProcess } from '../process/process-record.js';
-import type { RunningProcess } from '../process/launch-process.js';
 import type { ProcessEnd } from '../process/spawn-process.js';
-import { launchProcess } from '../process/launch-process.js';
+import { launchAgent } from './live-agent.js';
+import type { LiveAgent } from './live-agent.js';
 import type { RunContext } from './run-context.js';
 import { explainStop } from './run-control.js';
 
@@ -26,110 +22,86 @@ export interface Unstarted {
 /** What of the plan of an attempt its process needs. */
 interface ProcessPlan {
   readonly workdir: string;
+  readonly prompt: string;
   readonly sessionId: string | null;
   readonly remembered: readonly RememberedAnswer[];
+  /** The process of the attempt before, if it was kept. */
+  readonly agent: LiveAgent | null;
 }
 
-/** How a process ended. */
+/** How a process ended, or that it was kept. */
 interface CapturedEnd {
   readonly end: ProcessEnd;
   readonly pid: number;
   /** Questions for whose answers it was not kept. */
   readonly released: readonly PermissionQuestion[];
+  /** The process, where it was kept for another turn. */
+  readonly agent: LiveAgent | null;
 }
 
-/** Launches the process and captures it to its end, or says why it was not launched. */
+const NOT_ENDED: ProcessEnd = { exitCode: null, signal: null };
+
+/**
+ * Launches the process, or goes on with the one that was kept, and captures it to its end or to the end of its turn;
+ * or says why it was not launched. `wantsMore` decides after a turn whether the process is kept; without it, it never is.
+ */
 export async function captureProcess(
   context: RunContext,
   plan: ProcessPlan,
   prepared: PreparedLaunch,
   record: AttemptRecord,
+  wantsMore?: () => Promise<boolean>,
 ): Promise<Unstarted | CapturedEnd> {
-  const { control, ports, runDir, spec } = context;
+  const { control } = context;
   if (control.stop !== null) return explainStop(control.stop);
-  const note = await recordProcess(join(ports.data, 'processes'), runDir);
-  let running: RunningProcess;
+  let agent: LiveAgent;
   try {
-    const { command, env, stdin, converse } = prepared;
-    const input = converse !== undefined ? { keepInput: true } : stdin === undefined ? {} : { stdin };
-    const terminal = spec.terminal ?? false;
-    running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal });
+    agent = plan.agent ?? (await launchAgent(context, plan, prepared));
   } catch (error) {
-    await note.forget();
     return { verdict: 'not_started', reason: prepared.secrets.maskText(getErrorMessage(error)) };
   }
+  const { conversation, running, reader } = agent;
+  let isKept = false;
   try {
-    await note.started(running.identity);
-    const conversation = openConversation(context, plan, prepared, running);
-    record.observer = conversation;
-    await captureAll(context, prepared, record, running, conversation).finally(() => {
-      conversation?.close();
-      record.observer = null;
+    reader.resume();
+    conversation?.prepareTurn({
+      prompt: plan.prompt,
+      remembered: plan.remembered,
+      mask: (text) => prepared.secrets.maskText(text),
+      ...(wantsMore === undefined ? {} : { onEnd: () => reader.pause() }),
     });
+    record.observer = conversation;
+    await captureAll(context, prepared, record, agent, false);
+    if (conversation !== null && reader.isPaused) {
+      isKept = (await wantsMore?.()) ?? false;
+      if (isKept) return { end: NOT_ENDED, pid: running.identity.pid, released: [], agent };
+      conversation.finish();
+      reader.resume();
+      await captureAll(context, prepared, record, agent, true);
+    }
+    conversation?.close();
     const end = await running.ended;
     // Once a conversation is over its process is ended by us, in one way or another.
     const isOurs = conversation !== null && (conversation.isComplete || conversation.released.length > 0);
     return {
-      end: isOurs && end.exitCode !== 0 ? { exitCode: null, signal: null } : end,
+      end: isOurs && end.exitCode !== 0 ? NOT_ENDED : end,
       pid: running.identity.pid,
       released: conversation?.released ?? [],
+      agent: null,
     };
   } finally {
-    await running.stop().catch((error: unknown) => {
-      ports.logger.warn('cannot end a process of the run', {
-        run_id: context.id,
-        error: getErrorMessage(error),
-      });
-    });
-    await endEscapedProcesses(runDir);
-    await note.forget();
+    record.observer = null;
+    if (!isKept) await agent.end();
   }
 }
 
-function openConversation(
-  context: RunContext,
-  { workdir, sessionId, remembered }: ProcessPlan,
-  { converse, secrets }: PreparedLaunch,
-  running: RunningProcess,
-): Conversation | null {
-  if (converse === undefined) return null;
-  const { spec, control, stopwatch, limits, ports, runDir } = context;
-  const permissions = spec.permissions ?? 'safe';
-  return new Conversation({
-    request: {
-      ...converse,
-      workdir,
-      sessionId,
-      keepMode: permissions === 'bypass',
-      ...(spec.model === undefined ? {} : { model: spec.model }),
-    },
-    policy: { permissions, rules: [...ports.approvals, ...(spec.approvals ?? [])], workdir, runDir },
-    remembered,
-    control,
-    stopwatch,
-    waitMs: limits.wait_s * 1000,
-    holdMs: limits.hold_s * 1000,
-    onQuestion: ports.onQuestion,
-    onUnanswered: ports.onUnanswered,
-    mask: (text) => secrets.maskText(text),
-    process: {
-      write: (bytes) => running.input.write(bytes),
-      get waiting() {
-        return running.input.waiting;
-      },
-      closeInput: () => running.input.close(),
-      stop: () => void running.stop().catch(() => undefined),
-    },
-  });
-}
-
-/** Captures everything the process prints; a stop ends its group. */
+/** Captures what the process prints; a stop ends its group. */
 async function captureAll(
   context: RunContext,
   { secrets }: PreparedLaunch,
   record: AttemptRecord,
-  running: RunningProcess,
-  conversation: Conversation | null,
+  { running, reader, conversation }: LiveAgent,
+  isContinued: boolean,
 ): Promise<void> {
   const { control, limits, progress } = context;
   const gauge = new OutputGauge(limits, progress.printed);
@@ -138,7 +110,7 @@ async function captureAll(
   const unsubscribe = conversation === null ? control.onStop(end) : () => undefined;
   try {
     await captureOutput({
-      output: running.output,
+      output: reader,
       gauge,
       mask: (stream, bytes) => secrets.mask(stream, bytes),
       endMask: () => secrets.endMask(),
@@ -147,6 +119,7 @@ async function captureAll(
       stop: (stop) => control.requestStop(stop),
       abandon: end,
       idleMs: limits.idle_s * 1000,
+      isContinued,
       ...(conversation === null ? {} : { conversation }),
     });
   } finally {

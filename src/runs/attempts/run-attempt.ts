@@ -22,6 +22,8 @@ import { getRunMode, warn } from './run-context.js';
 import type { RunContext } from './run-context.js';
 import { addFindings, captureProcess } from './capture-process.js';
 import type { Unstarted } from './capture-process.js';
+import { createAttemptSecrets } from '../secrets/compile-secrets.js';
+import type { LiveAgent } from './live-agent.js';
 
 /** How an attempt ended. */
 export interface AttemptOutcome {
@@ -37,6 +39,8 @@ export interface AttemptOutcome {
   readonly trouble: EngineTrouble | null;
   /** Questions for whose answers the process was not kept. */
   readonly released: readonly PermissionQuestion[];
+  /** The process, where it was kept for another turn. */
+  readonly agent: LiveAgent | null;
   /** Absent where no process was started. */
   readonly process?: RunProcess;
 }
@@ -53,16 +57,19 @@ export interface AttemptPlan {
   readonly mayRetry: boolean;
   /** Answers to questions of the attempt before, whose process did not live to hear them. */
   readonly remembered: readonly RememberedAnswer[];
+  /** The process of the attempt before, if it was kept: then this is its next turn. */
+  readonly agent: LiveAgent | null;
 }
 
-/** Runs the agent once: launches it, captures it to its end, and judges its answer. */
+/** Runs the agent once: launches it or gives it another turn, captures it to its end, and judges its answer. */
 export async function runAttempt(context: RunContext, plan: AttemptPlan): Promise<AttemptOutcome> {
   let prepared: PreparedLaunch;
   let changes: FolderWatch;
   try {
-    prepared = await prepareLaunch(context, plan);
+    prepared = plan.agent === null ? await prepareLaunch(context, plan) : prepareTurn(context, plan.agent);
     changes = await watchFolder(plan.workdir, context.ports.data);
   } catch (error) {
+    await plan.agent?.end();
     return recordUnstarted(context, plan, { verdict: 'not_started', reason: getErrorMessage(error) });
   }
   const { secrets } = prepared;
@@ -75,11 +82,15 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
   );
   try {
     const command = prepared.command.map((word) => secrets.maskText(word));
+    const isConversation = prepared.converse !== undefined;
     // What is said in a conversation is captured with its time when it is said.
-    const input = prepared.converse === undefined ? secrets.maskText(prepared.stdin ?? plan.prompt) : '';
+    const input = isConversation ? '' : secrets.maskText(prepared.stdin ?? plan.prompt);
     await record.begin({ command, input });
+    await keepLeftover(context, record);
     const version = askVersion(context);
-    const run = await captureProcess(context, plan, prepared, record);
+    const mayBeKept = isConversation && (getRunMode(context) === 'interactive' || plan.mayRetry);
+    const wantsMore = async (): Promise<boolean> => isTurnWanted(context, plan, record, answer);
+    const run = await captureProcess(context, plan, prepared, record, mayBeKept ? wantsMore : undefined);
     if (!('end' in run)) return await endUnstarted(context, record, run);
     const { fsDiff, warnings } = await changes.difference();
     const drained = record.drain(run.end);
@@ -111,6 +122,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       warnings: [...warnings, ...listConflicts(ended.events), ...listAnswerWarnings(answer, context.progress.attempts)],
       drift: record.drift,
       released: stop === null ? released : [],
+      agent: run.agent,
       trouble: stop === null && isSound(run.end, drained) ? null : (trouble ?? explainRuntimeError(drained)),
       process: {
         exit_code: run.end.exitCode,
@@ -122,6 +134,36 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
   } finally {
     await record.close();
   }
+}
+
+/** The next turn of a process that was kept: it needs nothing but what hides its secrets. */
+function prepareTurn({ ports }: RunContext, { command, env }: LiveAgent): PreparedLaunch {
+  const secrets = createAttemptSecrets(env, ports.secretPatterns);
+  return { command, env, stdin: undefined, converse: { prompt: '' }, secrets };
+}
+
+/** Whether the run goes on in the same process after this turn: the agent asks, or its output is sent back. */
+async function isTurnWanted(
+  context: RunContext,
+  { mayRetry }: AttemptPlan,
+  record: AttemptRecord,
+  answer: AnswerCollector,
+): Promise<boolean> {
+  const said = record.peek();
+  if (context.control.stop !== null) return false;
+  if (isAsking(getRunMode(context), said)) return true;
+  if (!mayRetry || !isSound({ exitCode: null, signal: null }, said)) return false;
+  const judged = await judgeOutput(answer.text, context.spec.contract, context.schema);
+  return judged.verdict === 'comment' || (judged.verdict === 'not_validated' && judged.error !== undefined);
+}
+
+/** Records what a process printed between two attempts: no byte is lost. */
+async function keepLeftover({ progress }: RunContext, record: AttemptRecord): Promise<void> {
+  const { leftover } = progress;
+  progress.leftover = [];
+  if (leftover.length === 0) return;
+  const ms = record.now();
+  await record.keep(leftover.map(({ stream, bytes }) => ({ stream, bytes, ms })));
 }
 
 /** A plain program's answer is all it prints; a terminal shows more than that. */
@@ -158,14 +200,24 @@ export async function recordUnstarted(
   end: Unstarted,
 ): Promise<AttemptOutcome> {
   const record = openRecord(context, plan, new AnswerCollector('messages'));
-  await record.begin();
+  await record.begin(context.progress.leftover.length === 0 ? {} : { input: '' });
+  await keepLeftover(context, record);
   return endUnstarted(context, record, end);
 }
 
 async function endUnstarted(context: RunContext, record: AttemptRecord, end: Unstarted): Promise<AttemptOutcome> {
   const ended = await record.end({ exitCode: null, signal: null, verdict: end.verdict, reason: end.reason });
   await emitEnd(context, record, ended);
-  return { last: ended.last, judged: null, fsDiff: NO_CHANGES, warnings: [], drift: null, trouble: null, released: [] };
+  return {
+    last: ended.last,
+    judged: null,
+    fsDiff: NO_CHANGES,
+    warnings: [],
+    drift: null,
+    trouble: null,
+    released: [],
+    agent: null,
+  };
 }
 
 function openRecord(

@@ -12,6 +12,8 @@ import { runAttempt, recordUnstarted } from './run-attempt.js';
 import type { AttemptOutcome, AttemptPlan } from './run-attempt.js';
 import { warn } from './run-context.js';
 import type { RunContext } from './run-context.js';
+import type { OutputChunk } from '../process/output-queue.js';
+import type { LiveAgent } from './live-agent.js';
 import { explainStop } from './run-control.js';
 
 /** Runs attempt after attempt until one ends the run: the first, those with a reply, those with a correction. */
@@ -21,6 +23,7 @@ export async function runAttempts(context: RunContext, workdir: string): Promise
   let retries = spec.max_retries ?? 0;
   let artifacts: FsDiff = NO_CHANGES;
   let drift: RunDrift | undefined;
+  let kept: LiveAgent | null = null;
   let plan: AttemptPlan = {
     workdir,
     prompt: firstPrompt(spec),
@@ -28,20 +31,26 @@ export async function runAttempts(context: RunContext, workdir: string): Promise
     reply: null,
     mayRetry: retries > 0,
     remembered: [],
+    agent: null,
   };
-  for (;;) {
-    if (plan.sessionId === null) usage.startSession();
-    stopwatch.start();
-    // Also where it throws: a timer left running would keep the process alive.
-    const outcome = await runAttempt(context, plan).finally(() => stopwatch.pause());
-    artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
-    drift = addDrift(drift, outcome.drift);
-    const next = await nextStep(context, plan, outcome);
-    if ('ended' in next) {
-      return buildResult(next.ended, context, { artifacts, drift });
+  try {
+    for (;;) {
+      if (plan.sessionId === null) usage.startSession();
+      stopwatch.start();
+      // Also where it throws: a timer left running would keep the process alive.
+      const outcome = await runAttempt(context, plan).finally(() => stopwatch.pause());
+      kept = outcome.agent;
+      artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
+      drift = addDrift(drift, outcome.drift);
+      const next = await nextStep(context, plan, outcome);
+      if ('ended' in next) {
+        return buildResult(next.ended, context, { artifacts, drift });
+      }
+      if (next.isRetry) retries -= 1;
+      plan = { ...plan, remembered: [], agent: null, ...next, mayRetry: retries > 0 };
     }
-    if (next.isRetry) retries -= 1;
-    plan = { ...plan, remembered: [], ...next, mayRetry: retries > 0 };
+  } finally {
+    await kept?.end();
   }
 }
 
@@ -55,36 +64,57 @@ function warnAboutUnreportedCost(context: RunContext): void {
 type NextStep =
   | { readonly ended: AttemptOutcome }
   | (Pick<AttemptPlan, 'prompt' | 'sessionId' | 'reply'> &
-      Partial<Pick<AttemptPlan, 'remembered'>> & { readonly isRetry: boolean });
+      Partial<Pick<AttemptPlan, 'remembered' | 'agent'>> & { readonly isRetry: boolean });
 
 async function nextStep(context: RunContext, plan: AttemptPlan, outcome: AttemptOutcome): Promise<NextStep> {
   const { last, judged } = outcome;
-  if (last.type === 'user.input.required') return waitForReply(context);
+  if (last.type === 'user.input.required') return waitForReply(context, outcome.agent);
   if (outcome.released.length > 0) return waitForPermissions(context, outcome.released);
   const isRetry = last.type === 'diagnostic.warning' && last.data.code === 'OUTPUT_RETRIED';
   if (!isRetry || judged === null || !('error' in judged) || judged.error === undefined) return { ended: outcome };
   const { stop } = context.control;
   if (stop !== null) return { ended: await recordUnstarted(context, { ...plan, reply: null }, explainStop(stop)) };
-  const session = context.launcher.canResume ? context.progress.sessionId : null;
-  const prompt = renderRetry(context.spec, judged.error, session !== null);
-  return { prompt, sessionId: session, reply: null, isRetry: true };
+  const agent = outcome.agent?.isAlive === true ? outcome.agent : null;
+  if (agent === null) context.progress.leftover = (await outcome.agent?.dismiss()) ?? [];
+  const session = context.launcher.canResume || agent !== null ? context.progress.sessionId : null;
+  const prompt = renderRetry(context.spec, judged.error, session !== null || agent !== null);
+  return { prompt, sessionId: session, reply: null, isRetry: true, agent };
 }
 
-/** Waits until a person answers; the time limit for work does not run meanwhile. */
-async function waitForReply(context: RunContext): Promise<NextStep> {
+/**
+ * Waits until a person answers; the time limit for work does not run meanwhile. A process that was kept waits too: where
+ * its session can be resumed for `hold_s`, otherwise for as long as the question is open.
+ */
+async function waitForReply(context: RunContext, agent: LiveAgent | null): Promise<NextStep> {
   const { control, limits, launcher, progress } = context;
+  const { sessionId } = progress;
+  const canResume = sessionId !== null && launcher.canResume && agent?.conversation?.canResume !== false;
   const reason = `No answer within limits.wait_s (${limits.wait_s} s).`;
   const hint = 'Start the run again when somebody can answer.';
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), limits.wait_s * 1000);
+  let dismissal: Promise<readonly OutputChunk[]> | null = null;
+  const dismiss = (): void => void (dismissal ??= agent?.dismiss() ?? null);
+  const hold = canResume ? setTimeout(dismiss, limits.hold_s * 1000) : undefined;
   const answered = await control.answered();
   clearTimeout(timer);
-  const { sessionId } = progress;
+  clearTimeout(hold);
+  const isAlive = answered.kind === 'reply' && dismissal === null && agent?.isAlive === true;
+  if (!isAlive) {
+    dismiss();
+    progress.leftover = (await dismissal) ?? [];
+  }
   if (answered.kind === 'stop')
     return { ended: await recordUnstarted(context, { sessionId, reply: null }, explainStop(answered.stop)) };
   const { text } = answered;
   progress.replies += 1;
-  if (sessionId !== null && launcher.canResume) return { prompt: text, sessionId, reply: text, isRetry: false };
-  const why = launcher.canResume ? 'it never named its session' : 'it has no sessions';
+  if (isAlive || canResume)
+    return { prompt: text, sessionId, reply: text, isRetry: false, agent: isAlive ? agent : null };
+  const why =
+    sessionId === null && launcher.canResume
+      ? 'it never named its session'
+      : agent === null
+        ? 'it has no sessions'
+        : 'its process has ended, and its session cannot be resumed';
   const lost = {
     verdict: 'session_lost',
     reason: `Cannot pass the reply to ${launcher.engine}: ${why}. Start a new run with question and answer in its prompt.`,

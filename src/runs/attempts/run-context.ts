@@ -6,6 +6,7 @@ import type { DecidedPorts } from '../ports/run-ports.js';
 import type { DecidedLimits } from '../spec/run-limits.js';
 import type { RunSpec, RunWarning } from '../../records/index.js';
 import type { RunFindings } from '../result/run-findings.js';
+import type { OutputChunk } from '../process/output-queue.js';
 import type { RunControl } from './run-control.js';
 import type { Stopwatch } from './stopwatch.js';
 import { UsageTotals, sumUsage } from '../../events/index.js';
@@ -54,6 +55,8 @@ export interface RunProgress {
   sessionId: string | null;
   /** The agent's last words. */
   text: string | undefined;
+  /** What a process printed between two attempts; the next one records it. */
+  leftover: readonly OutputChunk[];
 }
 
 /** The mode of a run; `auto` by default. */

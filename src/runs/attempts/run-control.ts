@@ -30,8 +30,8 @@ export type Answered =
   | { readonly kind: 'reply'; readonly text: string }
   | { readonly kind: 'stop'; readonly stop: Stop };
 
-/** What ends the wait for a permission: an answer, or that none came in time, or the end of the run. */
-export type PermissionAnswered = PermissionReply | 'silent' | 'stopped';
+/** What ends the wait for a permission: an answer, or that none came in time, or is wanted any more, or the end of the run. */
+export type PermissionAnswered = PermissionReply | 'silent' | 'withdrawn' | 'stopped';
 
 interface OpenPermission {
   readonly options: readonly PermissionOption[];
@@ -113,6 +113,11 @@ export class RunControl {
   /** Waits for the answer to a permission request; any number of times. */
   async permissionAnswered(id: string): Promise<PermissionAnswered> {
     return (await this.#answers.get(id)) ?? 'stopped';
+  }
+
+  /** The agent does not want the answer any more. */
+  withdrawPermission(id: string): void {
+    this.#permissions.get(id)?.settle('withdrawn');
   }
 
   /** No answer can arrive any more. */

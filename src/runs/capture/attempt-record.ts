@@ -158,6 +158,11 @@ export class AttemptRecord {
     await this.#emit(events);
   }
 
+  /** What the bytes have said so far. */
+  peek(): Omit<Drained, 'events'> {
+    return this.#translator.peek();
+  }
+
   /** All bytes have been read. Events still open are published with the end: only then their time is in the files. */
   drain(exit: Pick<AttemptEnd, 'exitCode' | 'signal'>): Drained {
     this.#emitTime = this.#startedAt + this.now();

@@ -6,6 +6,7 @@ import type { OutputChunk } from '../process/output-queue.js';
 import { decideLimits } from '../spec/run-limits.js';
 import { captureOutput, OutputGauge } from './capture-output.js';
 import type { CaptureOptions } from './capture-output.js';
+import { OutputReader } from './output-reader.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const out = (text: string): OutputChunk => ({ stream: 'stdout', bytes: bytes(text) });
@@ -14,7 +15,7 @@ function takeFrom(output: AsyncIterable<OutputChunk>, changes: Partial<CaptureOp
   const batches: string[][] = [];
   const stops: Stop[] = [];
   const taking: CaptureOptions = {
-    output,
+    output: new OutputReader(output),
     gauge: new OutputGauge(decideLimits(), 0),
     mask: (_, given) => given,
     endMask: () => [],

@@ -1,12 +1,12 @@
 import type { CapturedChunk } from '../../run-folder/index.js';
 import type { StreamName } from '../../events/index.js';
 import type { Stop } from '../attempts/run-control.js';
-import type { OutputChunk } from '../process/output-queue.js';
 import type { DecidedLimits } from '../spec/run-limits.js';
+import type { OutputReader } from './output-reader.js';
 
 /** What capturing the output of a process needs. */
 export interface CaptureOptions {
-  readonly output: AsyncIterable<OutputChunk>;
+  readonly output: OutputReader;
   readonly gauge: OutputGauge;
   /** Masks secrets at equal length; may hold back what could still become one. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
@@ -19,13 +19,15 @@ export interface CaptureOptions {
   /** Ends the process because its output cannot be stored. */
   abandon(): void;
   readonly idleMs: number;
+  /** Whether this goes on with a turn that was paused. */
+  readonly isContinued?: boolean;
   /** Where the agent is talked with. */
   readonly conversation?: CapturedConversation;
 }
 
 /** Takes part in what is captured: what is sent to the agent is stored before it is sent. */
 export interface CapturedConversation {
-  /** Called once, with the way to send: `bytes` are what is stored, `deliver` sends. */
+  /** Called once a turn, with the way to send: `bytes` are what is stored, `deliver` sends. */
   start(send: (bytes: Uint8Array, deliver: () => void) => void): void;
   /** What the agent printed on stdout, not masked. */
   receive(bytes: Uint8Array): void;
@@ -37,7 +39,7 @@ export interface CapturedConversation {
 const MAX_WAITING_BYTES = 256 * 1024;
 
 /**
- * Captures all a process prints. What arrives while the files are written is written together afterwards, so a busy
+ * Captures what a process prints, to its end or until its reader is paused. What arrives while the files are written is written together afterwards, so a busy
  * process costs few writes; when too much waits, nothing is read, and the process has to wait.
  */
 export async function captureOutput(options: CaptureOptions): Promise<void> {
@@ -48,21 +50,27 @@ export async function captureOutput(options: CaptureOptions): Promise<void> {
   const add = (stream: StreamName, bytes: Uint8Array): void => {
     if (bytes.length > 0) keeper.add({ stream, bytes, ms: options.now() });
   };
-  conversation?.start((bytes, deliver) => keeper.add({ stream: 'stdin', bytes, ms: options.now() }, deliver));
+  if (options.isContinued !== true)
+    conversation?.start((bytes, deliver) => keeper.add({ stream: 'stdin', bytes, ms: options.now() }, deliver));
   try {
     idle.waits();
-    for await (const { stream, bytes } of options.output) {
+    for (let next = await options.output.next(); next !== null; next = await options.output.next()) {
+      const { stream, bytes } = next;
       idle.rests();
       const { kept, stop } = options.gauge.measure(stream, bytes);
       add(stream, options.mask(stream, kept));
       if (stream === 'stdout') conversation?.receive(kept);
       if (stop !== null) {
         options.stop(stop);
+        options.output.abandon();
         break;
       }
       await keeper.room();
       idle.waits();
     }
+  } catch (error) {
+    options.output.abandon();
+    throw error;
   } finally {
     idle.end();
   }

@@ -1,10 +1,12 @@
 import type { Emitted } from '../../events/index.js';
-import type { PermissionReply } from '../../records/index.js';
+import { omitUndefined } from '../../base/index.js';
 import type { CapturedConversation } from '../capture/capture-output.js';
 import type { RunControl, Stop } from '../attempts/run-control.js';
 import type { Stopwatch } from '../attempts/stopwatch.js';
 import { AcpClient } from './acp-client.js';
-import type { AcpRequest } from './acp-client.js';
+import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor } from './agent-client.js';
+import { AppServerClient } from './app-server-client.js';
+import { StreamJsonClient } from './stream-json-client.js';
 import { chooseOption, decideByRules, listPaths } from './approvals.js';
 import type { Approval, ApprovalPolicy, PermissionQuestion } from './approvals.js';
 import { placeInFolder, readForAgent, writeForAgent } from './client-files.js';
@@ -20,9 +22,8 @@ export interface RememberedAnswer {
 
 /** What a conversation needs. */
 export interface ConversationOptions {
-  readonly request: AcpRequest;
+  readonly request: AgentRequest;
   readonly policy: ApprovalPolicy;
-  readonly remembered: readonly RememberedAnswer[];
   readonly control: RunControl;
   readonly stopwatch: Stopwatch;
   readonly waitMs: number;
@@ -31,8 +32,6 @@ export interface ConversationOptions {
   readonly onQuestion: () => Promise<void>;
   /** Records that it does not wait any more, since nobody answered. */
   readonly onUnanswered: () => Promise<void>;
-  /** Masks secrets in what is stored of a message. */
-  readonly mask: (text: string) => string;
   /** The input and the end of the process. */
   readonly process: {
     write(bytes: Uint8Array): void;
@@ -40,6 +39,16 @@ export interface ConversationOptions {
     closeInput(): void;
     stop(): void;
   };
+}
+
+/** One turn of a conversation, which is one attempt of the run. */
+export interface Turn {
+  readonly prompt: string;
+  readonly remembered: readonly RememberedAnswer[];
+  /** Masks secrets in what is stored of a message. */
+  readonly mask: (text: string) => string;
+  /** The agent has ended its turn. Where this is not given, it is ended then. */
+  readonly onEnd?: () => void;
 }
 
 interface OpenQuestion {
@@ -55,20 +64,22 @@ const GRACE_MS = 2000;
 const MAX_UNREAD = 32 * 1024 * 1024;
 
 /**
- * Talks with the agent of one attempt: sends the prompt, answers what it asks, by rules or by a person, and ends the
- * process when the turn is over.
+ * Talks with one process: sends the prompt of each turn, answers what the agent asks, by rules or by a person, and ends
+ * the process when the conversation is over.
  */
 export class Conversation implements CapturedConversation {
   readonly #options: ConversationOptions;
-  readonly #client: AcpClient;
+  readonly #client: AgentClient;
   readonly #kinds = new Map<number, string>();
   /** Questions whose events are about to be published. */
   #considered: OpenQuestion[] = [];
   /** Questions a person has to answer. */
-  readonly #waiting = new Map<string, PermissionQuestion>();
+  readonly #waiting = new Map<string, { readonly number: number; readonly question: PermissionQuestion }>();
   /** Files the agent was allowed to change. */
   readonly #allowedPaths = new Set<string>();
-  #remembered: readonly RememberedAnswer[];
+  #remembered: readonly RememberedAnswer[] = [];
+  #turn: Turn | null = null;
+  #hasStarted = false;
   #send: ((bytes: Uint8Array, deliver: () => void) => void) | null = null;
   #holdTimer: NodeJS.Timeout | undefined;
   #endTimer: NodeJS.Timeout | undefined;
@@ -79,19 +90,19 @@ export class Conversation implements CapturedConversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    this.#remembered = options.remembered;
     const { control, policy, request } = options;
     const stop = (verdict: Stop['verdict'], reason: string, hint: string): void => {
       control.requestStop({ verdict, reason, hint });
     };
-    this.#client = new AcpClient(request, {
+    this.#client = createClient(request, {
       send: (message) => this.#write(message),
       onPermission: (number, kind) => {
         if (kind !== null) this.#kinds.set(number, kind);
       },
+      onWithdrawn: (number) => this.#forget(number),
       readFile: async (path, lines) => readForAgent(policy.workdir, path, lines),
       writeFile: async (path, text) => this.#writeFile(path, text),
-      onEnd: () => this.#end(),
+      onEnd: () => this.#endTurn(),
       onSessionLost: (reason) =>
         stop(
           'session_lost',
@@ -101,6 +112,11 @@ export class Conversation implements CapturedConversation {
       onBroken: (reason) =>
         stop('protocol_broken', `The agent broke the protocol: ${reason}.`, 'Its bytes are in the run folder.'),
     });
+  }
+
+  /** Whether another process can resume its session. */
+  get canResume(): boolean {
+    return this.#client.canResume;
   }
 
   get isWaiting(): boolean {
@@ -114,12 +130,23 @@ export class Conversation implements CapturedConversation {
 
   /** The questions for whose answers the process was not kept; empty if it ended otherwise. */
   get released(): readonly PermissionQuestion[] {
-    return this.#isReleased ? [...this.#waiting.values()] : [];
+    return this.#isReleased ? [...this.#waiting.values()].map(({ question }) => question) : [];
+  }
+
+  /** Sets what is asked next; it is sent when capturing starts. */
+  prepareTurn(turn: Turn): void {
+    this.#turn = turn;
+    this.#remembered = turn.remembered;
+    this.#isComplete = false;
+    this.#kinds.clear();
   }
 
   start(send: (bytes: Uint8Array, deliver: () => void) => void): void {
     this.#send = send;
-    this.#client.start();
+    const { prompt } = this.#turn ?? { prompt: '' };
+    if (this.#hasStarted) return this.#client.prompt(prompt);
+    this.#hasStarted = true;
+    this.#client.start(prompt);
     this.#unsubscribe = this.#options.control.onStop((stop) => this.#stop(stop));
   }
 
@@ -132,6 +159,8 @@ export class Conversation implements CapturedConversation {
     const { policy, onQuestion, control } = this.#options;
     for (const { protocol, event } of events) {
       if (protocol !== 'fcmp' || event.type !== 'permission.required') continue;
+      // What an agent asks after its turn has no one to answer it.
+      if (this.#isComplete) continue;
       const question = event.data;
       const number = Number(question.interaction_id.split('_').at(-1));
       const known = this.#recall(question);
@@ -141,7 +170,7 @@ export class Conversation implements CapturedConversation {
       };
       if (approval.decide === 'ask') {
         control.askPermission(question.interaction_id, question.options, this.#options.waitMs);
-        this.#waiting.set(question.interaction_id, question);
+        this.#waiting.set(question.interaction_id, { number, question });
         this.#options.stopwatch.pause();
         await onQuestion();
       }
@@ -172,8 +201,9 @@ export class Conversation implements CapturedConversation {
 
   #write(message: object): void {
     const line = `${JSON.stringify(message)}\n`;
-    const { mask, process, control } = this.#options;
-    this.#send?.(Buffer.from(mask(line)), () => process.write(Buffer.from(line)));
+    const { process, control } = this.#options;
+    const stored = this.#turn?.mask(line) ?? line;
+    this.#send?.(Buffer.from(stored), () => process.write(Buffer.from(line)));
     if (process.waiting > MAX_UNREAD)
       control.requestStop({ verdict: 'protocol_broken', reason: 'The agent does not read what it is sent.' });
   }
@@ -187,7 +217,7 @@ export class Conversation implements CapturedConversation {
     if (found === undefined) return undefined;
     this.#remembered = this.#remembered.filter((one) => one !== found);
     const { decide, by, who, why } = found;
-    return { decide, by, ...(who === undefined ? {} : { who }), ...(why === undefined ? {} : { why }) };
+    return { decide, by, ...omitUndefined({ who, why }) };
   }
 
   async #waitForPerson(open: OpenQuestion): Promise<void> {
@@ -203,9 +233,13 @@ export class Conversation implements CapturedConversation {
     if (this.#waiting.size === 0) {
       clearTimeout(this.#holdTimer);
       this.#options.stopwatch.start();
-    } else if (reply !== 'silent') {
+    } else if (typeof reply !== 'string') {
       // The others still wait, and whoever took this reply thinks that the run goes on.
       await this.#options.onQuestion().catch(() => undefined);
+    }
+    if (reply === 'withdrawn') {
+      if (this.#waiting.size === 0) await this.#options.onUnanswered().catch(() => undefined);
+      return;
     }
     if (reply === 'silent') {
       if (this.#waiting.size === 0) await this.#options.onUnanswered().catch(() => undefined);
@@ -214,18 +248,23 @@ export class Conversation implements CapturedConversation {
     }
     const chosen = options.find((option) => option.id === reply.option_id);
     const decide = chosen?.kind.startsWith('allow') === true ? 'allow' : 'deny';
-    this.#answer(open, decide, { by: 'person', ...readAuthor(reply) }, reply.option_id);
+    const { who, why } = reply;
+    this.#answer(open, decide, { by: 'person', ...omitUndefined({ who, why }) }, reply.option_id);
   }
 
-  #answer({ number, question }: OpenQuestion, decide: 'allow' | 'deny', about: object, optionId?: string): void {
+  #answer({ number, question }: OpenQuestion, decide: 'allow' | 'deny', about: AnswerAuthor, optionId?: string): void {
     const option = optionId ?? chooseOption(question.options, decide)?.id ?? null;
     if (decide === 'allow' && option !== null) for (const path of listPaths(question)) this.#allowedPaths.add(path);
-    const { by, who, why } = about as { by?: string; who?: string; why?: string };
-    this.#client.answer(number, option, {
-      by,
-      ...(who === undefined ? {} : { who }),
-      ...(why === undefined ? {} : { why }),
-    });
+    const { by, who, why } = about;
+    this.#client.answer(number, option, { by, ...omitUndefined({ who, why }) });
+  }
+
+  /** The agent withdrew a question: the answer of a person would reach no one. */
+  #forget(number: number): void {
+    for (const [id, open] of this.#waiting) {
+      if (open.number !== number) continue;
+      this.#options.control.withdrawPermission(id);
+    }
   }
 
   /** Nobody has answered for a while: the process is ended, and resumed with the answer. */
@@ -247,10 +286,19 @@ export class Conversation implements CapturedConversation {
     await writeForAgent(workdir, path, text);
   }
 
-  #end(): void {
+  #endTurn(): void {
     this.#isComplete = true;
+    const onEnd = this.#turn?.onEnd;
+    if (onEnd === undefined) this.finish();
+    else onEnd();
+  }
+
+  /** Nothing more is asked of the agent: its process is ended, if it does not end by itself. */
+  finish(): void {
     const { process } = this.#options;
+    this.#client.close();
     process.closeInput();
+    clearTimeout(this.#endTimer);
     this.#endTimer = setTimeout(() => process.stop(), GRACE_MS);
   }
 
@@ -265,6 +313,15 @@ export class Conversation implements CapturedConversation {
   }
 }
 
-function readAuthor({ who, why }: PermissionReply) {
-  return { ...(who === undefined ? {} : { who }), ...(why === undefined ? {} : { why }) };
+function createClient(request: AgentRequest, ports: AgentClientPorts): AgentClient {
+  const { speaks = 'acp' } = request;
+  switch (speaks) {
+    case 'acp':
+      return new AcpClient(request, ports);
+    case 'app-server':
+      return new AppServerClient(request, ports);
+    case 'claude':
+    case 'qwen':
+      return new StreamJsonClient(speaks, ports);
+  }
 }

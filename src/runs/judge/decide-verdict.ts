@@ -56,6 +56,9 @@ export function isSound(
 }
 
 /** Whether the agent has asked: it ended its turn and did not say that it has finished. */
-export function isAsking(mode: 'auto' | 'interactive', { doneMarker, endSignal }: Drained): boolean {
+export function isAsking(
+  mode: 'auto' | 'interactive',
+  { doneMarker, endSignal }: Pick<Drained, 'doneMarker' | 'endSignal'>,
+): boolean {
   return mode === 'interactive' && endSignal !== null && !doneMarker;
 }

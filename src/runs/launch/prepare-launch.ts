@@ -6,6 +6,8 @@ import { makeFoldersInside } from '../workspace/make-folders.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { AttemptSecrets } from '../secrets/compile-secrets.js';
 import { selectEnvironment } from '../secrets/environment.js';
+import { isVersionIn } from '../launchers/version.js';
+import { engineVersion } from './engine-version.js';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openNew } from '../../files/index.js';
@@ -36,6 +38,7 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
     runDir,
     permissions: spec.permissions === 'ask' ? 'safe' : (spec.permissions ?? 'safe'),
     ...(spec.permissions === 'ask' ? { asks: true } : {}),
+    ...((await isTalkedWith(context)) ? { converses: true } : {}),
     ...(spec.model === undefined ? {} : { model: spec.model }),
     ...(wish.sessionId === null ? {} : { sessionId: wish.sessionId }),
     ...(spec.command === undefined ? {} : { command: spec.command }),
@@ -54,6 +57,19 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
     converse: launch.converse,
     secrets: createAttemptSecrets(env, ports.secretPatterns),
   };
+}
+
+/**
+ * Whether the program is to be talked with instead of listened to. Permissions cannot be asked for otherwise; a question in
+ * words can, by starting the program again: then only versions are talked with of which it is known that they can be.
+ */
+async function isTalkedWith(context: RunContext): Promise<boolean> {
+  const { spec, launcher } = context;
+  if (spec.permissions === 'ask') return true;
+  if (spec.mode !== 'interactive' || launcher.canAsk !== true || launcher.drives === '') return false;
+  const words = getProgramCommand(context, launcher.program);
+  const version = await engineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
+  return version !== undefined && isVersionIn(version, launcher.drives);
 }
 
 /** The environment of an engine: what every process needs, what it may need, and what the spec names in `env`. */

@@ -1,6 +1,7 @@
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
+  isConversation,
   modelArguments,
   promptForArgument,
   promptForInput,
@@ -24,6 +25,7 @@ export const claudeLauncher: Launcher = {
     ...NETWORK_ENVIRONMENT,
   ],
   canResume: true,
+  canAsk: true,
   reportsCost: true,
   versionCommand: ['--version'],
   readVersion,
@@ -45,6 +47,10 @@ export const claudeLauncher: Launcher = {
       DISABLE_ERROR_REPORTING: '1',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     };
+    if (isConversation(request, 'claude')) {
+      const command = ['claude', ...options, '--input-format=stream-json'] as const;
+      return { command, env, converse: { speaks: 'claude', prompt: promptForInput(request.prompt) } };
+    }
     return request.terminal === true
       ? { command: ['claude', ...options, '--', promptForArgument(request.prompt)], env }
       : { command: ['claude', ...options], stdin: promptForInput(request.prompt), env };
@@ -53,9 +59,10 @@ export const claudeLauncher: Launcher = {
 
 /**
  * Without a person to ask, `-p` trusts the folder: its settings could allow tools and start programs. Only the user's
- * own settings are read. What would need an approval is denied, and the run continues.
+ * own settings are read. What would need an approval is denied, and the run continues, or is asked for over its streams.
  */
-function permissionOptions({ permissions, runDir }: LaunchRequest): string[] {
+function permissionOptions({ permissions, asks, runDir }: LaunchRequest): string[] {
+  if (asks === true) return ['--permission-mode=default', '--permission-prompt-tool=stdio', '--setting-sources=user'];
   switch (permissions) {
     case 'safe':
       return ['--permission-mode=dontAsk', '--setting-sources=user'];

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { LaunchFile, LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
+  isConversation,
   modelArguments,
   promptForArgument,
   promptForInput,
@@ -12,7 +13,7 @@ import { readVersion } from './version.js';
 /** Codex refuses a longer turn. */
 const LONGEST_PROMPT = 1024 * 1024;
 
-/** OpenAI Codex, `codex exec --json`. Its sandbox holds shell commands too, so `workspace` may run them. */
+/** OpenAI Codex, `codex exec --json`, or `codex app-server` where it is talked with. Its sandbox holds shell commands too, so `workspace` may run them. */
 export const codexLauncher: Launcher = {
   engine: 'codex',
   program: 'codex',
@@ -20,6 +21,7 @@ export const codexLauncher: Launcher = {
   drives: '>=0.166.0 <0.167.0',
   environment: ['OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', ...NETWORK_ENVIRONMENT],
   canResume: true,
+  canAsk: true,
   reportsCost: false,
   versionCommand: ['--version'],
   readVersion,
@@ -27,18 +29,24 @@ export const codexLauncher: Launcher = {
   launch(request) {
     const session = sessionToResume(request.sessionId);
     const prompt = promptForInput(request.prompt, LONGEST_PROMPT);
+    const settings = ['--config=analytics.enabled=false', '--config=check_for_update_on_startup=false'];
+    const model = modelArguments(request.model);
+    const files = request.permissions === 'workspace' ? { files: [temporaryFolder(request)] } : {};
+    const env = request.permissions === 'workspace' ? { TMPDIR: join(request.runDir, 'tmp') } : {};
+    if (isConversation(request, 'codex')) {
+      const isBypass = request.permissions === 'bypass';
+      const command = ['codex', 'app-server', ...settings, ...(isBypass ? [] : permissionOptions(request))] as const;
+      return { command, env, ...files, converse: { speaks: 'app-server', prompt, thread: threadSettings(request) } };
+    }
     const options = [
       ...(session === undefined ? [] : ['resume']),
       '--json',
       '--skip-git-repo-check',
-      '--config=analytics.enabled=false',
-      '--config=check_for_update_on_startup=false',
+      ...settings,
       ...permissionOptions(request),
-      ...modelArguments(request.model),
+      ...model,
     ];
     const words = session === undefined ? [] : [session];
-    const files = request.permissions === 'workspace' ? { files: [temporaryFolder(request)] } : {};
-    const env = request.permissions === 'workspace' ? { TMPDIR: join(request.runDir, 'tmp') } : {};
     return request.terminal === true
       ? { command: ['codex', 'exec', ...options, '--', ...words, promptForArgument(prompt)], env, ...files }
       : { command: ['codex', 'exec', ...options, ...words, '-'], stdin: prompt, env, ...files };
@@ -49,9 +57,9 @@ export const codexLauncher: Launcher = {
  * Given a sandbox that may write, Codex marks the folder as trusted for good and starts what the repository's own
  * settings name, outside of the sandbox. Hence the trust is taken back in the same breath.
  */
-function permissionOptions({ permissions, workdir, runDir }: LaunchRequest): string[] {
+function permissionOptions({ permissions, asks, workdir, runDir }: LaunchRequest): string[] {
   const guarded = [
-    '--config=approval_policy="never"',
+    `--config=approval_policy="${asks === true ? 'untrusted' : 'never'}"`,
     `--config=projects={${text(workdir)}={trust_level="untrusted"}}`,
   ];
   switch (permissions) {
@@ -68,6 +76,15 @@ function permissionOptions({ permissions, workdir, runDir }: LaunchRequest): str
     case 'bypass':
       return ['--dangerously-bypass-approvals-and-sandbox'];
   }
+}
+
+/**
+ * The same for a thread, which would otherwise keep what it was started with. With `ask` every command that is not known
+ * to only read is asked for; its own default would let the model decide.
+ */
+function threadSettings({ permissions, asks }: LaunchRequest): Readonly<Record<string, string>> {
+  const sandbox = { safe: 'read-only', workspace: 'workspace-write', bypass: 'danger-full-access' }[permissions];
+  return { approvalPolicy: asks === true ? 'untrusted' : 'never', approvalsReviewer: 'user', sandbox };
 }
 
 /** Commands need a place for temporary files; the machine's own is closed to them. */

@@ -16,6 +16,8 @@ export interface LaunchRequest {
   readonly permissions: Permissions;
   /** What `permissions` does not allow is asked for. */
   readonly asks?: boolean;
+  /** The program is to be talked with, if it can be: it may ask, or is asked again. */
+  readonly converses?: boolean;
   readonly model?: string;
   /** The session to resume, as the engine named it. */
   readonly sessionId?: string;
@@ -38,9 +40,13 @@ export interface Launch {
   readonly files?: readonly LaunchFile[];
 }
 
-/** How a program is talked with over the Agent Client Protocol. */
+/** How a program is talked with. */
 export interface ConversationRequest {
   readonly prompt: string;
+  /** The protocol: `acp` (default), the stream-json of `claude` or `qwen`, or `codex app-server`. */
+  readonly speaks?: 'acp' | 'claude' | 'qwen' | 'app-server';
+  /** Settings of the thread, for `app-server`. */
+  readonly thread?: Readonly<Record<string, string>>;
   /** How it is authenticated, if it offers that. */
   readonly authenticate?: string;
 }

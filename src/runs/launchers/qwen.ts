@@ -2,6 +2,7 @@ import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
   folderInList,
+  isConversation,
   modelArguments,
   promptForArgument,
   promptForInput,
@@ -17,6 +18,7 @@ export const qwenLauncher: Launcher = {
   drives: '>=0.24.4 <0.25.0',
   environment: ['OPENAI_*', 'QWEN_*', 'DASHSCOPE_API_KEY', ...NETWORK_ENVIRONMENT],
   canResume: true,
+  canAsk: true,
   reportsCost: false,
   versionCommand: ['--version'],
   readVersion,
@@ -36,6 +38,10 @@ export const qwenLauncher: Launcher = {
       QWEN_TELEMETRY_ENABLED: 'false',
       QWEN_USAGE_STATISTICS_ENABLED: 'false',
     };
+    if (isConversation(request, 'qwen')) {
+      const command = ['qwen', ...options, '--input-format=stream-json'] as const;
+      return { command, env, converse: { speaks: 'qwen', prompt: promptForInput(request.prompt) } };
+    }
     return request.terminal === true
       ? { command: ['qwen', ...options, `--prompt=${promptForArgument(request.prompt)}`], env }
       : { command: ['qwen', ...options], stdin: promptForInput(request.prompt), env };

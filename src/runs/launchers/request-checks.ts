@@ -1,4 +1,5 @@
 import { SluiceError } from '../../base/index.js';
+import type { LaunchRequest } from './launcher.js';
 
 /** Linux refuses a single argument of 128 KiB; a flag before the prompt needs room too. */
 const LONGEST_ARGUMENT = 128 * 1024 - 64;
@@ -20,6 +21,14 @@ export function promptForInput(prompt: string, limit = LONGEST_INPUT): string {
 export function promptForArgument(prompt: string): string {
   const advice = 'Put the material into files of the working folder, or run it without a terminal.';
   return checkPrompt(prompt.replaceAll('\0', ''), LONGEST_ARGUMENT, advice);
+}
+
+/** Whether the program is talked with over its streams; a terminal would echo what is sent. */
+export function isConversation({ asks, converses, terminal }: LaunchRequest, engine: string): boolean {
+  if (converses !== true) return false;
+  if (terminal !== true) return true;
+  if (asks !== true) return false;
+  throw new SluiceError('TERMINAL_UNSUPPORTED', `${engine} asks over pipes. Run it without a terminal.`);
 }
 
 /** `['--model=NAME']` if a model is asked for. */

@@ -63,6 +63,7 @@ async function converse(
 
 /** The answers the agent got to what it asked. */
 const answers = (calls: readonly Logged[]) => calls.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
+const countProcesses = (calls: readonly Logged[]) => new Set(calls.flatMap(({ pid }) => pid ?? [])).size;
 const reply =
   (optionId: string, more: object = {}) =>
   (event: FcmpEvent, run: Run) => {
@@ -97,34 +98,86 @@ describe('an agent that speaks ACP', () => {
     expect(prompted?.event).toMatchObject({ data: { status: 'session/prompt' } });
   });
 
-  it('passes the contract, after a retry in the same session', async () => {
+  it('passes the contract, after a retry in the same session and the same process', async () => {
     const { result, calls } = await converse([[{ say: 'none' }], [{ say: '{"n":1}' }]], {
       spec: { contract: { schema: SCHEMA }, max_retries: 1 },
     });
     expect(result).toMatchObject({ status: 'success', value: { n: 1 }, attempts: 2 });
     expect(calls.filter(({ session }) => session === 's-1')).toHaveLength(2);
-    expect(calls.some(({ method }) => method === 'session/resume')).toBe(true);
+    expect(countProcesses(calls)).toBe(1);
   });
 
-  it('is resumed with a reply, by session/load where it cannot resume otherwise', async () => {
-    const { result, types, calls } = await converse([[{ say: 'Which?' }], [{ say: '{"__SKILL_DONE__": true}' }]], {
-      spec: { mode: 'interactive' },
-      agent: { load: true, resume: false },
-      replies: ['The first.'],
+  it('is kept between question and reply', async () => {
+    const { result, calls, file, meta } = await converse(
+      [[{ say: 'Which?' }], [{ say: 'And now?' }], [{ say: '{"__SKILL_DONE__": true}' }]],
+      { spec: { mode: 'interactive' }, replies: ['The first.', 'That is all.'] },
+    );
+    expect(result).toMatchObject({ status: 'success', attempts: 3 });
+    expect(countProcesses(calls)).toBe(1);
+    expect(calls.map(({ prompt }) => prompt).slice(-1)).toEqual(['That is all.']);
+    expect(JSON.parse(await file('stdin.2.log'))).toMatchObject({
+      method: 'session/prompt',
+      params: { prompt: [{ text: 'The first.' }] },
     });
-    expect(result.status).toBe('success');
-    expect(types.filter((type) => type === 'assistant.message.final')).toHaveLength(2);
-    expect(calls.map(({ method }) => method)).toContain('session/load');
+    expect(await meta(2)).toMatchObject({ session_id: 's-1', reply: 'The first.', exit_code: null, signal: null });
+  });
+
+  it.each([
+    ['session/load', { load: true, resume: false }],
+    ['session/resume', {}],
+  ])('that was not kept any longer is resumed with the reply, by %s', async (method, agent) => {
+    const { result, calls } = await converse([[{ say: 'Which?' }], [{ say: '{"__SKILL_DONE__": true}' }]], {
+      spec: { mode: 'interactive', limits: { hold_s: 0.05 } },
+      agent,
+      onEvent: (event, run) => {
+        if (event.type === 'user.input.required') setTimeout(() => void run.reply('The first.'), 500);
+      },
+    });
+    expect(result).toMatchObject({ status: 'success', attempts: 2 });
+    expect(countProcesses(calls)).toBe(2);
+    expect(calls.map((call) => call['method'])).toContain(method);
     expect(calls.at(-1)).toMatchObject({ prompt: 'The first.' });
   });
 
-  it('that cannot resume ends with SESSION_LOST at a reply', async () => {
-    const { result } = await converse([[{ say: 'Which?' }]], {
+  it('that cannot be resumed is kept for as long as its question is open', async () => {
+    const { result, calls } = await converse([[{ say: 'Which?' }], [{ say: '{"__SKILL_DONE__": true}' }]], {
+      spec: { mode: 'interactive', limits: { hold_s: 0.05 } },
+      agent: { resume: false },
+      onEvent: (event, run) => {
+        if (event.type === 'user.input.required') setTimeout(() => void run.reply('The first.'), 500);
+      },
+    });
+    expect(result).toMatchObject({ status: 'success', attempts: 2 });
+    expect(countProcesses(calls)).toBe(1);
+  });
+
+  it('that ends while it waits and cannot be resumed ends the run with SESSION_LOST, its last output kept', async () => {
+    const { result, file } = await converse([[{ say: 'Which?' }, { later: 'bye', dies: 0 }]], {
       spec: { mode: 'interactive' },
       agent: { resume: false },
-      replies: ['The first.'],
+      onEvent: (event, run) => {
+        if (event.type === 'user.input.required') setTimeout(() => void run.reply('The first.'), 1500);
+      },
     });
     expect(result).toMatchObject({ status: 'failed', error: { code: 'SESSION_LOST' } });
+    expect(`${await file('stdout.1.log')}${await file('stdout.2.log')}`).toContain('bye');
+  });
+
+  it('that waits is gone when the run is canceled or nobody answers', async () => {
+    const ask = [[{ say: 'Which?' }]];
+    const canceled = await converse(ask, {
+      spec: { mode: 'interactive' },
+      agent: { stays: true },
+      onEvent: (event, run) => {
+        if (event.type === 'user.input.required') void run.cancel();
+      },
+    });
+    expect(canceled.result.status).toBe('canceled');
+    const silent = await converse(ask, {
+      spec: { mode: 'interactive', limits: { wait_s: 0.2 } },
+      agent: { resume: false },
+    });
+    expect(silent.result).toMatchObject({ status: 'failed', error: { code: 'RUN_TIMED_OUT' } });
   });
 
   it('is asked to stop, and canceled politely', async () => {
@@ -273,7 +326,7 @@ describe('permissions: ask', () => {
   });
 
   it('is refused for an engine that cannot ask', async () => {
-    await expect(converse([], { spec: { engine: 'codex', permissions: 'ask' } })).rejects.toMatchObject({
+    await expect(converse([], { spec: { engine: 'gemini', permissions: 'ask' } })).rejects.toMatchObject({
       code: 'INVALID_RUN_SPEC',
     });
   });

@@ -73,7 +73,7 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secre
 export interface AttemptSecrets {
   /** The next bytes of a stream; what may still become a secret is held back. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
-  /** What was held back. */
+  /** What was held back; what comes later is masked by itself. */
   endMask(): { readonly stream: StreamName; readonly bytes: Uint8Array }[];
   maskText(text: string): string;
 }
@@ -91,7 +91,11 @@ export function createAttemptSecrets(
       maskers.set(stream, masker);
       return masker.push(bytes);
     },
-    endMask: () => [...maskers].map(([stream, masker]) => ({ stream, bytes: masker.end() })),
+    endMask() {
+      const rest = [...maskers].map(([stream, masker]) => ({ stream, bytes: masker.end() }));
+      maskers.clear();
+      return rest;
+    },
     maskText: (text) => secrets.maskText(text),
   };
 }

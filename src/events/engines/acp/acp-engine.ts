@@ -1,7 +1,7 @@
 import { field, nameField, objectField, stringField } from '../../reading/record-fields.js';
 import type { Engine } from '../engine.js';
 import { createAcpReader } from './acp-reader.js';
-import { readRpcMessage, resultFields } from './json-rpc.js';
+import { readRpcMessage, resultFields } from '../json-rpc.js';
 
 /**
  * Any agent that speaks the Agent Client Protocol over its streams: JSON-RPC, a message a line. What it prints is on

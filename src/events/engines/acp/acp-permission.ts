@@ -1,8 +1,8 @@
 import { arrayField, field, isRecord, nameField, objectField, stringField } from '../../reading/record-fields.js';
 import type { PermissionAnswer, PermissionOption, PermissionQuestion } from '../report.js';
 import { readCall } from './acp-tool-call.js';
-import type { RpcMessage } from './json-rpc.js';
-import { resultFields } from './json-rpc.js';
+import type { RpcMessage } from '../json-rpc.js';
+import { resultFields } from '../json-rpc.js';
 
 /** The request with which an agent asks for a permission. */
 export const PERMISSION_METHOD = 'session/request_permission';

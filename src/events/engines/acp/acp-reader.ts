@@ -5,8 +5,8 @@ import type { PermissionOption, Report } from '../report.js';
 import { PERMISSION_METHOD, readPermissionAnswer, readPermissionRequest } from './acp-permission.js';
 import { AcpUpdates } from './acp-updates.js';
 import { readUsage } from './acp-usage.js';
-import { readRpcMessage, resultFields } from './json-rpc.js';
-import type { RpcId, RpcMessage } from './json-rpc.js';
+import { readRpcMessage, resultFields } from '../json-rpc.js';
+import type { RpcId, RpcMessage } from '../json-rpc.js';
 
 /** Requests of one side that may be open at once; a hostile agent could ask without end. */
 const MAX_OPEN = 1024;

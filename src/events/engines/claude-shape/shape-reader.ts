@@ -12,6 +12,7 @@ import {
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { Reader } from '../engine.js';
 import type { EngineErrorReport, Report } from '../report.js';
+import { ControlRecords } from './control.js';
 import { Conversation } from './conversation.js';
 import type { Dialect } from './dialect.js';
 import { readAssistant, readUser } from './read-message.js';
@@ -27,6 +28,7 @@ const TORN_RECORD = /"(?:session_id|uuid)"\s*:/u;
 /** Reads what Claude Code and the programs modelled after it print: a record a line, one document, or plain text. */
 export function createShapeReader(dialect: Dialect, report: Report): Reader {
   const conversation = new Conversation(dialect, report);
+  const control = new ControlRecords(report);
   const answer = new TextAnswer(report, ({ kind }) => (kind === 'text' ? TEXT_CONFIDENCE : null));
   let hasRecords = false;
   let hasText = false;
@@ -53,6 +55,7 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
   return {
     json(frame) {
       const { value } = frame;
+      if (frame.stream === 'stdin') return control.readSent(value);
       // Between lines of text the same document is a part of the answer.
       const error = hasText && answer.isPossible ? null : dialect.errorDocument(value);
       if (error !== null) return readErrorDocument(error, conversation);
@@ -64,11 +67,12 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
         }
       } else if (isRecordOf(dialect, value, hasRecords)) {
         begins(frame, stringField(value, 'type') === 'result');
-        readRecord(value);
+        if (frame.stream !== 'stdout' || !control.readPrinted(value)) readRecord(value);
       } else if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
       else report.unknownType(stringField(value, 'type') ?? 'a record without a type');
     },
     text(frame) {
+      if (frame.stream === 'stdin') return report.unparsed();
       if (frame.stream === 'stderr' || (frame.stream === 'pty' && !TORN_RECORD.test(frame.text)))
         return readLog(frame, conversation);
       if (frame.problem !== null || TORN_RECORD.test(frame.text)) answer.ruleOut(frame);

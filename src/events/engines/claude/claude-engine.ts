@@ -24,6 +24,7 @@ export const claudeEngine: Engine = {
   parserVersion: '2',
   framing: 'json',
   promises: { session: 'early', endSignal: true },
+  readsInput: true,
   detect: (value) => detectShape(value, detectRecord),
   readSession: readShapeSession,
   createReader: (report) => createShapeReader(CLAUDE, report),

@@ -3,19 +3,25 @@ import type { Engine, Reader } from '../engine.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { Report } from '../report.js';
+import { AppServerReader, detectAppServer, readAppServerSession } from './app-server.js';
 import { ITEM_FIELDS, RECORD_FIELDS, readItem, USAGE_FIELDS } from './codex-items.js';
 import { readErrorMessage, CodexLog } from './codex-log.js';
 
-/** OpenAI Codex: `codex exec --json` prints one record a line on stdout; without it the answer as plain text. */
+/**
+ * OpenAI Codex: `codex exec --json` prints one record a line on stdout; without it the answer as plain text.
+ * `codex app-server` is talked with: JSON-RPC in both directions.
+ */
 export const codexEngine: Engine = {
   name: 'codex',
   parser: 'codex_ndjson',
   parserVersion: '2',
   framing: 'json',
   promises: { session: 'early', endSignal: true },
-  detect,
+  readsInput: true,
+  detect: (value) => Math.max(detect(value), detectAppServer(value)),
   detectText: (line) => (/^OpenAI Codex v\d/u.test(line) ? 1 : 0),
-  readSession: (value) => (stringField(value, 'type') === 'thread.started' ? nameField(value, 'thread_id') : null),
+  readSession: (value) =>
+    stringField(value, 'type') === 'thread.started' ? nameField(value, 'thread_id') : readAppServerSession(value),
   createReader: createCodexReader,
 };
 
@@ -42,9 +48,20 @@ const TORN = /"type":"(?:thread|turn|item)\./u;
 function createCodexReader(report: Report): Reader {
   const log = new CodexLog(report);
   const answer = new TextAnswer(report, () => (log.hasHeader ? TEXT_CONFIDENCE : null));
+  const server = new AppServerReader(report);
+  let isServer = false;
 
   return {
     json(frame) {
+      // In a recording without what was sent, its own messages show it.
+      if (!isServer && (frame.stream === 'stdin' || detectAppServer(frame.value) >= 0.5)) {
+        isServer = true;
+        report.parser('codex_app_server');
+      }
+      if (isServer && frame.stream !== 'stderr') {
+        answer.ruleOut(frame);
+        return server.read(frame) ? undefined : report.unknownType(stringField(frame.value, 'type') ?? 'no message');
+      }
       const type = stringField(frame.value, 'type');
       const isRecord = type !== null && RECORD_FIELDS[type] !== undefined;
       if (isRecord) answer.ruleOut(frame);
@@ -54,6 +71,7 @@ function createCodexReader(report: Report): Reader {
       readRecord(frame.value, report);
     },
     text(frame) {
+      if (frame.stream === 'stdin') return report.unparsed();
       if (frame.stream !== 'stdout' && frame.problem === null) return log.read(frame);
       if (frame.encoding === 'binary' || TORN.test(frame.text)) answer.ruleOut(frame);
       if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);

@@ -14,6 +14,7 @@ export const qwenEngine: Engine = {
   parserVersion: '2',
   framing: 'json',
   promises: { session: 'early', endSignal: true },
+  readsInput: true,
   detect: (value) => Math.max(detectShape(value, detectRecord), errorDocument(value) === null ? 0 : 0.2),
   readSession: readShapeSession,
   createReader: (report) => createShapeReader(QWEN, report),

@@ -1,4 +1,4 @@
-import { field, isRecord, nameField, objectField } from '../../reading/record-fields.js';
+import { field, isRecord, nameField, objectField } from '../reading/record-fields.js';
 
 /** The id of a request: agents number them or name them. */
 export type RpcId = string | number;

@@ -1,0 +1,171 @@
+import type { FileDiff } from '../../protocol/event-parts.js';
+import { shorten } from '../../attempt/engine-error.js';
+import {
+  arrayField,
+  field,
+  integerField,
+  isRecord,
+  nameField,
+  objectField,
+  stringField,
+} from '../../reading/record-fields.js';
+import type { Report, ToolReport } from '../report.js';
+import { readShellScript } from './shell-script.js';
+
+/** Calls that may be open at once; the oldest is forgotten for one more. */
+const MAX_OPEN = 1024;
+
+/** Items that repeat what is known already, or lead nowhere. */
+const QUIET: ReadonlySet<string> = new Set([
+  'userMessage',
+  'hookPrompt',
+  'plan',
+  'enteredReviewMode',
+  'exitedReviewMode',
+  'contextCompaction',
+  'subAgentActivity',
+  'functionCallOutput',
+  'sleep',
+]);
+
+/** The names under which `codex exec` prints the same calls. */
+const TOOL_NAMES: ReadonlyMap<string, string> = new Map([
+  ['commandExecution', 'command_execution'],
+  ['fileChange', 'file_change'],
+  ['webSearch', 'web_search'],
+  ['imageView', 'view_image'],
+  ['imageGeneration', 'image_generation'],
+]);
+
+/** Reads the items of a turn: messages, thoughts and calls. */
+export class AppServerItems {
+  readonly #report: Report;
+  /** Calls that have started: a permission request names their id alone. */
+  readonly #open = new Map<string, ToolReport>();
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  /** What is known of a call that has started. */
+  describe(id: string): ToolReport | null {
+    return this.#open.get(id) ?? null;
+  }
+
+  endTurn(): void {
+    this.#open.clear();
+  }
+
+  readDelta(kind: 'message' | 'reasoning', params: object): void {
+    const report = this.#report;
+    const id = nameField(params, 'itemId');
+    const text = stringField(params, 'delta');
+    if (id === null || text === null) return report.unparsed('MALFORMED_RECORD', 'A delta has no item or no text.');
+    if (kind === 'message') report.messageDelta(text, { key: id });
+    else report.reasoning(text, { id, partial: true });
+  }
+
+  read(phase: 'started' | 'completed', params: object): void {
+    const report = this.#report;
+    const item = objectField(params, 'item');
+    const type = item === null ? null : nameField(item, 'type');
+    const id = item === null ? null : nameField(item, 'id');
+    if (item === null || type === null || id === null)
+      return report.unparsed('MALFORMED_RECORD', `item/${phase} has no item with a type and an id.`);
+    if (QUIET.has(type)) return report.status({ status: `item/${phase}`, reason: type, detail: item });
+    if (type === 'agentMessage' || type === 'reasoning') {
+      if (phase === 'started') return report.noise();
+      return type === 'reasoning' ? this.#readThought(id, item) : this.#readMessage(id, item);
+    }
+    this.#readCall(phase, type, id, item);
+  }
+
+  #readMessage(id: string, item: object): void {
+    const text = stringField(item, 'text');
+    if (text === null) return this.#report.unparsed('MALFORMED_RECORD', 'A message has no text.');
+    this.#report.message(text, { key: id });
+  }
+
+  #readThought(id: string, item: object): void {
+    const parts = [...arrayField(item, 'summary'), ...arrayField(item, 'content')];
+    const text = parts.filter((part) => typeof part === 'string').join('\n');
+    if (text === '') return this.#report.noise();
+    this.#report.reasoning(text, { id });
+  }
+
+  #readCall(phase: 'started' | 'completed', type: string, id: string, item: object): void {
+    const report = this.#report;
+    const call = describeCall(type, id, item);
+    if (phase === 'started') {
+      this.#open.set(id, call);
+      const [oldest] = this.#open.keys();
+      if (oldest !== undefined && this.#open.size > MAX_OPEN) this.#open.delete(oldest);
+      return report.toolStarted(call);
+    }
+    this.#open.delete(id);
+    const output = field(item, 'aggregatedOutput') ?? field(item, 'result') ?? field(item, 'contentItems');
+    const exitCode = integerField(item, 'exitCode');
+    const error = findFailure(item, exitCode);
+    const ended = { ...call, ...(output === null ? undefined : { output }), exitCode };
+    if (error === null) report.toolCompleted(ended);
+    else report.toolFailed({ ...ended, error });
+  }
+}
+
+function describeCall(type: string, id: string, item: object): ToolReport {
+  const diff = readDiff(item);
+  return {
+    id,
+    name: readName(type, item),
+    input: readInput(type, item),
+    ...(diff.length === 0 ? undefined : { diff, paths: diff.map(({ path }) => path) }),
+  };
+}
+
+function readName(type: string, item: object): string {
+  const tool = nameField(item, 'tool');
+  if (tool === null) return TOOL_NAMES.get(type) ?? type;
+  const server = nameField(item, 'server') ?? nameField(item, 'namespace');
+  return server === null ? tool : `${server}.${tool}`;
+}
+
+function readInput(type: string, item: object): unknown {
+  switch (type) {
+    case 'commandExecution':
+      return { command: readShellScript(stringField(item, 'command') ?? '') };
+    case 'fileChange':
+      return { changes: arrayField(item, 'changes') };
+    case 'mcpToolCall':
+    case 'dynamicToolCall':
+      return field(item, 'arguments');
+    case 'webSearch':
+      return { query: field(item, 'query'), action: field(item, 'action') };
+    case 'imageView':
+      return { path: field(item, 'path') };
+    default:
+      return { prompt: field(item, 'prompt') };
+  }
+}
+
+function readDiff(item: object): FileDiff[] {
+  return arrayField(item, 'changes')
+    .filter(isRecord)
+    .flatMap((change) => {
+      const path = nameField(change, 'path');
+      const patch = stringField(change, 'diff');
+      return path === null ? [] : [{ path, ...(patch === null ? undefined : { patch }) }];
+    });
+}
+
+/** Why the call failed; null if it did not. */
+function findFailure(item: object, exitCode: number | null): string | null {
+  const error = stringField(objectField(item, 'error') ?? {}, 'message');
+  if (error !== null) return error;
+  const status = stringField(item, 'status');
+  if (status !== 'failed' && status !== 'declined') return null;
+  const result = objectField(item, 'result');
+  const texts = result === null ? [] : arrayField(result, 'content').filter(isRecord);
+  const said = shorten(texts.map((part) => stringField(part, 'text') ?? '').join('\n'));
+  if (said !== '') return said;
+  return exitCode === null ? status : `${status} with exit code ${exitCode}`;
+}

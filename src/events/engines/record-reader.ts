@@ -1,0 +1,29 @@
+import { createFramer } from '../framing/framer.js';
+import type { EngineName } from '../protocol/engine-names.js';
+import { ENGINES } from './index.js';
+
+/** Finds the records in what an agent prints on stdout. */
+export interface RecordReader {
+  push(bytes: Uint8Array): void;
+}
+
+/**
+ * Reads the records an agent prints exactly as the translator does, so that who talks with the agent and who reads the
+ * recording never disagree on what was said. `null` stands for a line that is not a record.
+ *
+ * @example
+ * const reader = createRecordReader('claude', (record) => record !== null && answer(record))
+ */
+export function createRecordReader(engine: EngineName, onRecord: (record: object | null) => void): RecordReader {
+  const { framing, detect } = ENGINES[engine];
+  const framer = createFramer({
+    stream: 'stdout',
+    framing,
+    recognises: (value) => detect(value) > 0,
+    onFrame: (frame) => {
+      if (frame.kind === 'json') onRecord(frame.value);
+      else if (frame.kind === 'text') onRecord(null);
+    },
+  });
+  return { push: (bytes) => framer.push(bytes) };
+}

@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { getErrorMessage } from '../../base/index.js';
+import { OutputReader } from '../capture/output-reader.js';
+import { Conversation } from '../conversation/conversation.js';
+import type { PreparedLaunch } from '../launch/prepare-launch.js';
+import { endEscapedProcesses } from '../process/end-orphans.js';
+import { launchProcess } from '../process/launch-process.js';
+import type { RunningProcess } from '../process/launch-process.js';
+import type { OutputChunk } from '../process/output-queue.js';
+import { recordProcess } from '../process/process-record.js';
+import { createAttemptSecrets } from '../secrets/compile-secrets.js';
+import type { RunContext } from './run-context.js';
+
+/** A process of the run. One that is talked with may be kept over several attempts. */
+export interface LiveAgent {
+  readonly running: RunningProcess;
+  readonly reader: OutputReader;
+  /** Null where the program is only listened to. */
+  readonly conversation: Conversation | null;
+  readonly command: PreparedLaunch['command'];
+  readonly env: PreparedLaunch['env'];
+  /** Whether it can be given another turn. */
+  readonly isAlive: boolean;
+  /** Ends it; resolves when nothing of it is left. */
+  end(): Promise<void>;
+  /** Ends it between two attempts; what it still printed is returned, for the next attempt to record. */
+  dismiss(): Promise<readonly OutputChunk[]>;
+}
+
+/** Bytes that are kept of what a process prints while no attempt records it. */
+const MAX_LEFTOVER = 1024 * 1024;
+
+/** Launches the process of an attempt. */
+export async function launchAgent(
+  context: RunContext,
+  plan: { readonly workdir: string; readonly sessionId: string | null },
+  prepared: PreparedLaunch,
+): Promise<LiveAgent> {
+  const { ports, runDir, spec } = context;
+  const { command, env, stdin, converse } = prepared;
+  const note = await recordProcess(join(ports.data, 'processes'), runDir);
+  let running: RunningProcess;
+  try {
+    const input = converse !== undefined ? { keepInput: true } : stdin === undefined ? {} : { stdin };
+    running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal: spec.terminal ?? false });
+  } catch (error) {
+    await note.forget();
+    throw error;
+  }
+  const conversation = openConversation(context, plan, prepared, running);
+  const reader = new OutputReader(running.output);
+  let hasExited = false;
+  void running.ended.then(() => (hasExited = true));
+  let ending: Promise<void> | null = null;
+
+  async function endAll(): Promise<void> {
+    conversation?.close();
+    try {
+      await running.stop().catch((error: unknown) => {
+        ports.logger.warn('cannot end a process of the run', { run_id: context.id, error: getErrorMessage(error) });
+      });
+      await endEscapedProcesses(runDir);
+    } finally {
+      await note.forget();
+    }
+  }
+  const end = async (): Promise<void> => {
+    ending ??= endAll();
+    await ending;
+  };
+
+  try {
+    await note.started(running.identity);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return {
+    running,
+    reader,
+    conversation,
+    command,
+    env,
+    get isAlive() {
+      return ending === null && !hasExited;
+    },
+    end,
+    async dismiss() {
+      conversation?.finish();
+      const secrets = createAttemptSecrets(env, ports.secretPatterns);
+      const rest: OutputChunk[] = [];
+      let left = MAX_LEFTOVER;
+      reader.resume();
+      for (let chunk = await reader.next(); chunk !== null && left > 0; chunk = await reader.next()) {
+        const bytes = secrets.mask(chunk.stream, chunk.bytes.subarray(0, left));
+        left -= chunk.bytes.length;
+        rest.push({ stream: chunk.stream, bytes });
+      }
+      reader.abandon();
+      await end();
+      return [...rest, ...secrets.endMask()].filter(({ bytes }) => bytes.length > 0);
+    },
+  };
+}
+
+function openConversation(
+  context: RunContext,
+  { workdir, sessionId }: { readonly workdir: string; readonly sessionId: string | null },
+  { converse }: PreparedLaunch,
+  running: RunningProcess,
+): Conversation | null {
+  if (converse === undefined) return null;
+  const { spec, control, stopwatch, limits, ports, runDir } = context;
+  const permissions = spec.permissions ?? 'safe';
+  return new Conversation({
+    request: {
+      ...converse,
+      workdir,
+      sessionId,
+      keepMode: permissions === 'bypass',
+      ...(spec.model === undefined ? {} : { model: spec.model }),
+    },
+    policy: { permissions, rules: [...ports.approvals, ...(spec.approvals ?? [])], workdir, runDir },
+    control,
+    stopwatch,
+    waitMs: limits.wait_s * 1000,
+    holdMs: limits.hold_s * 1000,
+    onQuestion: ports.onQuestion,
+    onUnanswered: ports.onUnanswered,
+    process: {
+      write: (bytes) => running.input.write(bytes),
+      get waiting() {
+        return running.input.waiting;
+      },
+      closeInput: () => running.input.close(),
+      stop: () => void running.stop().catch(() => undefined),
+    },
+  });
+}

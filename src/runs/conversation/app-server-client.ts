@@ -1,0 +1,150 @@
+import { field, isApproval, nameField, objectField } from '../../events/index.js';
+import type { RpcId } from '../../events/index.js';
+import { VERSION } from '../../files/index.js';
+import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
+import { RpcPeer } from './rpc-peer.js';
+
+const INVALID_PARAMS = -32_602;
+
+/** Our side of `codex app-server`. */
+export class AppServerClient implements AgentClient {
+  /** Its threads are files. */
+  readonly canResume = true;
+  readonly #request: AgentRequest;
+  readonly #ports: AgentClientPorts;
+  readonly #peer: RpcPeer;
+  readonly #questions = new Map<number, RpcId>();
+  #permissions = 0;
+  #threadId: string | null = null;
+  #turnId: string | null = null;
+  #isOver = false;
+
+  constructor(request: AgentRequest, ports: AgentClientPorts, { handshakeMs }: ClientLimits = {}) {
+    this.#request = request;
+    this.#ports = ports;
+    this.#peer = new RpcPeer(
+      {
+        send: (message) => ports.send(message),
+        onRequest: (id, method, params) => this.#readRequest(id, method, params),
+        onNotification: (method, params) => this.#readNotification(method, params),
+        onError: () => this.#end(),
+        onBroken: (reason) => {
+          this.#isOver = true;
+          ports.onBroken(reason);
+        },
+      },
+      // It leaves out the version of JSON-RPC.
+      { engine: 'codex', envelope: {}, handshakeMs },
+    );
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  start(prompt: string): void {
+    const end = (): void => this.#end();
+    const clientInfo = { name: 'sluice', title: 'Sluice', version: VERSION };
+    this.#peer.ask('initialize', { clientInfo }, () => this.#openThread(() => this.prompt(prompt)), end);
+  }
+
+  prompt(text: string): void {
+    this.#isOver = false;
+    this.#permissions = 0;
+    this.#questions.clear();
+    this.#turnId = null;
+    const params = { threadId: this.#threadId, input: [{ type: 'text', text, text_elements: [] }] };
+    this.#peer.endHandshake();
+    const started = (result: object): void => {
+      const turn = objectField(result, 'turn');
+      this.#turnId = turn === null ? null : nameField(turn, 'id');
+    };
+    this.#peer.request('turn/start', params, started, () => this.#end());
+  }
+
+  receive(bytes: Uint8Array): void {
+    this.#peer.receive(bytes);
+  }
+
+  answer(number: number, optionId: string | null, about: AnswerAuthor): void {
+    const id = this.#questions.get(number);
+    if (id === undefined) return;
+    this.#questions.delete(number);
+    this.#peer.reply(id, { decision: optionId ?? 'decline', _meta: { sluice: about } });
+  }
+
+  cancel(about: AnswerAuthor): void {
+    if (this.#isOver || this.#threadId === null) return;
+    for (const number of this.#questions.keys()) this.answer(number, null, about);
+    if (this.#turnId === null) return;
+    const params = { threadId: this.#threadId, turnId: this.#turnId };
+    this.#peer.request(
+      'turn/interrupt',
+      params,
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#peer.close();
+  }
+
+  #openThread(next: () => void): void {
+    const { workdir: cwd, sessionId, model, thread = {} } = this.#request;
+    this.#peer.notify('initialized');
+    const settings = { cwd, ...thread, ...(model === undefined ? {} : { model }) };
+    const opened = (result: object): void => {
+      const started = objectField(result, 'thread');
+      this.#threadId = started === null ? null : nameField(started, 'id');
+      if (this.#threadId === null) return this.#peer.break('it opened a thread without an id');
+      next();
+    };
+    if (sessionId === null) return this.#peer.ask('thread/start', settings, opened, () => this.#end());
+    const lost = (): void => {
+      this.close();
+      this.#ports.onSessionLost('Codex refused to resume its thread');
+    };
+    // Its history is known: it is in the attempts before.
+    this.#peer.ask('thread/resume', { threadId: sessionId, excludeTurns: true, ...settings }, opened, lost);
+  }
+
+  #readRequest(id: RpcId, method: string, params: object): void {
+    if (!isApproval(method)) return this.#peer.refuseMethod(id, method);
+    if (nameField(params, 'itemId') === null) return this.#peer.refuse(id, INVALID_PARAMS, 'itemId is missing');
+    this.#permissions += 1;
+    this.#questions.set(this.#permissions, id);
+    this.#ports.onPermission(this.#permissions, null);
+  }
+
+  #readNotification(method: string, params: object): void {
+    if (nameField(params, 'threadId') !== this.#threadId || this.#threadId === null) return;
+    if (method === 'turn/started') this.#turnId = readTurn(params) ?? this.#turnId;
+    if (method === 'serverRequest/resolved') return this.#readResolved(field(params, 'requestId'));
+    if (method !== 'turn/completed') return;
+    const turn = readTurn(params);
+    if (this.#turnId === null || turn === null || turn === this.#turnId) this.#end();
+  }
+
+  /** Codex says this of every request that is settled; of one that is open it does not want the answer any more. */
+  #readResolved(id: unknown): void {
+    for (const [number, asked] of this.#questions) {
+      if (asked !== id) continue;
+      this.#questions.delete(number);
+      this.#ports.onWithdrawn(number);
+    }
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#peer.endHandshake();
+    this.#ports.onEnd();
+  }
+}
+
+function readTurn(params: object): string | null {
+  const turn = objectField(params, 'turn');
+  return turn === null ? null : nameField(turn, 'id');
+}

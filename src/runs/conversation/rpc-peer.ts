@@ -1,0 +1,145 @@
+import { createRecordReader, readRpcMessage, resultFields } from '../../events/index.js';
+import type { EngineName, RpcId, RpcMessage } from '../../events/index.js';
+import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './agent-client.js';
+
+/** What a peer reports. */
+interface RpcPeerPorts {
+  send(message: object): void;
+  onRequest(id: RpcId, method: string, params: object): void;
+  onNotification(method: string, params: object): void;
+  /** The agent says that something went wrong, about no request. */
+  onError(): void;
+  onBroken(reason: string): void;
+}
+
+interface RpcPeerOptions {
+  /** The engine that reads the same bytes. */
+  readonly engine: EngineName;
+  /** What every message has beside its own fields. */
+  readonly envelope: object;
+  readonly handshakeMs?: number | undefined;
+}
+
+const METHOD_NOT_FOUND = -32_601;
+
+/** One side of a conversation in JSON-RPC: numbers requests, pairs answers, and notices who does not keep to it. */
+export class RpcPeer {
+  readonly #ports: RpcPeerPorts;
+  readonly #options: RpcPeerOptions;
+  readonly #reader;
+  readonly #sent = new Map<RpcId, (message: Extract<RpcMessage, { kind: 'result' | 'error' }>) => void>();
+  /** Requests of the agent that are not answered. */
+  readonly #asked = new Set<RpcId>();
+  #nextId = 0;
+  #requests = 0;
+  #strayLines = 0;
+  #hasAnswered = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(ports: RpcPeerPorts, options: RpcPeerOptions) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#reader = createRecordReader(options.engine, (record) =>
+      this.#read(record === null ? null : readRpcMessage(record)),
+    );
+  }
+
+  receive(bytes: Uint8Array): void {
+    this.#reader.push(bytes);
+  }
+
+  /** Asks the agent for a step of the handshake, which has its time. */
+  ask(method: string, params: object, next: (result: object) => void, refused: () => void): void {
+    clearTimeout(this.#timer);
+    const { handshakeMs = HANDSHAKE_MS } = this.#options;
+    const seconds = Math.round(handshakeMs / 1000);
+    this.#timer = setTimeout(() => this.break(`it did not answer ${method} within ${seconds} s`), handshakeMs);
+    this.#timer.unref();
+    this.request(method, params, next, refused);
+  }
+
+  /** The handshake is over: the agent takes the time it needs. */
+  endHandshake(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Asks the agent for something that may take any time. */
+  request(method: string, params: object, next: (result: object) => void, refused: () => void): void {
+    const id = this.#nextId;
+    this.#nextId += 1;
+    this.#sent.set(id, (message) => (message.kind === 'result' ? next(resultFields(message.result)) : refused()));
+    this.#send({ id, method, params });
+  }
+
+  notify(method: string, params?: object): void {
+    this.#send({ method, ...(params === undefined ? {} : { params }) });
+  }
+
+  /** Answers a request of the agent. */
+  reply(id: RpcId, result: object): void {
+    this.#asked.delete(id);
+    this.#send({ id, result });
+  }
+
+  /** Refuses a request of the agent. */
+  refuse(id: RpcId, code: number, message: string): void {
+    this.#asked.delete(id);
+    this.#send({ id, error: { code, message } });
+  }
+
+  refuseMethod(id: RpcId, method: string): void {
+    this.refuse(id, METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 100)}`);
+  }
+
+  break(reason: string): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#ports.onBroken(reason);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #send(message: object): void {
+    this.#ports.send({ ...this.#options.envelope, ...message });
+  }
+
+  #read(message: RpcMessage | null): void {
+    if (this.#isClosed) return;
+    if (message === null) return this.#readStrayLine();
+    switch (message.kind) {
+      case 'notification':
+        return this.#ports.onNotification(message.method, message.params);
+      case 'request':
+        return this.#readRequest(message.id, message.method, message.params);
+      case 'result':
+      case 'error': {
+        const settle = message.id === null ? undefined : this.#sent.get(message.id);
+        if (message.id === null || settle === undefined) {
+          if (message.kind === 'error' && message.id === null) return this.#ports.onError();
+          return this.break(`it answered ${JSON.stringify(message.id)}, which is no open request`);
+        }
+        this.#hasAnswered = true;
+        this.#sent.delete(message.id);
+        return settle(message);
+      }
+    }
+  }
+
+  #readStrayLine(): void {
+    this.#strayLines += 1;
+    if (!this.#hasAnswered && this.#strayLines > MAX_STRAY_LINES)
+      this.break('it prints something else than messages; is it started with the right options?');
+  }
+
+  #readRequest(id: RpcId, method: string, params: object): void {
+    this.#requests += 1;
+    if (this.#requests > MAX_REQUESTS) return this.break(`it made more than ${MAX_REQUESTS} requests`);
+    if (this.#asked.has(id)) return this.break(`it used the request id ${JSON.stringify(id)} twice`);
+    this.#asked.add(id);
+    this.#ports.onRequest(id, method, params);
+  }
+}

@@ -1,0 +1,178 @@
+import {
+  createRecordReader,
+  field,
+  objectField,
+  readControlRequest,
+  readControlResponse,
+  readToolQuestion,
+  readWithdrawal,
+} from '../../events/index.js';
+import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './agent-client.js';
+import type { AgentClient, AgentClientPorts, AnswerAuthor, ClientLimits } from './agent-client.js';
+
+interface Question {
+  readonly id: string;
+  readonly input: object;
+}
+
+/** Our side of `--input-format stream-json`, as Claude Code and Qwen Code speak it: user messages and control requests. */
+export class StreamJsonClient implements AgentClient {
+  /** Their sessions are files. */
+  readonly canResume = true;
+  readonly #ports: AgentClientPorts;
+  readonly #handshakeMs: number;
+  readonly #reader;
+  /** Our requests that are not answered, and what comes after the answer. */
+  readonly #sent = new Map<string, () => void>();
+  /** The agent's requests that are not answered, by the number of their question. */
+  readonly #questions = new Map<number, Question>();
+  #nextId = 0;
+  #requests = 0;
+  #permissions = 0;
+  #strayLines = 0;
+  #hasAnswered = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+  #isClosed = false;
+
+  constructor(engine: 'claude' | 'qwen', ports: AgentClientPorts, { handshakeMs = HANDSHAKE_MS }: ClientLimits = {}) {
+    this.#ports = ports;
+    this.#handshakeMs = handshakeMs;
+    this.#reader = createRecordReader(engine, (record) => this.#read(record));
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  start(prompt: string): void {
+    const seconds = Math.round(this.#handshakeMs / 1000);
+    this.#timer = setTimeout(() => this.#break(`it did not answer initialize within ${seconds} s`), this.#handshakeMs);
+    this.#timer.unref();
+    this.#request({ subtype: 'initialize' }, () => {
+      clearTimeout(this.#timer);
+      this.prompt(prompt);
+    });
+  }
+
+  prompt(text: string): void {
+    this.#isOver = false;
+    this.#permissions = 0;
+    this.#questions.clear();
+    const message = { role: 'user', content: [{ type: 'text', text }] };
+    this.#ports.send({ type: 'user', message, parent_tool_use_id: null, session_id: '' });
+  }
+
+  receive(bytes: Uint8Array): void {
+    this.#reader.push(bytes);
+  }
+
+  answer(number: number, optionId: string | null, about: AnswerAuthor): void {
+    const question = this.#questions.get(number);
+    if (question === undefined) return;
+    this.#questions.delete(number);
+    const response =
+      optionId === 'allow'
+        ? { behavior: 'allow', updatedInput: question.input, sluice: about }
+        : { behavior: 'deny', message: about.why ?? 'The use of this tool was denied.', sluice: about };
+    this.#respond({ subtype: 'success', request_id: question.id, response });
+  }
+
+  cancel(about: AnswerAuthor): void {
+    if (this.#isOver || this.#isClosed) return;
+    for (const number of this.#questions.keys()) this.answer(number, null, about);
+    this.#request({ subtype: 'interrupt' }, () => undefined);
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #request(request: object, next: () => void): void {
+    this.#nextId += 1;
+    const id = `sluice-${this.#nextId}`;
+    this.#sent.set(id, next);
+    this.#ports.send({ type: 'control_request', request_id: id, request });
+  }
+
+  #respond(response: object): void {
+    this.#ports.send({ type: 'control_response', response });
+  }
+
+  #read(record: object | null): void {
+    if (this.#isClosed) return;
+    if (record === null) return this.#readStrayLine();
+    switch (field(record, 'type')) {
+      case 'control_response':
+        return this.#readResponse(record);
+      case 'control_request':
+        return this.#readRequest(record);
+      case 'control_cancel_request':
+        return this.#readWithdrawal(record);
+      case 'result':
+        return this.#end();
+      default:
+        this.#hasAnswered = true;
+    }
+  }
+
+  #readResponse(record: object): void {
+    const response = readControlResponse(record);
+    const next = response === null ? undefined : this.#sent.get(response.id);
+    if (response === null || next === undefined)
+      return this.#break(`it answered ${JSON.stringify(response?.id)}, which is no open request`);
+    this.#sent.delete(response.id);
+    this.#hasAnswered = true;
+    if (response.error === null) return next();
+    this.#break(`it refused a request: ${response.error}`);
+  }
+
+  #readRequest(record: object): void {
+    const request = readControlRequest(record);
+    if (request === null) return;
+    this.#requests += 1;
+    if (this.#requests > MAX_REQUESTS) return this.#break(`it made more than ${MAX_REQUESTS} requests`);
+    if ([...this.#questions.values()].some(({ id }) => id === request.id))
+      return this.#break(`it used the request id ${JSON.stringify(request.id)} twice`);
+    if (readToolQuestion(request) === null) {
+      const error = `Unsupported request: ${request.subtype.slice(0, 100)}`;
+      return this.#respond({ subtype: 'error', request_id: request.id, error });
+    }
+    this.#permissions += 1;
+    this.#questions.set(this.#permissions, {
+      id: request.id,
+      input: objectField(request.request, 'input') ?? {},
+    });
+    this.#ports.onPermission(this.#permissions, null);
+  }
+
+  #readWithdrawal(record: object): void {
+    const id = readWithdrawal(record);
+    for (const [number, question] of this.#questions) {
+      if (question.id !== id) continue;
+      this.#questions.delete(number);
+      this.#ports.onWithdrawn(number);
+    }
+  }
+
+  #readStrayLine(): void {
+    this.#strayLines += 1;
+    if (!this.#hasAnswered && this.#strayLines > MAX_STRAY_LINES)
+      this.#break('it prints something else than messages; is it started with the right options?');
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#ports.onEnd();
+  }
+
+  #break(reason: string): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#ports.onBroken(reason);
+  }
+}
