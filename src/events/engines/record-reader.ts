@@ -15,11 +15,11 @@ export interface RecordReader {
  * const reader = createRecordReader('claude', (record) => record !== null && answer(record))
  */
 export function createRecordReader(engine: EngineName, onRecord: (record: object | null) => void): RecordReader {
-  const { framing, detect } = ENGINES[engine];
+  const reading = ENGINES[engine];
   const framer = createFramer({
     stream: 'stdout',
-    framing,
-    recognises: (value) => detect(value) > 0,
+    framing: reading.framing,
+    recognises: (value) => reading.detect(value) > 0,
     onFrame: (frame) => {
       if (frame.kind === 'json') onRecord(frame.value);
       else if (frame.kind === 'text') onRecord(null);

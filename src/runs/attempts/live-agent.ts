@@ -69,6 +69,24 @@ export async function launchAgent(
     await ending;
   };
 
+  let dismissal: Promise<readonly OutputChunk[]> | null = null;
+
+  async function dismissAll(): Promise<readonly OutputChunk[]> {
+    conversation?.finish();
+    const secrets = createAttemptSecrets(env, ports.secretPatterns);
+    const rest: OutputChunk[] = [];
+    let left = MAX_LEFTOVER;
+    reader.resume();
+    for (let chunk = await reader.next(); chunk !== null && left > 0; chunk = await reader.next()) {
+      const bytes = secrets.mask(chunk.stream, chunk.bytes.subarray(0, left));
+      left -= chunk.bytes.length;
+      rest.push({ stream: chunk.stream, bytes });
+    }
+    reader.abandon();
+    await end();
+    return [...rest, ...secrets.endMask()].filter(({ bytes }) => bytes.length > 0);
+  }
+
   try {
     await note.started(running.identity);
   } catch (error) {
@@ -82,24 +100,10 @@ export async function launchAgent(
     command,
     env,
     get isAlive() {
-      return ending === null && !hasExited;
+      return ending === null && dismissal === null && !hasExited;
     },
     end,
-    async dismiss() {
-      conversation?.finish();
-      const secrets = createAttemptSecrets(env, ports.secretPatterns);
-      const rest: OutputChunk[] = [];
-      let left = MAX_LEFTOVER;
-      reader.resume();
-      for (let chunk = await reader.next(); chunk !== null && left > 0; chunk = await reader.next()) {
-        const bytes = secrets.mask(chunk.stream, chunk.bytes.subarray(0, left));
-        left -= chunk.bytes.length;
-        rest.push({ stream: chunk.stream, bytes });
-      }
-      reader.abandon();
-      await end();
-      return [...rest, ...secrets.endMask()].filter(({ bytes }) => bytes.length > 0);
-    },
+    dismiss: async () => (dismissal ??= dismissAll()),
   };
 }
 

@@ -12,7 +12,6 @@ import { runAttempt, recordUnstarted } from './run-attempt.js';
 import type { AttemptOutcome, AttemptPlan } from './run-attempt.js';
 import { warn } from './run-context.js';
 import type { RunContext } from './run-context.js';
-import type { OutputChunk } from '../process/output-queue.js';
 import type { LiveAgent } from './live-agent.js';
 import { explainStop } from './run-control.js';
 
@@ -92,17 +91,12 @@ async function waitForReply(context: RunContext, agent: LiveAgent | null): Promi
   const reason = `No answer within limits.wait_s (${limits.wait_s} s).`;
   const hint = 'Start the run again when somebody can answer.';
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), limits.wait_s * 1000);
-  let dismissal: Promise<readonly OutputChunk[]> | null = null;
-  const dismiss = (): void => void (dismissal ??= agent?.dismiss() ?? null);
-  const hold = canResume ? setTimeout(dismiss, limits.hold_s * 1000) : undefined;
+  const hold = canResume ? setTimeout(() => void agent?.dismiss(), limits.hold_s * 1000) : undefined;
   const answered = await control.answered();
   clearTimeout(timer);
   clearTimeout(hold);
-  const isAlive = answered.kind === 'reply' && dismissal === null && agent?.isAlive === true;
-  if (!isAlive) {
-    dismiss();
-    progress.leftover = (await dismissal) ?? [];
-  }
+  const isAlive = answered.kind === 'reply' && agent?.isAlive === true;
+  if (!isAlive) progress.leftover = (await agent?.dismiss()) ?? [];
   if (answered.kind === 'stop')
     return { ended: await recordUnstarted(context, { sessionId, reply: null }, explainStop(answered.stop)) };
   const { text } = answered;

@@ -55,16 +55,17 @@ export class OutputReader {
   #ask(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
-    this.#source.next().then(
-      (result) => {
-        this.#isAsked = false;
-        this.#arrived ??= result;
-        this.#wake?.();
-      },
-      (error: unknown) => {
-        this.#failure = { error };
-        this.#wake?.();
-      },
-    );
+    void this.#take();
+  }
+
+  async #take(): Promise<void> {
+    try {
+      const result = await this.#source.next();
+      this.#isAsked = false;
+      this.#arrived ??= result;
+    } catch (error) {
+      this.#failure = { error };
+    }
+    this.#wake?.();
   }
 }

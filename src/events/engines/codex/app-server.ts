@@ -242,7 +242,8 @@ export class AppServerReader {
 /** Codex says with an error what kind it is, and the HTTP status where there was one. */
 function readErrorInfo(error: object): { readonly httpStatus?: number; readonly detail?: unknown } {
   const info = field(error, 'codexErrorInfo');
-  const [kind] = isRecord(info) ? Object.values(info) : [];
+  const kinds: readonly unknown[] = isRecord(info) ? Object.values(info) : [];
+  const kind = kinds[0];
   const status = isRecord(kind) ? countField(kind, 'httpStatusCode') : null;
   return {
     ...(status === null ? undefined : { httpStatus: status }),
