@@ -25,6 +25,10 @@ const limitsSchema = object(
     hold_s: seconds,
     output_bytes: bound,
     line_bytes: bound,
+    /** RASP and FCMP events of all attempts. */
+    events: bound,
+    /** What the run folder holds: captured bytes and the events read from them. */
+    stored_bytes: bound,
     tokens: bound,
     /** US dollars, as the engine reports them. */
     cost: { type: 'number', exclusiveMinimum: 0 },

@@ -39,6 +39,7 @@ const STOPPED: ReadonlySet<Verdict> = new Set([
   'canceled',
   'timed_out',
   'limit',
+  'storage_limit',
   'not_started',
   'session_lost',
   'protocol_broken',

@@ -13,6 +13,7 @@ export const VERDICTS = [
   'canceled',
   'timed_out',
   'limit',
+  'storage_limit',
   'retry',
   'not_started',
   'session_lost',
@@ -44,6 +45,7 @@ export const FAILURE_CODES = {
   SESSION_LOST: 'There is no session to go on with, so the answer cannot be handed to the agent.',
   PROTOCOL_BROKEN: 'The agent did not keep to the protocol of the conversation.',
   RUN_LIMIT_EXCEEDED: 'The run went over one of its limits (bytes, line length, tokens, cost).',
+  RUN_STORAGE_EXCEEDED: 'The run stored more events or bytes than it may.',
 } as const;
 
 /** Why an attempt is neither. */

@@ -115,7 +115,7 @@ async function captureAll(
       mask: (stream, bytes) => secrets.mask(stream, bytes),
       endMask: () => secrets.endMask(),
       now: () => record.now(),
-      keep: async (chunks) => keep(context, record, chunks),
+      keep: async (chunks) => keep(context, record, chunks, gauge),
       stop: (stop) => control.requestStop(stop),
       abandon: end,
       idleMs: limits.idle_s * 1000,
@@ -128,9 +128,14 @@ async function captureAll(
   }
 }
 
-/** Records what was printed, and checks the limits of tokens and cost. */
-async function keep(context: RunContext, record: AttemptRecord, chunks: readonly CapturedChunk[]): Promise<void> {
-  const { usage, limits, control, progress } = context;
+/** Records what was printed, and checks the limits of tokens, cost and room. What was captured is stored whatever the limit. */
+async function keep(
+  context: RunContext,
+  record: AttemptRecord,
+  chunks: readonly CapturedChunk[],
+  gauge: OutputGauge,
+): Promise<void> {
+  const { usage, limits, control, progress, journal } = context;
   const events = await record.keep(chunks);
   progress.fcmpSeq = record.fcmpSeq;
   addFindings(context, events);
@@ -146,8 +151,22 @@ async function keep(context: RunContext, record: AttemptRecord, chunks: readonly
       reason: `The run cost more than limits.cost (${limits.cost} dollars).`,
       hint: 'Raise the limit, or ask for less.',
     });
+  } else if (journal.size.events > limits.events) {
+    control.requestStop({
+      verdict: 'storage_limit',
+      reason: `The run has more than limits.events (${limits.events}).`,
+      hint: STORAGE_HINT,
+    });
+  } else if (journal.size.characters + gauge.bytes > limits.stored_bytes) {
+    control.requestStop({
+      verdict: 'storage_limit',
+      reason: `The run stored more than limits.stored_bytes (${limits.stored_bytes} bytes).`,
+      hint: STORAGE_HINT,
+    });
   }
 }
+
+const STORAGE_HINT = 'Raise the limit, or let the agent print less. Everything it printed until then is stored.';
 
 /** Adds what the events report: tokens and cost, diagnostics, denied tools, the model. */
 export function addFindings({ usage, findings }: RunContext, events: readonly Emitted[]): void {

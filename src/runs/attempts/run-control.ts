@@ -6,7 +6,7 @@ import type { EngineTrouble } from '../result/run-findings.js';
 
 /** Why Sluice itself ends a run. */
 export interface Stop {
-  readonly verdict: 'canceled' | 'timed_out' | 'limit' | 'session_lost' | 'protocol_broken';
+  readonly verdict: 'canceled' | 'timed_out' | 'limit' | 'storage_limit' | 'session_lost' | 'protocol_broken';
   /** What happened. */
   readonly reason: string;
   /** What to do about it. */

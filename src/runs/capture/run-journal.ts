@@ -17,6 +17,8 @@ export interface RunJournal {
   write(events: readonly Emitted[]): Promise<void>;
   /** Stores how much of an attempt's output this version does not know. */
   writeDrift(summary: DriftSummary): Promise<void>;
+  /** How much was written so far. */
+  readonly size: { readonly events: number; readonly characters: number };
   /** Resolves when everything is stored and published. */
   close(): Promise<void>;
 }
@@ -34,10 +36,14 @@ interface JournalOptions {
 /** See {@link RunJournal}. */
 export function createRunJournal(runId: string, { files, log, feed, logger, ending }: JournalOptions): RunJournal {
   const queue = log === null ? null : new LogQueue(runId, { log, feed, logger, ending });
+  const size = { events: 0, characters: 0 };
   return {
+    size,
     async write(events) {
       if (events.length === 0) return;
       const packs = packEvents(events);
+      size.events += events.length;
+      for (const { lines } of packs) size.characters += lines.length;
       const inFolder = files.append(events, packs);
       if (queue !== null) return queue.write({ events, packs, inFolder });
       await inFolder;

@@ -97,6 +97,21 @@ describe('a limit', () => {
     expect((await site.calls()).filter(({ pid }) => isAlive(pid))).toEqual([]);
   });
 
+  it.each([
+    [{ events: 500 }, /limits\.events \(500\)/u],
+    [{ stored_bytes: 20_000 }, /limits\.stored_bytes \(20000 bytes\)/u],
+  ])('of room ends the run, with everything stored that was captured: %o', async (limits, message) => {
+    const site = await makeSite([{ print: 'a\n'.repeat(20_000) }, HANG]);
+    const { result, events, file } = await runToEnd(makeSpec(site, limits), site);
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'RUN_STORAGE_EXCEEDED', category: 'limit' } });
+    expect(result.error?.message).toMatch(message);
+    const printed = await file('stdout.1.log');
+    const deltas = events.filter(
+      ({ protocol, event }) => protocol === 'fcmp' && event.type === 'assistant.message.delta',
+    );
+    expect(deltas.length).toBe(printed.split('\n').length - 1);
+  });
+
   it('of bytes is kept to the byte', async () => {
     const site = await makeSite([{ flood: 1e8 }]);
     const { file } = await runToEnd(makeSpec(site, { output_bytes: 12_345 }), site);

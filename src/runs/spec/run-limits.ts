@@ -5,7 +5,8 @@ export type DecidedLimits = Readonly<Record<keyof RunLimits, number>>;
 
 /**
  * What a run may cost unless its spec says otherwise: an hour of work, ten minutes without a byte, a day for a person
- * to answer, a minute in which a process is kept that waits for a permission, 256 MiB of output, 16 MiB in one line, and as many tokens and dollars as the engine's own settings allow.
+ * to answer, a minute in which a process is kept that waits for a permission, 256 MiB of output, 16 MiB in one line, four
+ * million events, 1 GiB in the run folder, and as many tokens and dollars as the engine's own settings allow.
  */
 export const DEFAULT_LIMITS: DecidedLimits = {
   time_s: 3600,
@@ -14,6 +15,8 @@ export const DEFAULT_LIMITS: DecidedLimits = {
   hold_s: 60,
   output_bytes: 256 * 1024 * 1024,
   line_bytes: 16 * 1024 * 1024,
+  events: 4_000_000,
+  stored_bytes: 1024 * 1024 * 1024,
   tokens: Number.POSITIVE_INFINITY,
   cost: Number.POSITIVE_INFINITY,
 };

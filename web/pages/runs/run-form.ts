@@ -140,13 +140,13 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
 
 /** What of a run the form has no field for; it is kept when a run is edited and started again. */
 export type KeptSpec = Pick<RunRequest, 'terminal'> & {
-  readonly limits: Pick<NonNullable<RunRequest['limits']>, 'output_bytes' | 'line_bytes'>;
+  readonly limits: Pick<NonNullable<RunRequest['limits']>, 'output_bytes' | 'line_bytes' | 'events' | 'stored_bytes'>;
 };
 
 /** Fills the form with the spec of an earlier run. */
 export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; readonly kept: KeptSpec } {
   const { contract = {}, limits = {}, command = [] } = spec;
-  const { output_bytes, line_bytes } = limits;
+  const { output_bytes, line_bytes, events, stored_bytes } = limits;
   return {
     form: {
       engine: spec.engine,
@@ -172,7 +172,7 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
       inputFiles: (spec.input_files ?? []).join('\n'),
       requestId: '',
     },
-    kept: { ...given({ terminal: spec.terminal }), limits: given({ output_bytes, line_bytes }) },
+    kept: { ...given({ terminal: spec.terminal }), limits: given({ output_bytes, line_bytes, events, stored_bytes }) },
   };
 }
 
