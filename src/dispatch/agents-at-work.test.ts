@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { codex } from '../events/contract/translate-lines.contract.js';
 import { makeSite } from '../runs/scenarios/fixtures/make-site.js';
 import type { Step } from '../runs/scenarios/fixtures/make-site.js';
 import type { Store } from '../store/store.js';
 import { openWorkshop } from './fixtures/workshop.js';
+import { readChange } from './review/read-change.js';
 
 function say(...records: readonly object[]): Step {
   return { print: records.map((record) => `${JSON.stringify(record)}\n`).join('') };
@@ -81,6 +84,67 @@ describe('an agent as a worker', { timeout: 30_000 }, () => {
       draft: { changes: { pr: '#7' }, tests: 'n/a', summary: 'Done.' },
     });
     expect(execution).toMatchObject({ result_encoding: 'streams', parse_status: 'anchors' });
+  });
+});
+
+describe('an agent whose change a person sends back', { timeout: 30_000 }, () => {
+  const attempt = (number: number, session: string): readonly Step[] => {
+    const result = { ...RESULT, run_id: `2020-01-01-qa-000${number}`, changes: {} };
+    const text = `<json>${JSON.stringify(result)}</json>`;
+    return [
+      { file: 'work.txt', text: `try ${number}\n` },
+      say(codex.thread(session), codex.message(text), codex.completed(10, 1)),
+    ];
+  };
+
+  async function sendBack(session: string) {
+    const site = await makeSite(attempt(1, session), attempt(2, 't-2'), attempt(3, 't-3'));
+    const { data, start, submit, settled, store, lead } = await openWorkshop({
+      lead: {
+        clock: () => Date.parse('2020-01-01T12:00:00Z'),
+        checks: { unit: { command: ['false'], network: 'host' } },
+      },
+    });
+    const repository = join(data, 'repository');
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-C', repository, '-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args]);
+    git('init', '--quiet', '--initial-branch=main');
+    git('add', '.');
+    git('commit', '--quiet', '-m', 'Begin');
+    start({ runs: { data, programs: { codex: site.agent } } });
+    const first = await submit('local#1', {}, { worker: 'codex-cli', checks: ['unit'] });
+    const reviewed = [await settled(first)];
+    for (const text of ['Say more.', 'Say less.']) {
+      const [item] = (await store.listInbox({ open: true })).items;
+      const comments = [{ path: 'work.txt', line: 1, side: 'new', text }] as const;
+      const asked = { id: item?.id ?? '', action: 'retry', who: 'Ada', why: 'Nearly.', comments } as const;
+      const { order = first.order } = await lead.resolve(asked);
+      reviewed.push(await settled({ ...first, order }));
+    }
+    const maskText = (text: string): string => text;
+    const changes = reviewed.flatMap((record) =>
+      record === undefined ? [] : [readChange({ data, maskText }, record)],
+    );
+    return { calls: await site.calls(), changes: await Promise.all(changes), reviewed };
+  }
+
+  it('goes on at the same path, in the same session, with the comments as part of its instructions', async () => {
+    const { calls, changes, reviewed } = await sendBack('t-1');
+    expect(new Set(calls.map(({ cwd }) => cwd)).size).toBe(1);
+    const sessions = calls.map(({ args }) =>
+      args.includes('resume') ? args.find((word) => word.startsWith('t-')) : '',
+    );
+    expect(sessions).toEqual(['', 't-1', 't-2']);
+    expect(calls[1]?.input).toContain('- work.txt, line 1: Say more.');
+    expect(calls[2]?.input).toContain('- work.txt, line 1: Say less.');
+    expect(new Set(reviewed.map((record) => record?.base_commit)).size).toBe(1);
+    const texts = changes.map(({ files }) => files[0]?.hunks[0]?.lines.map(({ text }) => text));
+    expect(texts).toEqual([['try 1'], ['try 2'], ['try 3']]);
+  });
+
+  it('begins a new session where the engine named none that it could resume', async () => {
+    const { calls } = await sendBack('-rf');
+    expect(calls[1]?.args).not.toContain('resume');
   });
 });
 

@@ -15,7 +15,7 @@ describe('the schemas', () => {
   });
 
   test('an order is a request with its run id, and where a retry begins', () => {
-    const { run_id: _, start_commit: __, ...fields } = WORK_ORDER_SCHEMA.properties;
+    const { run_id: _, start_commit: __, start_run: ___, start_folder: ____, ...fields } = WORK_ORDER_SCHEMA.properties;
     expect(fields).toEqual(WORK_REQUEST_SCHEMA.properties);
     expect(WORK_ORDER_SCHEMA.required).toEqual([...WORK_REQUEST_SCHEMA.required, 'run_id']);
   });

@@ -15,6 +15,9 @@ export const WORKER_NAME = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-
 /** What a request may be called, so that it can be sent again: one for an order, one for a run. */
 export const REQUEST_ID = { ...line, maxLength: 200 } as const;
 
+/** Names a run, and the folders that belong to it. */
+const RUN_FOLDER = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9-]*$' } as const;
+
 /** How many runs one race has at most. */
 const MAX_RUNNERS = 8;
 
@@ -140,6 +143,14 @@ export const workOrder = {
       pattern: '^[0-9a-f]{4,64}$',
       description:
         'Of a retry: the reviewed commit that a worktree begins from, instead of where the repository stands.',
+    },
+    start_run: {
+      ...RUN_FOLDER,
+      description: 'Of a retry: the reviewed run, whose session it resumes where the engine can.',
+    },
+    start_folder: {
+      ...RUN_FOLDER,
+      description: 'Of a retry: the run whose worktree stood where this one stands; the first of several retries.',
     },
   },
   required: [...required, 'run_id'],

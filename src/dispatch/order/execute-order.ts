@@ -1,10 +1,13 @@
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
 import { isPresent, makeFolder, replaceFile } from '../../files/index.js';
 import { chooseIsolation, findWrapper, RESULT_FILES, STREAM_BYTES } from '../../orders/index.js';
 import type { WorkerEnd } from '../../orders/index.js';
+import { runSpecSchema } from '../../records/index.js';
 import type { OrderRecord, RunResult, WorkOrder } from '../../records/index.js';
 import { readLastAttempt, runFolderPath } from '../../run-folder/index.js';
+import { listLaunchers } from '../../runs/index.js';
 import { acquireFolder, CANCELED_BEFORE_START, runToEnd } from '../run-to-end.js';
 import type { HeldClaim } from '../hold-claim.js';
 import { retryStore } from '../retry-store.js';
@@ -57,7 +60,7 @@ export async function executeOrder(
   try {
     // Before the agent can change anything.
     const start = await beginAt(await recordStart(order.repo_dir), worktree === undefined ? undefined : order);
-    const prepared = await prepareOrder(context, record, worktree, start);
+    const prepared = await resumeSession(context, order, await prepareOrder(context, record, worktree, start));
     if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
     const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
     const base = 'why' in start || start.isEmpty ? {} : { baseCommit: start.head };
@@ -109,6 +112,28 @@ async function chooseWorktree({ lead, runs }: WorkContext, { order, run }: Order
   }
   return (await chooseIsolation(order, { type })) === 'worktree' ? findWorktree(runs.data, order, run) : undefined;
 }
+
+/**
+ * Lets a retry go on in the session of the run that was reviewed. Only on the machine that has it, with the same engine, and
+ * with one that can resume.
+ */
+async function resumeSession<T extends Injection | { readonly startError: string }>(
+  context: WorkContext,
+  { start_run: before }: WorkOrder,
+  prepared: T,
+): Promise<T> {
+  if (before === undefined || !('spec' in prepared)) return prepared;
+  const { spec } = prepared;
+  const reviewed = await retryStore(async () => context.store.findRun(before), context);
+  const session = reviewed?.result?.session_id;
+  const isHere = reviewed?.owner?.host === hostname() && reviewed.spec.engine === spec.engine;
+  const canResume = listLaunchers(context.runs.agents)[spec.engine]?.canResume === true;
+  if (!isHere || !canResume || session === undefined || session === null || !SESSION.test(session)) return prepared;
+  return { ...prepared, spec: { ...spec, session } };
+}
+
+/** What a spec takes for a session. */
+const SESSION = new RegExp(runSpecSchema.properties.session.pattern);
 
 /** Everything that must be in place before the agent starts; a message if something cannot be. */
 async function prepareOrder(

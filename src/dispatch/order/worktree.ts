@@ -13,11 +13,15 @@ export interface Worktree {
   readonly branch: string;
 }
 
-/** The worktree of an order that has one. */
-export function findWorktree(data: string, order: Pick<WorkOrder, 'repo_dir' | 'run_id'>, run: string): Worktree {
+/** The worktree of an order that has one; a retry stands where the run before it stood, on a branch of its own. */
+export function findWorktree(
+  data: string,
+  order: Pick<WorkOrder, 'repo_dir' | 'run_id' | 'start_folder'>,
+  run: string,
+): Worktree {
   return {
     repoDir: order.repo_dir,
-    folder: join(data, 'worktrees', run),
+    folder: join(data, 'worktrees', order.start_folder ?? run),
     branch: `sluice/${order.run_id}-${run}`,
   };
 }

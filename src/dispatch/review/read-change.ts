@@ -26,8 +26,8 @@ const TIME = { timeLimitMs: 30_000 };
 type ShownChange = Pick<Change, 'source' | 'commit' | 'files' | 'truncated' | 'why'>;
 
 /**
- * Reads what an order has changed since its work began: its worktree, where that is still there, otherwise the commit that
- * its result or its branch names. The files and the repository are an agent's: git runs nothing that they name.
+ * Reads what an order has changed since its work began: a confirmed commit, else its worktree, where that is still there,
+ * else the commit that its result or its branch names. The files and the repository are an agent's: git runs nothing that they name.
  *
  * @example
  * const { files } = await readChange({ data, maskText }, record)
@@ -42,9 +42,14 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
   }
   try {
     const worktree = findWorktree(context.data, order, record.run);
-    const shown = (await isFolder(worktree.folder))
-      ? await readWorktree(context, worktree, base)
-      : await readCommit(context, worktree, record, base);
+    // A confirmed commit is the whole change, and a retry may stand at the same path by now.
+    const isConfirmed = record.decision?.evidence?.some(
+      ({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed',
+    );
+    const shown =
+      isConfirmed !== true && (await isFolder(worktree.folder))
+        ? await readWorktree(context, worktree, base)
+        : await readCommit(context, worktree, record, base);
     return { ...about, ...shown };
   } catch (error) {
     return {

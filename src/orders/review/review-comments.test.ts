@@ -9,21 +9,39 @@ const review = { who: 'Ada', why: 'Nearly.' };
 /** A settled order whose commit Sluice judged like this. */
 function settledWith(
   verdict: 'confirmed' | 'unchecked' | 'contradicted',
-): Pick<OrderRecord, 'order' | 'result' | 'decision'> {
+): Pick<OrderRecord, 'order' | 'run' | 'result' | 'decision'> {
   const evidence = [{ claim: 'commit', by: 'sluice', verdict, detail: '' }] as const;
-  return { order, result, decision: { action: 'needs-human', reason: '', result_code: 'none', next: '', evidence } };
+  return {
+    order,
+    run: '01RUN2',
+    result,
+    decision: { action: 'needs-human', reason: '', result_code: 'none', next: '', evidence },
+  };
 }
 
 describe('a retry after a review', () => {
-  it('begins from the reviewed commit where Sluice has confirmed it', () => {
+  it('goes on from the reviewed commit, run and folder where Sluice has confirmed the commit', () => {
+    const start = { start_commit: result.changes.commit, start_run: '01RUN2' };
     expect(continueFromReview(asked, settledWith('confirmed'), review)).toEqual({
       ...asked,
-      start_commit: result.changes.commit,
+      ...start,
+      start_folder: '01RUN2',
+    });
+    const retried = { ...asked, start_commit: 'abcdef', start_run: '01RUN1', start_folder: '01RUN1' };
+    expect(continueFromReview(retried, settledWith('confirmed'), review)).toEqual({
+      ...asked,
+      ...start,
+      start_folder: '01RUN1',
     });
   });
 
+  it('of a race repeats only the run that was reviewed', () => {
+    const racing = { ...asked, race: 3 };
+    expect(continueFromReview(racing, settledWith('contradicted'), review)).toEqual(asked);
+  });
+
   it.each(['unchecked', 'contradicted'] as const)('does not begin from a commit that is %s', (verdict) => {
-    const earlier = { ...asked, start_commit: 'abcdef' };
+    const earlier = { ...asked, start_commit: 'abcdef', start_run: '01RUN1', start_folder: '01RUN1' };
     expect(continueFromReview(earlier, settledWith(verdict), review)).toEqual(asked);
   });
 

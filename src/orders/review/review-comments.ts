@@ -18,12 +18,12 @@ export function findCommentProblems(comments: unknown): readonly string[] {
 type RepeatedOrder = Omit<WorkOrder, 'run_id' | 'request_id'>;
 
 /**
- * The order of a retry: it begins from the commit that was reviewed, where Sluice has confirmed that one, and its
- * instructions end with what the person said about lines of the change. Of a race only the run is repeated that was reviewed.
+ * The order of a retry: it goes on from the commit that was reviewed, at the same path and in the session of its run,
+ * where Sluice has confirmed that commit; otherwise it begins again. Its instructions end with what the person said about lines of the change. Of a race only the run is repeated that was reviewed.
  */
 export function continueFromReview(
-  { start_commit: _, race: __, ...asked }: RepeatedOrder,
-  { order, result, decision }: Pick<OrderRecord, 'order' | 'result' | 'decision'>,
+  { start_commit: _, start_run: __, start_folder: folder, race: ___, ...asked }: RepeatedOrder,
+  { order, run, result, decision }: Pick<OrderRecord, 'order' | 'run' | 'result' | 'decision'>,
   resolution: Pick<Resolution, 'who' | 'why' | 'comments'>,
 ): RepeatedOrder {
   const isConfirmed = decision?.evidence?.some(({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed');
@@ -31,7 +31,7 @@ export function continueFromReview(
   const { comments = [] } = resolution;
   return {
     ...asked,
-    ...(commit === undefined ? {} : { start_commit: commit }),
+    ...(commit === undefined ? {} : { start_commit: commit, start_run: run, start_folder: folder ?? run }),
     ...(comments.length === 0
       ? {}
       : { instructions: addReview(asked.instructions, order.run_id, resolution, comments) }),
