@@ -51,13 +51,15 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   api: { imports: [GROUND, 'records'], types: ['json', 'events'], packages: [], browserSafe: true },
   config: { imports: CORE, packages: 'any' },
   server: { imports: [...CORE, 'api', 'config'], packages: 'any' },
+  // Sluice as an agent: an edge like the server, with the protocol's own SDK.
+  acp: { imports: CORE, packages: ['@agentclientprotocol/sdk'] },
   client: {
     imports: [GROUND, 'api', 'records'],
     types: ['json', 'events'],
     packages: ['eventsource-parser'],
     browserSafe: true,
   },
-  cli: { imports: [...CORE, 'api', 'config', 'server', 'client'], packages: 'any' },
+  cli: { imports: [...CORE, 'acp', 'api', 'config', 'server', 'client'], packages: 'any' },
   // The libraries of the page are bundled into it.
   web: {
     imports: [GROUND, 'json', 'json-schema', 'records', 'client'],

@@ -34,6 +34,13 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
       does: 'let the agent edit files here',
     },
   ],
+  acp: [
+    { line: 'sluice acp --engine codex', does: 'the command of a custom agent in an editor that speaks ACP' },
+    {
+      line: 'sluice acp --engine gemini-acp --permissions ask --schema issue.schema.json',
+      does: 'pass permission requests to the editor, and validate every answer',
+    },
+  ],
   translate: [
     { line: 'sluice translate RUN_FOLDER', does: 'print the events as FCMP' },
     { line: 'sluice translate RUN_FOLDER --to agui', does: 'print AG-UI events' },

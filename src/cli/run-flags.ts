@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { omitUndefined } from '../base/index.js';
 import { resolve } from 'node:path';
 import type { Profile } from '../json/index.js';
@@ -67,7 +68,11 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
   };
 }
 
-async function readContract(flags: RunFlags, io: CommandIo): Promise<RunSpec['contract']> {
+/** The contract of a run, from the command line. */
+export async function readContract(
+  flags: Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align'>,
+  io: CommandIo,
+): Promise<RunSpec['contract']> {
   const { profile, allowPartial, align } = flags;
   const rules = omitUndefined({ profile, allow_partial: allowPartial, align });
   if (flags.schema === undefined) {
@@ -118,4 +123,18 @@ async function readPromptFile(file: string, io: CommandIo): Promise<string> {
       `The prompt ("${nameInput(file)}") is longer than ${MAX_PROMPT_BYTES} bytes. Put the material into files of the working folder.`,
     );
   return input.text;
+}
+
+/** A number of retries. */
+export function parseCount(word: string): number {
+  if (!/^\d{1,3}$/.test(word)) throw new InvalidArgumentError('Use a whole number from 0 to 999.');
+  return Number(word);
+}
+
+/** A time limit. */
+export function parseSeconds(word: string): number {
+  const seconds = Number(word);
+  if (!(seconds > 0 && seconds <= 7 * 24 * 3600))
+    throw new InvalidArgumentError('Use seconds, more than 0 and at most a week.');
+  return seconds;
 }

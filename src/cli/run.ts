@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   parse: async () => (await import('./commands/parse.js')).addParseCommand,
   repair: async () => (await import('./commands/repair.js')).addRepairCommand,
   run: async () => (await import('./commands/run.js')).addRunCommand,
+  acp: async () => (await import('./commands/acp.js')).addAcpCommand,
   translate: async () => (await import('./commands/translate.js')).addTranslateCommand,
   replay: async () => (await import('./commands/replay.js')).addReplayCommand,
   trust: async () => (await import('./commands/trust.js')).addTrustCommand,

@@ -47,6 +47,8 @@ export interface StartedRun {
   readonly lock: FolderLock | undefined;
   /** Variables beside those of the worker's environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Called once it has been started. */
+  readonly onRun?: (run: Run) => void;
 }
 
 /** Runs an agent under a claim and returns its result; replies and cancellation reach it through the claim. */
@@ -75,6 +77,7 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
     // What cannot be started at all was queued without being checked: that is the run's result.
     return failedResult(isSluiceError(error) ? error.code : NOT_STARTED, getErrorMessage(error));
   }
+  started.onRun?.(run);
   const cancel = () => void run.cancel(String(claim.stop.reason));
   if (claim.stop.aborted) cancel();
   claim.stop.addEventListener('abort', cancel, { once: true });

@@ -2,6 +2,7 @@ export { createTranslator, type Translator, type TranslatorOptions } from './tra
 export type { AttemptEnd } from './end/attempt-end.js';
 export type { Drained } from './protocol/translator-output.js';
 export { createAcpProjection, toAcp } from './projections/acp/acp.js';
+export { toAcpPermission, type AcpPermission } from './projections/acp/acp-permission.js';
 export type { AcpSessionNotification, AcpUpdate } from './projections/acp/acp-update.js';
 export { createAgUiProjection, toAgUi } from './projections/ag-ui/ag-ui.js';
 export type { AgUiEvent } from './projections/ag-ui/ag-ui-event.js';

@@ -4,10 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { run } from '../../scripts/run-tool.js';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
-const STAMP = `${FOLDER}node_modules/.installed-lock`;
+
+/** What only the agents of the Agent Client Protocol need: installed where they are asked for. */
+export const ACP_FOLDER = `${FOLDER}acp-agents/`;
 
 /** Where the programs are once they are installed. */
 export const PROGRAMS_FOLDER = `${FOLDER}node_modules/.bin`;
+
+/** Where the agents are that only speak the Agent Client Protocol. */
+export const ACP_PROGRAMS_FOLDER = `${ACP_FOLDER}node_modules/.bin`;
 
 /** What came of installing the programs. */
 export interface Installation {
@@ -20,34 +25,35 @@ export interface Installation {
  * Installs what the lock file names, unless that has been done. A program that is not published for this machine keeps
  * no other from being installed. `npm ci` would refuse a lock that does not name the binaries of every other platform.
  */
-export async function installPrograms(): Promise<Installation> {
+export async function installPrograms(folder: string = FOLDER): Promise<Installation> {
   const lock = createHash('sha256')
-    .update(readFileSync(`${FOLDER}package-lock.json`))
+    .update(readFileSync(`${folder}package-lock.json`))
     .digest('hex');
-  if (readStamp() === lock) return { done: true, problems: [] };
-  const problem = await npm('install', '--no-save', '--ignore-scripts');
+  const stamp = `${folder}node_modules/.installed-lock`;
+  if (readStamp(stamp) === lock) return { done: true, problems: [] };
+  const problem = await npm(folder, 'install', '--no-save', '--ignore-scripts');
   if (problem !== undefined) return { done: false, problems: [problem] };
   const problems: string[] = [];
-  for (const name of programsWithScripts()) {
-    const failure = await npm('rebuild', name);
+  for (const name of programsWithScripts(folder)) {
+    const failure = await npm(folder, 'rebuild', name);
     if (failure !== undefined) problems.push(failure);
   }
-  if (problems.length === 0) writeFileSync(STAMP, lock);
+  if (problems.length === 0) writeFileSync(stamp, lock);
   return { done: true, problems };
 }
 
 /** Those that must run a script of theirs to be complete. */
-function programsWithScripts(): string[] {
-  const { allowScripts } = JSON.parse(readFileSync(`${FOLDER}package.json`, 'utf8')) as {
+function programsWithScripts(folder: string): string[] {
+  const { allowScripts } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8')) as {
     allowScripts: Readonly<Record<string, boolean>>;
   };
   return Object.keys(allowScripts).filter((name) => allowScripts[name] === true);
 }
 
-/** Runs npm in the folder of the programs; returns the end of what it printed if it failed. */
-async function npm(...args: readonly string[]): Promise<string | undefined> {
+/** Runs npm in a folder of programs; returns the end of what it printed if it failed. */
+async function npm(folder: string, ...args: readonly string[]): Promise<string | undefined> {
   const options = ['--no-audit', '--no-fund', '--loglevel=error'];
-  const { exitCode, stdout, stderr } = await run('npm', [...args, ...options], FOLDER);
+  const { exitCode, stdout, stderr } = await run('npm', [...args, ...options], folder);
   return exitCode === 0 ? undefined : `${stdout}${stderr}`.trim().slice(-1000);
 }
 
@@ -59,9 +65,9 @@ export function installedVersion(name: string): string {
   return manifest.version;
 }
 
-function readStamp(): string | undefined {
+function readStamp(stamp: string): string | undefined {
   try {
-    return readFileSync(STAMP, 'utf8');
+    return readFileSync(stamp, 'utf8');
   } catch {
     return undefined;
   }

@@ -7,42 +7,51 @@ import { startVitest } from 'vitest/node';
 import { PROJECT } from '../../scripts/run-tool.js';
 import { countTests, hasPassed, renderTotals, type Totals } from '../../scripts/test-totals.js';
 import { examineEngines } from '../../src/runs/launch/examine-engines.js';
-import { installPrograms, PROGRAMS_FOLDER } from './install-programs.js';
+import { ACP_AGENTS } from './acp-agents.js';
+import { ACP_FOLDER, ACP_PROGRAMS_FOLDER, installPrograms, PROGRAMS_FOLDER } from './install-programs.js';
 import { REAL_ENGINES } from './real-engine.js';
 
 /** Slow ones first, so that they do not end alone. */
-const ORDER = ['opencode', 'qwen', 'copilot', 'gemini', 'claude', 'codex', 'iflow', 'acp'];
+const ORDER = ['opencode', 'qwen', 'copilot', 'gemini', 'claude', 'codex', 'iflow'];
 
-/** Their turns wait for addresses that cannot be reached here, minutes each: only where they are asked for. */
-const SLOW = ['acp'];
+/** The matrix of the Agent Client Protocol takes long and needs more programs: only where it is asked for. */
+const MATRIX = Object.keys(ACP_AGENTS).map((engine) => `acp-${engine.replace(/-acp$/u, '')}`);
 
 const words = process.argv.slice(2);
-const asked = words.includes('--all') ? ORDER : words;
+const asked = words.includes('--all')
+  ? [...ORDER, ...MATRIX]
+  : words.flatMap((word) => (word === 'acp' ? MATRIX : [word]));
+const wantsMatrix = MATRIX.some((name) => asked.includes(name));
 const notRun: string[] = [];
 
 const started = Date.now();
 const installation = await installPrograms();
 say(`install: ${installation.done ? 'done' : 'failed'} after ${secondsSince(started)} s`);
 for (const problem of installation.problems) say(problem);
+const matrixInstallation = wantsMatrix ? await installPrograms(ACP_FOLDER) : undefined;
+for (const problem of matrixInstallation?.problems ?? []) say(problem);
 
-process.env['PATH'] = [PROGRAMS_FOLDER, process.env['PATH']].join(delimiter);
+process.env['PATH'] = [PROGRAMS_FOLDER, ACP_PROGRAMS_FOLDER, process.env['PATH']].join(delimiter);
 const reports = await examineEngines({ env: process.env, cwd: PROJECT, timeoutMs: 60_000 });
-const engines: string[] = ORDER.filter((engine) => {
-  if (asked.length === 0 ? SLOW.includes(engine) : !asked.includes(engine)) {
-    notRun.push(`${engine}: not asked for`);
+const engines: string[] = [...MATRIX, ...ORDER].filter((name) => {
+  const isMatrix = MATRIX.includes(name);
+  if (asked.length === 0 ? isMatrix : !asked.includes(name)) {
+    if (!isMatrix) notRun.push(`${name}: not asked for`);
     return false;
   }
-  if (!Object.hasOwn(REAL_ENGINES, engine)) return true;
+  if (!isMatrix && !Object.hasOwn(REAL_ENGINES, name)) return true;
   if (!installation.done) {
-    notRun.push(`${engine}: the programs could not be installed`);
+    notRun.push(`${name}: the programs could not be installed`);
     return false;
   }
-  const report = reports.find((each) => each.engine === engine);
-  if (report?.version !== undefined) return true;
-  notRun.push(`${engine}: ${report?.status ?? 'unknown'}; ${report?.next ?? ''}`);
+  const report = reports.find(({ engine }) => engine === (isMatrix ? `${name.slice('acp-'.length)}-acp` : name));
+  if (isMatrix ? report?.path !== undefined : report?.version !== undefined) return true;
+  notRun.push(`${name}: ${report?.status ?? 'unknown'}; ${report?.next ?? ''}`);
   return false;
 });
-for (const name of asked) if (!ORDER.includes(name)) notRun.push(`${name}: there is no such engine`);
+if (!wantsMatrix) notRun.push('the agents of the Agent Client Protocol: not asked for (-- acp, or -- --all)');
+for (const name of asked)
+  if (name !== '--all' && ![...ORDER, ...MATRIX].includes(name)) notRun.push(`${name}: there is no such engine`);
 
 const totals = await runTests(engines);
 say(`tests: done after ${secondsSince(started)} s`);

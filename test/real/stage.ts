@@ -6,7 +6,7 @@ import type { RunPorts } from '../../src/runs/ports/run-ports.js';
 import type { RunResult } from '../../src/records/run-result.js';
 import type { RunSpec } from '../../src/records/run-spec.js';
 import { startRun, type Run } from '../../src/runs/start-run.js';
-import { PROGRAMS_FOLDER } from './install-programs.js';
+import { ACP_PROGRAMS_FOLDER, PROGRAMS_FOLDER } from './install-programs.js';
 import type { RealEngine } from './real-engine.js';
 import { startModel, type ModelOptions, type ModelReply, type ScriptedModel } from './scripted-model.js';
 
@@ -43,7 +43,7 @@ interface StageOptions extends ModelOptions {
 
 /** Makes a stage for an engine whose model will say this. */
 export async function setStage(
-  real: Pick<RealEngine, 'engine' | 'model' | 'homeFiles' | 'environment'>,
+  real: Pick<RealEngine, 'engine' | 'homeFiles' | 'environment'> & { readonly model?: string },
   script: ((places: Places) => readonly [ModelReply, ...ModelReply[]]) | 'no model',
   options: StageOptions = {},
 ): Promise<Stage> {
@@ -61,7 +61,7 @@ export async function setStage(
       data: join(root, 'data'),
       newId: () => RUN_ID,
       environment: {
-        PATH: [PROGRAMS_FOLDER, process.env['PATH']].join(delimiter),
+        PATH: [PROGRAMS_FOLDER, ACP_PROGRAMS_FOLDER, process.env['PATH']].join(delimiter),
         HOME: home,
         LANG: 'C.UTF-8',
         ...variables,

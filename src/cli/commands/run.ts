@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
 import type { Run } from '../../runs/index.js';
@@ -11,7 +11,7 @@ import { loadCommandConfig } from '../load-command-config.js';
 import { listenForInterruption } from '../interruption.js';
 import { printJson } from '../print.js';
 import { escapeControls } from '../render-json.js';
-import { readRunSpec } from '../run-flags.js';
+import { parseCount, parseSeconds, readRunSpec } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { formatLine } from '../terminal-text.js';
 
@@ -115,16 +115,4 @@ async function follow(run: Run, flags: RunFlags, io: CommandIo): Promise<void> {
 function exitCodeFor(status: 'success' | 'comment' | 'failed' | 'canceled'): ExitCode {
   if (status === 'canceled') return EXIT.canceled;
   return status === 'failed' ? EXIT.failed : EXIT.success;
-}
-
-function parseCount(word: string): number {
-  if (!/^\d{1,3}$/.test(word)) throw new InvalidArgumentError('Use a whole number from 0 to 999.');
-  return Number(word);
-}
-
-function parseSeconds(word: string): number {
-  const seconds = Number(word);
-  if (!(seconds > 0 && seconds <= 7 * 24 * 3600))
-    throw new InvalidArgumentError('Use seconds, more than 0 and at most a week.');
-  return seconds;
 }

@@ -156,7 +156,7 @@ function textContent(text: string): AcpToolContent {
 }
 
 /** ACP shows the text before and after; of a patch alone it knows nothing. */
-function diffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolContent[] {
+export function diffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolContent[] {
   return (diff ?? []).flatMap(({ path, old_text: oldText = null, new_text: newText }) =>
     newText === undefined ? [] : [{ type: 'diff' as const, path, oldText, newText }],
   );
@@ -172,7 +172,7 @@ function asInfo(event: FcmpEvent): AcpUpdate {
 }
 
 /** A command is its own best title; cut, because some are whole programs. */
-function title(data: FcmpData<'assistant.tool_call'>): string {
+export function title(data: Pick<FcmpData<'assistant.tool_call'>, 'name' | 'input'>): string {
   const input = data.input;
   if (typeof input !== 'object' || input === null || !('command' in input)) return data.name;
   return typeof input.command === 'string' && input.command !== '' ? input.command.slice(0, TITLE_LENGTH) : data.name;

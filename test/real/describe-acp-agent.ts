@@ -6,12 +6,10 @@ import type { RunSpec } from '../../src/records/index.js';
 import { replayRunFolder } from '../../src/run-folder/index.js';
 import { startRun } from '../../src/runs/start-run.js';
 import type { Run } from '../../src/runs/start-run.js';
-import { REAL_ENGINES } from './real-engine.js';
+import { ACP_AGENTS } from './acp-agents.js';
+import type { AcpAgentName } from './acp-agents.js';
 import type { ModelReply } from './scripted-model.js';
 import { setStage } from './stage.js';
-
-/** The agents that need no configuration and have a model on loopback, by the engine whose program they are. */
-const AGENTS = { 'gemini-acp': 'gemini', 'qwen-acp': 'qwen', 'opencode-acp': 'opencode' } as const;
 
 const SCHEMA = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
 const DONE = { content: 'Done.' };
@@ -22,14 +20,22 @@ type Script = (places: { readonly workdir: string }) => readonly [ModelReply, ..
 const reply = (kind: string) => (event: FcmpEvent, run: Run) => {
   if (event.type !== 'permission.required') return;
   const option = event.data.options.find((one) => one.kind === kind);
-  void run.reply({ interaction_id: event.data.interaction_id, option_id: option?.id ?? '' });
+  // Where the answer before was remembered, nothing is asked any more.
+  void run.reply({ interaction_id: event.data.interaction_id, option_id: option?.id ?? '' }).catch(() => undefined);
 };
 
-describe.each(Object.entries(AGENTS))('%s', { timeout: 400_000 }, (engine, program) => {
-  const real = REAL_ENGINES[program];
+/** What every agent that speaks the Agent Client Protocol must do, with its real program. */
+export function describeAcpAgent(engine: AcpAgentName): void {
+  describe(`the agent ${engine}`, { timeout: 400_000 }, () => {
+    describeTurns(engine);
+  });
+}
+
+function describeTurns(engine: AcpAgentName): void {
+  const real = ACP_AGENTS[engine];
 
   async function play(script: Script, spec: Partial<RunSpec>, onEvent?: (event: FcmpEvent, run: Run) => void) {
-    const stage = await setStage({ ...real, engine: program }, script);
+    const stage = await setStage(real, script);
     onTestFinished(async () => stage.strike());
     const { model: _, ...given } = stage.spec;
     const run = startRun({ ...given, engine, prompt: 'Do it.', ...spec }, stage.ports);
@@ -119,4 +125,4 @@ describe.each(Object.entries(AGENTS))('%s', { timeout: 400_000 }, (engine, progr
     });
     expect(result.status).toBe('canceled');
   });
-});
+}

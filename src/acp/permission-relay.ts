@@ -1,0 +1,86 @@
+import { getErrorMessage } from '../base/index.js';
+import { toAcpPermission } from '../events/index.js';
+import type { AcpPermission, FcmpEvent } from '../events/index.js';
+import { encodeReply } from '../records/index.js';
+import type { RunStore } from '../runs/index.js';
+
+/** What a client answered: one of the options, or nothing because its turn was canceled. */
+export type PermissionOutcome = { readonly optionId: string } | 'cancelled';
+
+/** What passing questions on needs. */
+export interface RelayPorts {
+  readonly store: Pick<RunStore, 'findRun' | 'postReply'>;
+  readonly runId: string;
+  /** Who answers, for the audit. */
+  readonly who: string;
+  /** Asks the client; the signal is aborted when the answer is not needed any more. */
+  ask(permission: AcpPermission, signal: AbortSignal): Promise<PermissionOutcome>;
+}
+
+/**
+ * Passes the permission requests of a run to the client and its answers back through the store, where answers from the
+ * console go too. Whoever answers first decides.
+ */
+export class PermissionRelay {
+  readonly #ports: RelayPorts;
+  readonly #open = new Map<string, AbortController>();
+  /** Answers that wait until the one before them was taken: the store keeps one at a time. */
+  #waiting: (() => void)[] = [];
+
+  constructor(ports: RelayPorts) {
+    this.#ports = ports;
+  }
+
+  /** Takes every event of the run. */
+  see(event: FcmpEvent): void {
+    if (event.type === 'permission.required') void this.#ask(event);
+    else if (event.type === 'permission.replied') this.#close(event.data.interaction_id);
+  }
+
+  /** The run has ended: nothing is asked any more. */
+  end(): void {
+    for (const id of this.#open.keys()) this.#close(id);
+  }
+
+  #close(id: string): void {
+    this.#open.get(id)?.abort();
+    this.#open.delete(id);
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+
+  async #ask(event: FcmpEvent<'permission.required'>): Promise<void> {
+    const { interaction_id: id, options } = event.data;
+    const { store, runId } = this.#ports;
+    const asked = new AbortController();
+    this.#open.set(id, asked);
+    // What a rule decides does not make the run wait, and is no question for a person.
+    const record = await store.findRun(runId).catch(() => undefined);
+    if (record !== undefined && record.state !== 'waiting') return;
+    let optionId: string | undefined;
+    let why: string | undefined;
+    try {
+      const outcome = await this.#ports.ask(toAcpPermission(event), asked.signal);
+      if (outcome !== 'cancelled') optionId = options.find((option) => option.id === outcome.optionId)?.id;
+      if (outcome !== 'cancelled' && optionId === undefined) why = 'The client chose an option that was not offered.';
+    } catch (error) {
+      why = `The client could not be asked: ${getErrorMessage(error)}`.slice(0, 500);
+    }
+    // Silence and nonsense never approve.
+    optionId ??= options.find(({ kind }) => kind.startsWith('reject'))?.id;
+    if (optionId === undefined) return;
+    await this.#post(id, optionId, why).catch(() => undefined);
+  }
+
+  async #post(id: string, optionId: string, why: string | undefined): Promise<void> {
+    const { store, runId, who } = this.#ports;
+    const reply = { interaction_id: id, option_id: optionId, who, ...(why === undefined ? {} : { why }) };
+    while (this.#open.has(id)) {
+      if ((await store.postReply(runId, encodeReply(reply))) !== 'not_waiting') return;
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    }
+  }
+}

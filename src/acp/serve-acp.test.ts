@@ -1,0 +1,437 @@
+import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
+import type { ClientContext, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { silentLogger } from '../base/index.js';
+import { DEFAULT_LEASE_MS } from '../dispatch/index.js';
+import { encodeReply } from '../records/index.js';
+import { createLead } from '../orders/index.js';
+import type { RunPorts } from '../runs/index.js';
+import { makeSite } from '../runs/scenarios/fixtures/make-site.js';
+import type { Site } from '../runs/scenarios/fixtures/make-site.js';
+import { openStore } from '../store/index.js';
+import type { TurnSpec } from './acp-sessions.js';
+import { serveAcp } from './serve-acp.js';
+
+/** Processes are started, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
+
+const AGENT = fileURLToPath(new URL('../runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));
+const EDIT = {
+  toolCallId: 'c1',
+  title: 'Write a.txt',
+  kind: 'edit',
+  rawInput: { file_path: 'a.txt' },
+  content: [{ type: 'diff', path: 'a.txt', oldText: null, newText: 'x' }],
+};
+const SCHEMA = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
+
+/** Never settles. */
+const forever = new Promise<never>(() => {});
+
+type Answer = (request: RequestPermissionRequest) => object | Promise<object>;
+
+/** An engine `fake` that plays one list of steps a prompt. */
+async function playFake(site: Site, prompts: readonly (readonly object[])[], options: object = {}) {
+  const script = join(site.root, 'acp.json');
+  await writeFile(script, JSON.stringify({ prompts }));
+  const logged = async (): Promise<readonly { readonly [key: string]: unknown }[]> =>
+    (await readFile(`${script}.calls`, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { readonly [key: string]: unknown });
+  const agents = { fake: { acp: [process.execPath, AGENT, script, JSON.stringify(options)] } };
+  return { agents, logged };
+}
+
+/** A server and a client of the SDK, connected by streams of bytes. */
+async function connect(
+  site: Site,
+  { spec, ports, answer }: { spec?: Partial<TurnSpec>; ports?: Partial<RunPorts>; answer?: Answer } = {},
+) {
+  const store = await openStore('memory:');
+  const { data } = site;
+  const lead = createLead({ store, sinks: [], data, wrappers: {} });
+  const toServer = new TransformStream<Uint8Array, Uint8Array>();
+  const toClient = new TransformStream<Uint8Array, Uint8Array>();
+  const updates: SessionUpdate[] = [];
+  const asked: RequestPermissionRequest[] = [];
+  const server = serveAcp({
+    context: {
+      store,
+      lead,
+      runs: { data, ...ports },
+      leaseMs: DEFAULT_LEASE_MS,
+      clock: () => store.now(),
+      logger: silentLogger,
+      signal: new AbortController().signal,
+    },
+    spec: { engine: 'fake', permissions: 'ask', ...spec },
+    input: toServer.readable,
+    output: toClient.writable,
+  });
+  const connection = client({ name: 'editor' })
+    .onNotification(methods.client.session.update, ({ params }) => void updates.push(params.update))
+    .onRequest(methods.client.session.requestPermission, async ({ params }) => {
+      asked.push(params);
+      return (await answer?.(params)) as never;
+    })
+    .connect(ndJsonStream(toServer.writable, toClient.readable));
+  /** Closes the client's end, as a process that ends does. */
+  const leave = async (): Promise<void> => {
+    connection.close();
+    await toServer.writable.close().catch(() => undefined);
+  };
+  const end = async (): Promise<void> => {
+    await leave();
+    await server;
+    await lead.close();
+    await store.close();
+  };
+  onTestFinished(end);
+  const { agent } = connection;
+  const initialized = await agent.request(methods.agent.initialize, {
+    protocolVersion: 1,
+    clientCapabilities: {},
+    clientInfo: { name: 'editor', version: '1', title: 'The Editor' },
+  });
+  return { agent, updates, asked, store, initialized, leave, server };
+}
+
+async function open(agent: ClientContext, site: Site): Promise<string> {
+  const { sessionId } = await agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [] });
+  return sessionId;
+}
+
+const say = async (agent: ClientContext, sessionId: string, text: string) =>
+  agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
+
+const choose =
+  (optionId: string): Answer =>
+  () => ({ outcome: { outcome: 'selected', optionId } });
+
+const texts = (updates: readonly SessionUpdate[], kind: string): string =>
+  updates
+    .flatMap((update) => (update.sessionUpdate === kind && 'content' in update ? [update.content] : []))
+    .map((content) => (typeof content === 'object' && content !== null && 'text' in content ? content.text : ''))
+    .join('');
+
+describe('a prompt of a client', () => {
+  it('is a run of the engine, with its words, thoughts and plans streamed and its record in the store', async () => {
+    const site = await makeSite();
+    const plan = { sessionUpdate: 'plan', entries: [{ content: 'one', priority: 'high', status: 'pending' }] };
+    const { agents } = await playFake(site, [[{ think: 'hm' }, { update: plan }, { say: 'All ' }, { say: 'done.' }]]);
+    const { agent, updates, store, initialized } = await connect(site, { ports: { agents } });
+    expect(initialized).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'sluice' } });
+    const answer = await say(agent, await open(agent, site), 'Do it.');
+    expect(answer).toMatchObject({ stopReason: 'end_turn', _meta: { sluice: { status: 'success' } } });
+    expect(texts(updates, 'agent_message_chunk')).toBe('All done.');
+    expect(texts(updates, 'agent_thought_chunk')).toBe('hm');
+    expect(updates).toContainEqual(expect.objectContaining(plan));
+    const { items } = await store.listRuns({});
+    expect(items).toMatchObject([{ state: 'ended', spec: { engine: 'fake', prompt: 'Do it.' } }]);
+    expect(items[0]?.result).toMatchObject({ status: 'success', text: 'All done.' });
+  });
+
+  it('goes on in the session of the engine, with ids that are unique in the conversation', async () => {
+    const site = await makeSite();
+    const call = { update: { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Look', kind: 'read' } };
+    const { agents, logged } = await playFake(site, [
+      [call, { say: 'One.' }],
+      [call, { say: 'Two.' }],
+    ]);
+    const { agent, updates } = await connect(site, { ports: { agents } });
+    const sessionId = await open(agent, site);
+    await say(agent, sessionId, 'First');
+    await say(agent, sessionId, 'Second');
+    const methodsCalled = (await logged()).flatMap(({ method }) => (typeof method === 'string' ? [method] : []));
+    expect(methodsCalled).toContain('session/resume');
+    const ids = updates.flatMap((update) => (update.sessionUpdate === 'tool_call' ? [update.toolCallId] : []));
+    expect(ids).toEqual(['c1', 't2/c1']);
+  });
+
+  it('passes a permission request to the client, with its diff, and its answer to the agent', async () => {
+    const site = await makeSite();
+    const { agents, logged } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
+    const { agent, asked, updates, store } = await connect(site, { ports: { agents }, answer: choose('yes') });
+    await say(agent, await open(agent, site), 'Do it.');
+    expect(asked).toMatchObject([
+      {
+        toolCall: { toolCallId: 'c1', content: [{ type: 'diff', path: 'a.txt', newText: 'x' }] },
+        options: [{ optionId: 'yes', kind: 'allow_once' }, { optionId: 'always' }, { optionId: 'no' }],
+      },
+    ]);
+    expect(await logged()).toContainEqual({
+      answer: expect.objectContaining({
+        result: expect.objectContaining({ outcome: { outcome: 'selected', optionId: 'yes' } }),
+      }),
+    });
+    expect(updates).toContainEqual(expect.objectContaining({ toolCallId: 'c1', status: 'completed' }));
+    const [record] = (await store.listRuns({})).items;
+    const events = await store.read({ runId: record?.id ?? '', protocol: 'fcmp', limit: 1000 });
+    const replied = events.flatMap(({ event }) =>
+      'type' in event && event.type === 'permission.replied' ? [event] : [],
+    );
+    expect(replied).toMatchObject([{ data: { decision: 'allow', by: 'person', who: 'The Editor' } }]);
+  });
+
+  it.each([
+    ['a denial', choose('no')],
+    ['a canceled question', () => ({ outcome: { outcome: 'cancelled' } })],
+    ['an option that was not offered', choose('sudo')],
+    ['an error', () => Promise.reject(new Error('no dialog'))],
+  ] satisfies [string, Answer][])('takes %s of the client for a denial', async (_, answer) => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
+    const { agent, updates } = await connect(site, { ports: { agents }, answer });
+    await say(agent, await open(agent, site), 'Do it.');
+    expect(updates).toContainEqual(expect.objectContaining({ toolCallId: 'c1', status: 'failed' }));
+  });
+
+  it('does not ask the client what a rule decides', async () => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
+    const approvals = [{ path: 'a.txt', decide: 'allow' as const }];
+    const { agent, asked, updates } = await connect(site, { ports: { agents, approvals } });
+    await say(agent, await open(agent, site), 'Do it.');
+    expect(asked).toEqual([]);
+    expect(updates).toContainEqual(expect.objectContaining({ toolCallId: 'c1', status: 'completed' }));
+  });
+
+  it('takes the answers to several questions at once, each to its own', async () => {
+    const site = await makeSite();
+    const asks = ['c1', 'c2', 'c3'].map((toolCallId) => ({ ...EDIT, toolCallId }));
+    const { agents, logged } = await playFake(site, [[{ asks }, { say: 'Done.' }]]);
+    const { agent } = await connect(site, {
+      ports: { agents },
+      answer: ({ toolCall }) => ({
+        outcome: { outcome: 'selected', optionId: toolCall.toolCallId === 'c2' ? 'no' : 'yes' },
+      }),
+    });
+    await say(agent, await open(agent, site), 'Do it.');
+    const chosen = (await logged()).flatMap(({ answer }) => (answer === undefined ? [] : [JSON.stringify(answer)]));
+    expect(chosen.map((text) => /"optionId":"(\w+)"/u.exec(text)?.[1])).toEqual(['yes', 'no', 'yes']);
+  });
+
+  it('can be answered from elsewhere; then the client is not waited for', async () => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
+    let wasAsked = (): void => undefined;
+    const asking = new Promise<void>((resolve) => {
+      wasAsked = resolve;
+    });
+    const { agent, store } = await connect(site, {
+      ports: { agents },
+      answer: async () => {
+        wasAsked();
+        return forever;
+      },
+    });
+    const turn = say(agent, await open(agent, site), 'Do it.');
+    await asking;
+    const [record] = (await store.listRuns({})).items;
+    await store.postReply(
+      record?.id ?? '',
+      encodeReply({ interaction_id: 'px_1_1', option_id: 'yes', who: 'console' }),
+    );
+    expect(await turn).toMatchObject({ stopReason: 'end_turn' });
+  });
+
+  it('is canceled by the client', async () => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ say: 'Working' }, { ask: EDIT }]]);
+    let sessionId = '';
+    const { agent, store } = await connect(site, {
+      ports: { agents },
+      answer: async () => {
+        await agent.notify(methods.agent.session.cancel, { sessionId });
+        return { outcome: { outcome: 'cancelled' } };
+      },
+    });
+    sessionId = await open(agent, site);
+    expect(await say(agent, sessionId, 'Do it.')).toMatchObject({ stopReason: 'cancelled' });
+    expect((await store.listRuns({})).items).toMatchObject([{ result: { status: 'canceled' } }]);
+  });
+
+  it('is validated against the contract, and its value is in the answer', async () => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ say: '<json>{"n":3}</json>' }]]);
+    const { agent } = await connect(site, { ports: { agents }, spec: { contract: { schema: SCHEMA } } });
+    const answer = await say(agent, await open(agent, site), 'Count.');
+    expect(answer).toMatchObject({ _meta: { sluice: { status: 'success', value: { n: 3 } } } });
+  });
+
+  it('is an error with code and run where the answer fails the contract; the session can go on', async () => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ say: 'no idea' }], [{ say: '{"n":3}' }]]);
+    const { agent } = await connect(site, { ports: { agents }, spec: { contract: { schema: SCHEMA } } });
+    const sessionId = await open(agent, site);
+    await expect(say(agent, sessionId, 'Count.')).rejects.toMatchObject({
+      code: -32_603,
+      data: { code: 'OUTPUT_NOT_VALIDATED', run_id: expect.any(String) },
+    });
+    expect(await say(agent, sessionId, 'Again.')).toMatchObject({ stopReason: 'end_turn' });
+  });
+
+  it('is run with an engine that is not talked with, too', async () => {
+    const records = [
+      { type: 'thread.started', thread_id: 't-1' },
+      { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text: 'Hello.' } },
+      { type: 'turn.completed', usage: { input_tokens: 1, output_tokens: 1 } },
+    ];
+    const site = await makeSite([{ print: records.map((record) => `${JSON.stringify(record)}\n`).join('') }]);
+    const { agent, updates } = await connect(site, {
+      ports: { programs: { codex: site.agent } },
+      spec: { engine: 'codex', permissions: 'safe' },
+    });
+    const sessionId = await open(agent, site);
+    await say(agent, sessionId, 'Hi');
+    await say(agent, sessionId, 'Again');
+    expect(texts(updates, 'agent_message_chunk')).toBe('Hello.Hello.');
+    const [first, second] = await site.calls();
+    expect(first?.args).not.toContain('resume');
+    expect(second?.args).toContain('t-1');
+  });
+});
+
+describe('a conversation of before', () => {
+  it('is loaded with what was said, and goes on in the same session of the engine', async () => {
+    const site = await makeSite();
+    const { agents, logged } = await playFake(site, [[{ say: 'One.' }], [{ say: 'Two.' }]]);
+    const first = await connect(site, { ports: { agents } });
+    const sessionId = await open(first.agent, site);
+    await say(first.agent, sessionId, 'First');
+    const second = await connect(site, { ports: { agents } });
+    const params = { sessionId, cwd: site.workdir, mcpServers: [] };
+    await second.agent.request(methods.agent.session.load, params);
+    // Another store: the runs of before are not in it, and are left out.
+    expect(second.updates).toEqual([]);
+    await say(second.agent, sessionId, 'Second');
+    expect((await logged()).flatMap(({ method }) => method ?? [])).toContain('session/resume');
+    await second.agent.request(methods.agent.session.load, params);
+    expect(texts(second.updates, 'user_message_chunk')).toBe('Second');
+    expect(texts(second.updates, 'agent_message_chunk')).toBe('Two.Two.');
+    const other = { sessionId, cwd: site.root, mcpServers: [] };
+    const third = await connect(site, { ports: { agents } });
+    await expect(third.agent.request(methods.agent.session.resume, other)).rejects.toMatchObject({
+      data: { code: 'ACP_FOLDER_INVALID' },
+    });
+  });
+
+  it.each(['01ARZ3NDEKTSV4RRFFQ69G5FAV', '../../etc/passwd', '', 'x'.repeat(300)])(
+    'is not found under a foreign id: %s',
+    async (sessionId) => {
+      const site = await makeSite();
+      const { agent } = await connect(site);
+      await expect(
+        agent.request(methods.agent.session.load, { sessionId, cwd: site.workdir, mcpServers: [] }),
+      ).rejects.toMatchObject({ code: -32_002, data: { code: 'ACP_SESSION_NOT_FOUND' } });
+    },
+  );
+});
+
+describe('the modes of a session', () => {
+  it('are the permissions, without bypass unless the command line allowed it', async () => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ ask: EDIT }]]);
+    const { agent, asked, updates } = await connect(site, { ports: { agents } });
+    const { sessionId, modes } = await agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [] });
+    expect(modes).toMatchObject({ currentModeId: 'ask' });
+    expect(modes?.availableModes.map(({ id }) => id)).toEqual(['safe', 'workspace', 'ask']);
+    await expect(agent.request(methods.agent.session.setMode, { sessionId, modeId: 'bypass' })).rejects.toMatchObject({
+      data: { code: 'ACP_MODE_UNKNOWN' },
+    });
+    await agent.request(methods.agent.session.setMode, { sessionId, modeId: 'safe' });
+    await say(agent, sessionId, 'Do it.');
+    expect(asked).toEqual([]);
+    expect(updates).toContainEqual(expect.objectContaining({ toolCallId: 'c1', status: 'failed' }));
+  });
+});
+
+describe('a client that misbehaves', () => {
+  it.each([
+    ['a relative folder', { cwd: 'work' }],
+    ['a folder that does not exist', { cwd: '/no/such/folder' }],
+  ])('is refused %s', async (_, params) => {
+    const { agent } = await connect(await makeSite());
+    await expect(agent.request(methods.agent.session.new, { mcpServers: [], ...params })).rejects.toMatchObject({
+      data: { code: 'ACP_FOLDER_INVALID' },
+    });
+  });
+
+  it('is refused a second prompt while one is at work, a prompt without a session, and what is not text', async () => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ say: 'Working' }, { hang: true }]]);
+    const { agent, updates } = await connect(site, { ports: { agents } });
+    const sessionId = await open(agent, site);
+    const turn = say(agent, sessionId, 'Do it.');
+    await expect.poll(() => texts(updates, 'agent_message_chunk'), { timeout: 30_000 }).toBe('Working');
+    await expect(say(agent, sessionId, 'More.')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_BUSY' } });
+    await expect(say(agent, 'none', 'Hi')).rejects.toMatchObject({ data: { code: 'ACP_SESSION_NOT_FOUND' } });
+    const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' };
+    for (const prompt of [[], [image]]) {
+      await expect(agent.request(methods.agent.session.prompt, { sessionId, prompt })).rejects.toMatchObject({
+        data: { code: 'ACP_PROMPT_UNSUPPORTED' },
+      });
+    }
+    await agent.notify(methods.agent.session.cancel, { sessionId });
+    expect(await turn).toMatchObject({ stopReason: 'cancelled' });
+  });
+
+  it('cannot open sessions without end', async () => {
+    const site = await makeSite();
+    const { agent } = await connect(site);
+    for (let number = 0; number < 256; number += 1) await open(agent, site);
+    await expect(open(agent, site)).rejects.toMatchObject({ data: { code: 'ACP_LIMIT_REACHED' } });
+  });
+
+  it('is not waited for when it has stopped reading, and leaves', async () => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ say: 'Working' }, { say: ' hard' }, { hang: true }]]);
+    const store = await openStore('memory:');
+    onTestFinished(async () => store.close());
+    const lead = createLead({ store, sinks: [], data: site.data, wrappers: {} });
+    onTestFinished(async () => lead.close());
+    const input = new TransformStream<Uint8Array, Uint8Array>();
+    let received = '';
+    const output = new WritableStream<Uint8Array>({
+      write: async (bytes) => {
+        // The first update is the last thing it takes.
+        if (received.includes('session/update')) return forever;
+        received += new TextDecoder().decode(bytes);
+        return undefined;
+      },
+    });
+    const runs = { data: site.data, agents };
+    const { signal } = new AbortController();
+    const context = { store, lead, runs, leaseMs: 30_000, clock: () => store.now(), logger: silentLogger, signal };
+    const spec = { engine: 'fake', permissions: 'ask' } as const;
+    const server = serveAcp({ context, spec, input: input.readable, output });
+    const writer = input.writable.getWriter();
+    const request = async (id: number, method: string, params: object): Promise<void> =>
+      writer.write(new TextEncoder().encode(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`));
+    await request(1, 'initialize', { protocolVersion: 1 });
+    await request(2, 'session/new', { cwd: site.workdir, mcpServers: [] });
+    await expect.poll(() => received, { timeout: 30_000 }).toContain('sessionId');
+    const sessionId = /"sessionId":"(\w+)"/u.exec(received)?.[1];
+    await request(3, 'session/prompt', { sessionId, prompt: [{ type: 'text', text: 'Do it.' }] });
+    await expect.poll(() => received, { timeout: 30_000 }).toContain('session/update');
+    await writer.close();
+    await server;
+    expect((await store.listRuns({})).items).toMatchObject([{ state: 'ended', result: { status: 'canceled' } }]);
+  });
+
+  it('ends its runs by leaving', async () => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ say: 'Working' }, { hang: true }]]);
+    const { agent, updates, store, leave, server } = await connect(site, { ports: { agents } });
+    const turn = say(agent, await open(agent, site), 'Do it.');
+    turn.catch(() => undefined);
+    await expect.poll(() => texts(updates, 'agent_message_chunk'), { timeout: 30_000 }).toBe('Working');
+    await leave();
+    await server;
+    expect((await store.listRuns({})).items).toMatchObject([{ state: 'ended', result: { status: 'canceled' } }]);
+  });
+});

@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { PROTOCOL_VERSION, RequestError, agent, methods, ndJsonStream } from '@agentclientprotocol/sdk';
+import type { AgentContext, SessionModeState } from '@agentclientprotocol/sdk';
+import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
+import type { WorkContext } from '../dispatch/index.js';
+import { VERSION } from '../files/index.js';
+import type { RunResult } from '../records/index.js';
+import { AcpSessions } from './acp-sessions.js';
+import type { Permissions, TurnSpec } from './acp-sessions.js';
+import type { TurnClient } from './run-turn.js';
+import { readPrompt } from './read-prompt.js';
+import type { StoredSession } from './session-files.js';
+
+/** What serving a client needs. */
+export interface AcpServerOptions {
+  readonly context: WorkContext;
+  /** What every prompt is run with. */
+  readonly spec: TurnSpec;
+  readonly input: ReadableStream<Uint8Array>;
+  readonly output: WritableStream<Uint8Array>;
+  /** Ends the connection. */
+  readonly signal?: AbortSignal;
+}
+
+/** A longer message ends the connection. */
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
+/** Requests of the client that may be open at once. */
+const MAX_REQUESTS = 256;
+/** A value that is longer is in the run only. */
+const MAX_VALUE_LENGTH = 64 * 1024;
+
+/**
+ * Serves a client of the Agent Client Protocol, such as an editor: every prompt is a run of an engine, captured, checked
+ * against its contract and visible in the store. Resolves when the client is gone and its runs have ended.
+ */
+export async function serveAcp({ context, spec, input, output, signal }: AcpServerOptions): Promise<void> {
+  const sessions = new AcpSessions(context, spec);
+  let who = 'an ACP client';
+  let requests = 0;
+  const gone = new AbortController();
+
+  /** Answers a request, or refuses it with a typed error. */
+  const answering =
+    <Params, Response>(answer: (request: { params: Params; client: AgentContext }) => Promise<Response>) =>
+    async (request: { params: Params; client: AgentContext }): Promise<Response> => {
+      requests += 1;
+      try {
+        if (requests > MAX_REQUESTS)
+          throw new SluiceError('ACP_LIMIT_REACHED', `${MAX_REQUESTS} requests are open, which is the most.`);
+        return await answer(request);
+      } catch (error) {
+        throw asRequestError(error);
+      } finally {
+        requests -= 1;
+      }
+    };
+
+  const app = agent({ name: 'sluice' })
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      who = (params.clientInfo?.title ?? params.clientInfo?.name ?? who).slice(0, 100);
+      return {
+        protocolVersion: PROTOCOL_VERSION,
+        agentInfo: { name: 'sluice', title: `Sluice (${spec.engine})`, version: VERSION },
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { embeddedContext: true },
+          sessionCapabilities: { resume: {} },
+        },
+        authMethods: [],
+      };
+    })
+    .onRequest(methods.agent.authenticate, () => ({}))
+    .onRequest(
+      methods.agent.session.new,
+      answering(async ({ params }) => {
+        const session = await sessions.create(params.cwd);
+        warnAboutServers(params.mcpServers.length);
+        return { sessionId: session.id, modes: listModes(session) };
+      }),
+    )
+    .onRequest(
+      methods.agent.session.load,
+      answering(async ({ params, client }) => {
+        const session = await sessions.load(params.sessionId, params.cwd);
+        warnAboutServers(params.mcpServers.length);
+        for await (const update of sessions.replay(session.id)) await send(client, gone.signal, session.id, update);
+        return { modes: listModes(session) };
+      }),
+    )
+    .onRequest(
+      methods.agent.session.resume,
+      answering(async ({ params }) => ({ modes: listModes(await sessions.load(params.sessionId, params.cwd)) })),
+    )
+    .onRequest(
+      methods.agent.session.setMode,
+      answering(async ({ params }) => {
+        sessions.setMode(params.sessionId, params.modeId);
+        return {};
+      }),
+    )
+    .onRequest(
+      methods.agent.session.prompt,
+      answering(async ({ params, client }) => {
+        const { sessionId } = params;
+        const turn: TurnClient = {
+          who,
+          update: async (update) => send(client, gone.signal, sessionId, update),
+          ask: async (permission, cancellationSignal) => {
+            const request = { sessionId, ...structuredClone(permission) } as never;
+            const options = { cancellationSignal, stopWaitingOnCancel: true };
+            const { outcome } = await client.request(methods.client.session.requestPermission, request, options);
+            return outcome.outcome === 'selected' && 'optionId' in outcome
+              ? { optionId: outcome.optionId }
+              : 'cancelled';
+          },
+        };
+        const { run, result } = await sessions.prompt(sessionId, readPrompt(params.prompt), turn);
+        return describeEnd(run, result);
+      }),
+    )
+    .onNotification(methods.agent.session.cancel, async ({ params }) => sessions.cancel(params.sessionId));
+
+  const connection = app.connect(ndJsonStream(output, input, { maxMessageBytes: MAX_MESSAGE_BYTES }));
+  const close = (): void => connection.close();
+  if (signal?.aborted === true) close();
+  signal?.addEventListener('abort', close, { once: true });
+  await connection.closed.catch(() => undefined);
+  signal?.removeEventListener('abort', close);
+  gone.abort();
+  await sessions.end();
+
+  function listModes({ engine, permissions }: StoredSession): SessionModeState {
+    return {
+      currentModeId: permissions,
+      availableModes: sessions.listModes(engine).map((id) => ({ id, ...MODES[id] })),
+    };
+  }
+
+  /** The engine has the servers of its own configuration; those of the client would need its settings to be written. */
+  function warnAboutServers(count: number): void {
+    if (count > 0) context.logger.warn('MCP servers of the client are not passed to the engine', { count });
+  }
+}
+
+const MODES: Readonly<Record<Permissions, { readonly name: string; readonly description: string }>> = {
+  safe: { name: 'Read only', description: 'The agent may read, nothing else.' },
+  workspace: { name: 'Edit the folder', description: 'The agent may also edit the working folder.' },
+  ask: { name: 'Ask', description: 'Rules decide what the agent may do, then you.' },
+  bypass: { name: 'Everything', description: 'The agent may do everything without asking.' },
+};
+
+/** Sends an update; rejects when the client is gone, also one that had stopped reading before. */
+async function send(client: AgentContext, gone: AbortSignal, sessionId: string, update: object): Promise<void> {
+  gone.throwIfAborted();
+  const leaving = new AbortController();
+  const left = once(gone, 'abort', { signal: leaving.signal }).then(() => gone.throwIfAborted());
+  left.catch(() => undefined);
+  try {
+    await Promise.race([client.notify(methods.client.session.update, { sessionId, update } as never), left]);
+  } finally {
+    leaving.abort();
+  }
+}
+
+/** How a turn ends for the client. A run without a usable answer is an error, with the run to look at. */
+function describeEnd(run: string, result: RunResult) {
+  const { status, value, error, repair_level, warnings, usage } = result;
+  if (status === 'failed') {
+    const { code = 'RUN_FAILED', message = 'The run failed.', cause } = error ?? {};
+    throw new RequestError(-32_603, message, { code, run_id: run, ...(cause === undefined ? {} : { cause }) });
+  }
+  const isShown = value !== undefined && JSON.stringify(value).length <= MAX_VALUE_LENGTH;
+  const sluice = { run_id: run, status, repair_level, warnings, ...(isShown ? { value } : {}) };
+  const used =
+    usage === undefined ? {} : { usage: { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens } };
+  return {
+    stopReason: status === 'canceled' ? ('cancelled' as const) : ('end_turn' as const),
+    ...used,
+    _meta: { sluice },
+  };
+}
+
+/** JSON-RPC has few codes; ours says which it was. */
+function asRequestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  if (!isSluiceError(error)) return new RequestError(-32_603, getErrorMessage(error), { code: 'INTERNAL' });
+  return new RequestError(NUMBERS[error.code] ?? -32_603, error.message, { code: error.code });
+}
+
+const NUMBERS: Readonly<Record<string, number>> = {
+  ACP_SESSION_NOT_FOUND: -32_002,
+  ACP_SESSION_BUSY: -32_600,
+  ACP_LIMIT_REACHED: -32_600,
+  ACP_PROMPT_UNSUPPORTED: -32_602,
+  ACP_FOLDER_INVALID: -32_602,
+  ACP_MODE_UNKNOWN: -32_602,
+};

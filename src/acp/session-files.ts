@@ -1,0 +1,73 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SluiceError, arrayOf, count, name, object, orNull } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+import { makeFolder, parseJson, readSmallFile, replaceFile } from '../files/index.js';
+import { fromJsonSchema } from '../json-schema/index.js';
+import { runPermissions } from '../records/index.js';
+
+/** Longer conversations keep their last runs. */
+const MAX_RUNS = 200;
+const MAX_BYTES = 64 * 1024;
+/** Files kept; the oldest are removed. */
+const MAX_FILES = 1000;
+
+const storedSessionSchema = object({
+  version: { const: 1 },
+  id: name,
+  engine: name,
+  cwd: name,
+  permissions: runPermissions,
+  /** The session as the engine names it; null until it has. */
+  session_id: orNull(name),
+  /** How many prompts it had. */
+  turns: count,
+  /** The runs of its last prompts, oldest first. */
+  runs: arrayOf(name),
+});
+
+/** A conversation with a client, as it is kept for `session/load`. */
+export type StoredSession = FromSchema<typeof storedSessionSchema>;
+
+const stored = fromJsonSchema(storedSessionSchema);
+
+/** Where conversations are kept: one file each, in the data folder. */
+export interface SessionFiles {
+  /** Undefined if there is none. */
+  read(id: string): Promise<StoredSession | undefined>;
+  write(session: StoredSession): Promise<void>;
+}
+
+/** Our ids; whatever else a client sends names no file. */
+const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/u;
+
+/** Opens the folder of conversations below the data folder. */
+export function createSessionFiles(data: string): SessionFiles {
+  const folder = join(data, 'acp-sessions');
+  const place = (id: string): string => join(folder, `${id}.json`);
+
+  /** Ids begin with their time, so the oldest come first. */
+  async function removeOldest(): Promise<void> {
+    const files = (await readdir(folder)).filter((file) => ULID.test(file.replace(/\.json$/u, ''))).toSorted();
+    for (const file of files.slice(0, Math.max(0, files.length - MAX_FILES))) await rm(join(folder, file));
+  }
+
+  return {
+    async read(id) {
+      if (!ULID.test(id)) return undefined;
+      const text = await readSmallFile(place(id), MAX_BYTES);
+      if (text === undefined) return undefined;
+      const checked = await stored['~standard'].validate(parseJson(text));
+      if (checked.issues !== undefined)
+        throw new SluiceError('ACP_SESSION_NOT_FOUND', `"${place(id)}" is damaged. Start a new session.`);
+      return checked.value;
+    },
+    async write(session) {
+      await makeFolder(folder);
+      const isNew = session.turns === 1;
+      const text = JSON.stringify({ ...session, runs: session.runs.slice(-MAX_RUNS) });
+      await replaceFile(place(session.id), `${text}\n`);
+      if (isNew) await removeOldest();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { createUlids } from '../base/index.js';
+import type { RunResult, RunSpec } from '../records/index.js';
+import type { Run } from '../runs/index.js';
+import { whileInProgress } from './claims-in-progress.js';
+import { holdClaim } from './hold-claim.js';
+import { retryStore } from './retry-store.js';
+import { CANCELED_BEFORE_START, runToEnd } from './run-to-end.js';
+import type { WorkContext } from './worker-options.js';
+
+/** A run that this process executes itself. */
+export interface RunHere {
+  readonly id?: string;
+  readonly spec: RunSpec;
+  /** Called once the run has been started. */
+  readonly onRun?: (run: Run) => void;
+}
+
+/**
+ * Executes a run in this process at once, without the queue. It is in the store like any other: its events can be followed,
+ * its questions answered and the run canceled from elsewhere.
+ */
+export async function runHere(
+  context: WorkContext,
+  { id = createUlids(context.clock)(), spec, onRun }: RunHere,
+): Promise<RunResult> {
+  const { store, clock, leaseMs } = context;
+  const workerId = `here/${id}`;
+  const now = clock();
+  await retryStore(async () => store.createRun({ id, spec, state: 'running', workerId, leaseMs, now }), context);
+  return whileInProgress(workerId, async () => {
+    const claim = holdClaim(context, { id, workerId });
+    try {
+      const started = await retryStore(async () => store.markStarted({ id, workerId, now: clock() }), context);
+      const plan = { id, workerId, spec, lock: undefined, ...(onRun === undefined ? {} : { onRun }) };
+      const result = started === 'started' ? await runToEnd(context, plan, claim) : CANCELED_BEFORE_START;
+      await retryStore(async () => store.endRun({ id, workerId, result, now: clock() }), context);
+      return result;
+    } finally {
+      await claim.end();
+    }
+  });
+}

@@ -1,0 +1,42 @@
+import type { FcmpEvent } from '../../protocol/fcmp-event.js';
+import { toToolCallId } from '../projection.js';
+import { diffContent, title, toolKind } from './acp.js';
+import type { AcpToolContent, ToolKind } from './acp-update.js';
+
+/** What `session/request_permission` asks, without the session. */
+export interface AcpPermission {
+  readonly toolCall: {
+    readonly toolCallId: string;
+    readonly title: string;
+    readonly name: string;
+    readonly kind: ToolKind;
+    readonly status: 'pending';
+    readonly rawInput: unknown;
+    readonly content?: readonly AcpToolContent[];
+    readonly locations?: readonly { readonly path: string; readonly line?: number }[];
+  };
+  readonly options: readonly {
+    readonly optionId: string;
+    readonly name: string;
+    readonly kind: FcmpEvent<'permission.required'>['data']['options'][number]['kind'];
+  }[];
+}
+
+/** A question of an agent as a client of the Agent Client Protocol is asked it. The call has the id of its updates. */
+export function toAcpPermission({ data, meta }: FcmpEvent<'permission.required'>): AcpPermission {
+  const { tool, input, diff, locations } = data;
+  const content = diffContent(diff);
+  return {
+    toolCall: {
+      toolCallId: toToolCallId(data.tool_call_id, meta.attempt),
+      title: title({ name: tool, input }),
+      name: tool,
+      kind: toolKind(tool),
+      status: 'pending',
+      rawInput: input,
+      ...(content.length === 0 ? {} : { content }),
+      ...(locations === undefined ? {} : { locations }),
+    },
+    options: data.options.map(({ id, label, kind }) => ({ optionId: id, name: label, kind })),
+  };
+}

@@ -1,0 +1,3 @@
+import { describeAcpAgent } from './describe-acp-agent.js';
+
+describeAcpAgent('claude-acp');
