@@ -57,7 +57,7 @@ async function runAcp(flags: AcpFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
   try {
     const createLogger = await loadLogger(io);
-    return await withContext(flags, async (context) => serve(context, flags, io, interruption.signal), {
+    return await withContext(flags, io, async (context) => serve(context, flags, io, interruption.signal), {
       createLogger,
     });
   } finally {
