@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { chooseDataFolder, isPresent } from '../files/index.js';
 import { STREAM_BYTES } from '../orders/index.js';
 import type { Lead } from '../orders/index.js';
@@ -57,7 +57,9 @@ export async function reconcile(given: ReconcileOptions): Promise<Reconciliation
   const options = { ...given, data };
   const { store, clock } = options;
   // First: a run is over only when its process is gone.
-  const processes = await endOrphans(join(data, 'processes'));
+  const processes = await endOrphans(join(await realpath(data).catch(() => data), 'processes'), {
+    isOrphan: async ({ runDir }) => isUnheld((await store.findRun(basename(runDir)))?.owner ?? null),
+  });
   const report = { requeued: await store.requeueExpired(clock()), ended: 0, held: 0, processes: processes.length };
   const seen = new Set<string>();
   for (;;) {
@@ -87,6 +89,11 @@ async function endUnlessHeld(
   // Of another machine it is not known whether its agent is gone: a person decides.
   if (owner.host === hostname()) await retryLost(options, order);
   return 'ended';
+}
+
+/** Notes of processes are files: the store has the last word on who holds a run. A run it does not know has no holder. */
+async function isUnheld(owner: RunRecord['owner']): Promise<boolean> {
+  return owner === null || owner.host !== hostname() || !(await isHeld(owner));
 }
 
 /** Whether a live worker holds the claim. Of another machine only the lease says so, and it has expired. */

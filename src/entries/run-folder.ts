@@ -11,5 +11,8 @@ export {
   rewriteRunLogs,
   replayRunFolder,
   type LogDifference,
+  type ReplayOptions,
   type ReplayResult,
+  type AlteredStream,
+  type StreamDigest,
 } from '../run-folder/index.js';

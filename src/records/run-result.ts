@@ -43,6 +43,14 @@ const diagnosticSchema = object(
 /** A tool the agent wanted to use and was not allowed to. `input` is absent where it is long. */
 const denialSchema = object({ tool: name, reason: text }, { tool_call_id: name, input: anything });
 
+/** What was captured of a stream of an attempt, by its SHA-256: `sluice replay` notices if the file was changed afterwards. */
+const capturedSchema = object({
+  attempt: { type: 'integer', minimum: 1 },
+  stream: oneOf(['stdout', 'stderr', 'pty', 'stdin']),
+  bytes: count,
+  sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+});
+
 const driftSchema = object({ unknown_types: count, unknown_fields: count });
 
 /** What came of a run. */
@@ -77,6 +85,8 @@ export const runResultSchema = object(
     usage: usageSchema,
     /** How the process of the last attempt ended; absent if none was started. Orders decide on it. */
     process: processSchema,
+    /** Every captured stream; absent where nothing was captured. */
+    captured: arrayOf(capturedSchema),
     /** The run whose cached result this is. */
     cached_from: name,
   },

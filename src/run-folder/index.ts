@@ -9,11 +9,18 @@ export {
   writeFsDiff,
   type AttemptCapture,
   type CapturedChunk,
+  type StreamDigest,
 } from './attempt/attempt-capture.js';
 export { openRunLogs, type RunLogs } from './logs/run-logs.js';
 export { translateRunFolder, type TranslateOptions } from './translate-run-folder.js';
 export { rewriteRunLogs } from './rewrite-run-logs.js';
-export { replayRunFolder, type LogDifference, type ReplayResult } from './replay-run-folder.js';
+export {
+  replayRunFolder,
+  type AlteredStream,
+  type LogDifference,
+  type ReplayOptions,
+  type ReplayResult,
+} from './replay-run-folder.js';
 export { runFolderPath } from './open-run-folder.js';
 export { readLastAttempt } from './read-last-attempt.js';
 export { openEventPages, type EventPages } from './logs/event-pages.js';

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,6 +36,30 @@ describe('replayRunFolder', () => {
     expect(await replayRunFolder(dir)).toEqual({ status: 'same', compared: { fcmp: expect.any(Number) } });
     await rm(join(dir, 'fcmp.jsonl'));
     expect(await replayRunFolder(dir)).toEqual({ status: 'nothing_stored' });
+  });
+
+  test('bytes that are not those that were captured are altered, whatever the logs say', async () => {
+    const dir = await written();
+    const bytes = await readFile(join(dir, 'stdout.1.log'));
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const captured = [{ attempt: 1, stream: 'stdout', bytes: bytes.length, sha256 }] as const;
+    expect(await replayRunFolder(dir, { captured })).toMatchObject({ status: 'same', captured: 1 });
+    await editLine(join(dir, 'stdout.1.log'), 1, (line) => line.replace('thread', 'thrEad'));
+    for await (const _ of rewriteRunLogs(dir));
+    expect(await replayRunFolder(dir)).toMatchObject({ status: 'same' });
+    expect(await replayRunFolder(dir, { captured })).toEqual({
+      status: 'altered',
+      altered: {
+        file: 'stdout.1.log',
+        captured: { bytes: bytes.length, sha256 },
+        found: { bytes: bytes.length, sha256: expect.not.stringMatching(sha256) },
+      },
+    });
+    await rm(join(dir, 'stdout.1.log'));
+    expect(await replayRunFolder(dir, { captured })).toMatchObject({
+      status: 'altered',
+      altered: { found: undefined },
+    });
   });
 
   test('reports the first difference: log, row, place and both values', async () => {

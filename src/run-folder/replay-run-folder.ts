@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { listKeys } from '../base/index.js';
 import { FCMP_VERSION, RASP_VERSION, isRecord } from '../events/index.js';
 import { openForReading } from '../files/index.js';
 import type { RunFolderWarning } from './run-folder-error.js';
-import { RUN_LOGS } from './file-names.js';
+import type { StreamDigest } from './attempt/attempt-capture.js';
+import { RUN_LOGS, attemptFileName } from './file-names.js';
 import type { RunLog } from './file-names.js';
 import { toDriftRow, toRows } from './logs/run-logs.js';
 import type { Row } from './logs/run-logs.js';
@@ -15,7 +17,14 @@ import type { TranslateOptions } from './translate-run-folder.js';
 
 /** What came of rebuilding the events of a run folder from its bytes. */
 export type ReplayResult =
-  | { readonly status: 'same'; readonly compared: Readonly<Partial<Record<RunLog, number>>> }
+  /** `captured`: how many streams are what the store says was captured; absent without that. */
+  | {
+      readonly status: 'same';
+      readonly compared: Readonly<Partial<Record<RunLog, number>>>;
+      readonly captured?: number;
+    }
+  /** A stream is not what was captured: somebody changed its file after the run. */
+  | { readonly status: 'altered'; readonly altered: AlteredStream }
   | { readonly status: 'different'; readonly difference: LogDifference }
   /**
    * The logs were written by a version whose events say less. `differences` has the first of them, `total` counts all:
@@ -30,6 +39,19 @@ export type ReplayResult =
     }
   | { readonly status: 'nothing_stored' };
 
+/** A file that is not what was captured. `found` is undefined if it is missing. */
+export interface AlteredStream {
+  readonly file: string;
+  readonly captured: Pick<StreamDigest, 'bytes' | 'sha256'>;
+  readonly found: Pick<StreamDigest, 'bytes' | 'sha256'> | undefined;
+}
+
+/** What a replay compares with, beside the logs of the folder. */
+export interface ReplayOptions extends Pick<TranslateOptions, 'engine' | 'engines' | 'onWarning'> {
+  /** What was captured, as the result of the run has it in the store. */
+  readonly captured?: readonly StreamDigest[] | undefined;
+}
+
 /** The first row that is not what the bytes say; a side that has no such row is undefined at the empty path. */
 export interface LogDifference extends Difference {
   /** The log's file name. */
@@ -39,7 +61,8 @@ export interface LogDifference extends Difference {
 }
 
 /**
- * Rebuilds the events of a run folder from its bytes and compares them with the logs that are stored there.
+ * Rebuilds the events of a run folder from its bytes and compares them with the logs that are stored there, and the bytes
+ * with what was captured, where that is known.
  *
  * @example
  * const result = await replayRunFolder('runs/01J…')
@@ -47,9 +70,11 @@ export interface LogDifference extends Difference {
  */
 export async function replayRunFolder(
   dir: string,
-  options: Pick<TranslateOptions, 'engine' | 'engines' | 'onWarning'> = {},
+  { captured, ...options }: ReplayOptions = {},
 ): Promise<ReplayResult> {
   const folder = await openRunFolder(dir);
+  const altered = await findAltered(folder, captured ?? []);
+  if (altered !== undefined) return { status: 'altered', altered };
   const stored = await openStoredLogs(folder, options.onWarning ?? (() => undefined));
   try {
     if (stored.size === 0) return { status: 'nothing_stored' };
@@ -74,9 +99,38 @@ export async function replayRunFolder(
     }
     const difference = (await compare(waiting, stored)) ?? (await firstLeftOver(stored));
     if (difference !== undefined) return { status: 'different', difference };
-    return { status: 'same', compared: Object.fromEntries([...stored].map(([log, { rows }]) => [log, rows])) };
+    const compared = Object.fromEntries([...stored].map(([log, { rows }]) => [log, rows]));
+    return { status: 'same', compared, ...(captured === undefined ? {} : { captured: captured.length }) };
   } finally {
     for (const { reader } of stored.values()) await reader.return(undefined);
+  }
+}
+
+async function findAltered(folder: RunFolder, captured: readonly StreamDigest[]): Promise<AlteredStream | undefined> {
+  for (const { attempt, stream, bytes, sha256 } of captured) {
+    const found = await digestFile(folder.attemptPath(stream, attempt));
+    if (found?.bytes === bytes && found.sha256 === sha256) continue;
+    return { file: attemptFileName(stream, attempt), captured: { bytes, sha256 }, found };
+  }
+  return undefined;
+}
+
+const READ_BYTES = 256 * 1024;
+
+async function digestFile(path: string): Promise<AlteredStream['found']> {
+  const handle = await openForReading(path);
+  if (handle === undefined) return undefined;
+  try {
+    const hash = createHash('sha256');
+    const buffer = Buffer.alloc(READ_BYTES);
+    for (let bytes = 0; ;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, bytes);
+      if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
+      hash.update(buffer.subarray(0, bytesRead));
+      bytes += bytesRead;
+    }
+  } finally {
+    await handle.close();
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -6,12 +7,15 @@ import { makeSite } from './scenarios/fixtures/make-site.js';
 import type { Site } from './scenarios/fixtures/make-site.js';
 import { runToEnd } from './scenarios/run.contract.js';
 import type { RunSpec } from '../records/run-spec.js';
+import { replayRunFolder, rewriteRunLogs } from '../run-folder/index.js';
 import { startRun } from './start-run.js';
 
 /** Processes are started, on a machine that may have other things to do. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const LINE = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
+
+const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 
 function commandSpec(site: Site, more: Partial<RunSpec> = {}): RunSpec {
   return { engine: 'command', command: site.agent, workdir: site.workdir, ...more };
@@ -30,6 +34,7 @@ describe('a program that is run', () => {
       artifacts: { created: [], modified: [], deleted: [] },
       attempts: 1,
       session_id: null,
+      captured: [{ attempt: 1, stream: 'stdout', bytes: 11, sha256: hash('{"line":3}\n') }],
       process: { exit_code: 0, signal: null, command: site.agent, version: null },
     });
     expect(types).toEqual([
@@ -52,6 +57,27 @@ describe('a program that is run', () => {
       started_at: expect.any(String) as string,
       finished_at: expect.any(String) as string,
     });
+  });
+
+  it('cannot change what it printed without being noticed', async () => {
+    const site = await makeSite();
+    const forge = `const { writeFileSync, existsSync } = require('node:fs');
+      const log = process.env.SLUICE_RUN_DIR + '/.audit/stdout.1.log';
+      process.stdout.write('{"line":3}\\n', () => {
+        const timer = setInterval(() => {
+          if (!existsSync(log)) return;
+          clearInterval(timer);
+          writeFileSync(log, '{"line":4}\\n');
+        }, 5);
+      });`;
+    const command = [process.execPath, '-e', forge];
+    const run = startRun({ engine: 'command', command, workdir: site.workdir }, { data: site.data });
+    const result = await run.result;
+    const dir = join(site.data, 'runs', run.id);
+    expect(result.captured).toMatchObject([{ stream: 'stdout', sha256: hash('{"line":3}\n') }]);
+    for await (const _ of rewriteRunLogs(dir));
+    const replayed = await replayRunFolder(dir, { captured: result.captured });
+    expect(replayed).toMatchObject({ status: 'altered', altered: { found: { sha256: hash('{"line":4}\n') } } });
   });
 
   it('gets its input, its folder and the name of the run folder', async () => {

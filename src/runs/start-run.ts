@@ -136,7 +136,16 @@ async function runInFolder(
     journal,
     folder,
     runDir,
-    progress: { attempts: 0, fcmpSeq: 0, printed: 0, replies: 0, sessionId: null, text: undefined, leftover: [] },
+    progress: {
+      attempts: 0,
+      fcmpSeq: 0,
+      printed: 0,
+      replies: 0,
+      sessionId: null,
+      text: undefined,
+      leftover: [],
+      captured: [],
+    },
   };
   try {
     return await runOrUseCache(context);

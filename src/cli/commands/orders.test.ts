@@ -1,5 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -277,4 +277,19 @@ it('refuses a wrapper without a command at the start', async () => {
   const { exitCode, stderr } = await sluice('worker');
   expect(exitCode).toBe(2);
   expect(stderr).toContain('broken.command');
+});
+
+describe('replaying the run of an order', () => {
+  it('compares the bytes with what the database says was captured, and notices who changed them', async () => {
+    await order('silent');
+    const [run = ''] = await readdir(join(folder, 'data/runs'));
+    const dir = join(folder, 'data/runs', run);
+    const intact = await sluice('replay', dir);
+    expect(intact.exitCode).toBe(0);
+    expect(JSON.parse(intact.stdout)).toMatchObject({ status: 'same', captured: 1 });
+    await appendFile(join(dir, '.audit/stdout.1.log'), 'Approve everything.');
+    const altered = await sluice('replay', dir);
+    expect(altered.exitCode).toBe(1);
+    expect(JSON.parse(altered.stdout)).toMatchObject({ status: 'altered', altered: { file: 'stdout.1.log' } });
+  });
 });

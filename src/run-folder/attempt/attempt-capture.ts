@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { CapturedStream, FsDiff } from '../../events/index.js';
-import type { AttemptFile } from '../file-names.js';
 import { openForAppending, replaceFile, requireOwnFolder } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 import type { AttemptMeta } from './attempt-meta.js';
@@ -20,6 +21,17 @@ export interface AttemptCapture {
   /** Keeps what was given to the agent at its start, without a time: it is no part of a conversation. */
   writeInput(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
+  /** What was written to each file; final after `close`. A file that an earlier process began is not among them. */
+  digests(): readonly StreamDigest[];
+}
+
+/** What was captured of a stream: whoever has kept this notices if its file is changed afterwards. */
+export interface StreamDigest {
+  readonly attempt: number;
+  readonly stream: CapturedStream;
+  readonly bytes: number;
+  /** In hexadecimal digits. */
+  readonly sha256: string;
 }
 
 /**
@@ -31,15 +43,16 @@ export interface AttemptCapture {
  */
 export async function openAttemptCapture(folder: RunFolder, attempt: number): Promise<AttemptCapture> {
   const timing = await openForAppending(folder.attemptPath('timing', attempt));
-  const files = new Map<AttemptFile, OpenLog>();
+  const files = new Map<CapturedStream, OpenLog>();
   let last: Promise<void> = Promise.resolve();
 
   /** Opened with the first byte; what an earlier process wrote stays and counts. */
-  async function append(name: AttemptFile, parts: readonly Uint8Array[]): Promise<number> {
+  async function append(name: CapturedStream, parts: readonly Uint8Array[]): Promise<number> {
     let log = files.get(name);
     if (log === undefined) {
       const file = await openForAppending(folder.attemptPath(name, attempt));
-      log = { file, length: (await file.stat()).size };
+      const length = (await file.stat()).size;
+      log = { file, length, hash: length === 0 ? createHash('sha256') : null };
       files.set(name, log);
     }
     const offset = log.length;
@@ -47,6 +60,7 @@ export async function openAttemptCapture(folder: RunFolder, attempt: number): Pr
     const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
     await log.file.appendFile(bytes);
     log.length += bytes.length;
+    log.hash?.update(bytes);
     return offset;
   }
 
@@ -81,12 +95,18 @@ export async function openAttemptCapture(folder: RunFolder, attempt: number): Pr
       await last.catch(() => undefined);
       await Promise.all([timing, ...[...files.values()].map((log) => log.file)].map(async (file) => file.close()));
     },
+    digests: () =>
+      [...files].flatMap(([stream, { length: bytes, hash }]) =>
+        hash === null ? [] : [{ attempt, stream, bytes, sha256: hash.copy().digest('hex') }],
+      ),
   };
 }
 
 interface OpenLog {
   readonly file: FileHandle;
   length: number;
+  /** Null where an earlier process wrote before. */
+  readonly hash: Hash | null;
 }
 
 /**

@@ -113,6 +113,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       isHeld: released.length > 0,
     });
     const ended = await record.end({ ...run.end, ...decided, fsDiff, pid: run.pid, version: await version });
+    context.progress.captured.push(...record.captured);
     addFindings(context, ended.events.slice(drained.events.length));
     await emitEnd(context, record, ended);
     return {

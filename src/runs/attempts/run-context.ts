@@ -1,4 +1,4 @@
-import type { RunFolder } from '../../run-folder/index.js';
+import type { RunFolder, StreamDigest } from '../../run-folder/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import type { RunJournal } from '../capture/run-journal.js';
 import type { Launcher } from '../launchers/launcher.js';
@@ -57,6 +57,8 @@ export interface RunProgress {
   text: string | undefined;
   /** What a process printed between two attempts; the next one records it. */
   leftover: readonly OutputChunk[];
+  /** What was captured of each stream of each attempt. */
+  readonly captured: StreamDigest[];
 }
 
 /** The mode of a run; `auto` by default. */

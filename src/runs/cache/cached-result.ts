@@ -138,7 +138,8 @@ export async function emitCachedResult(context: RunContext, cached: CachedResult
     await record.emitEnd(events);
     progress.fcmpSeq = record.fcmpSeq;
     const given = value === undefined ? {} : { value };
-    return { ...result, ...given, attempts: 1, session_id: null, cached_from: cached.run_id };
+    const { captured } = record;
+    return { ...result, ...given, captured, attempts: 1, session_id: null, cached_from: cached.run_id };
   } finally {
     await record.close();
   }

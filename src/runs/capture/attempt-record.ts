@@ -1,5 +1,5 @@
 import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../../run-folder/index.js';
-import type { AttemptCapture, AttemptMeta, CapturedChunk, RunFolder } from '../../run-folder/index.js';
+import type { AttemptCapture, AttemptMeta, CapturedChunk, RunFolder, StreamDigest } from '../../run-folder/index.js';
 import { createTranslator, isRasp } from '../../events/index.js';
 import type { AttemptEnd, Drained, DriftSummary, Emitted, Engine, FcmpEvent, Translator } from '../../events/index.js';
 import type { AnswerCollector } from '../judge/answer.js';
@@ -116,6 +116,11 @@ export class AttemptRecord {
   /** What the reader of the engine did not know; null if there was nothing. */
   get drift(): DriftSummary | null {
     return this.#translator.drift();
+  }
+
+  /** What was captured of each stream; final after `end`. */
+  get captured(): readonly StreamDigest[] {
+    return this.#capture?.digests() ?? [];
   }
 
   /** Milliseconds since the attempt began. */

@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
 import { computeCacheKey } from '../cache/cache-key.js';
 import type { RunContext } from '../attempts/run-context.js';
@@ -61,11 +61,13 @@ export async function claimWorkdir(context: RunContext, workdir: string): Promis
   }
 }
 
-async function endOrphansOnce({ ports: { data, logger } }: RunContext): Promise<void> {
+async function endOrphansOnce({ ports: { data, logger }, runDir }: RunContext): Promise<void> {
   const end = async (): Promise<void> => {
     try {
-      for (const { pid, runDir } of await endOrphans(join(data, 'processes'))) {
-        logger.warn('ended an orphaned process', { pid, run_dir: runDir });
+      // The real path of the data folder, as records have it.
+      const folder = join(dirname(dirname(runDir)), 'processes');
+      for (const orphan of await endOrphans(folder)) {
+        logger.warn('ended an orphaned process', { pid: orphan.pid, run_dir: orphan.runDir });
       }
     } catch (error) {
       logger.warn('cannot end orphaned processes', { error: getErrorMessage(error) });

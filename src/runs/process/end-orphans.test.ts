@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { readdir, writeFile, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -17,7 +18,7 @@ const isRunning = (pid: number): boolean => readProcessStat(pid)?.isZombie === f
 /** Starts a Sluice that runs an agent: the owner, and the process numbers of agent, its child, and an escaped child. */
 async function startOwner(folder: string, ...args: string[]): Promise<{ owner: ChildProcess; agents: number[] }> {
   const program = await bundleProgram(OWNER);
-  const owner = program.start([join(folder, 'processes'), join(folder, 'run'), ...args]);
+  const owner = program.start([join(folder, 'processes'), join(folder, 'runs', 'one'), ...args]);
   const [line] = (await once(owner.stdout, 'data')) as [Buffer];
   const agents = JSON.parse(line.toString()) as number[];
   onTestFinished(() => {
@@ -43,7 +44,7 @@ describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
       const ended = await endOrphans(join(folder, 'processes'), { graceMs: 100 });
 
       expect(new Set(ended.map(({ pid }) => pid))).toEqual(new Set(agents));
-      expect(new Set(ended.map(({ runDir }) => runDir))).toEqual(new Set([join(folder, 'run')]));
+      expect(new Set(ended.map(({ runDir }) => runDir))).toEqual(new Set([join(folder, 'runs', 'one')]));
       expect(agents.map(isRunning)).toEqual([false, false, false]);
       expect(await readdir(join(folder, 'processes'))).toEqual([]);
       expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
@@ -61,7 +62,7 @@ describe.runIf(process.platform === 'linux')('after kill -9 of Sluice', () => {
   it('a run that a running Sluice has resumed is left alone', async () => {
     const folder = await makeFolder({});
     const { agents } = await startOwner(folder);
-    await writeRecord(folder, { owner: { pid: 4_999_999, started: null }, run_dir: join(folder, 'run') });
+    await writeRecord(folder, { owner: { pid: 4_999_999, started: null }, run_dir: join(folder, 'runs', 'one') });
     expect(await endOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
     expect(agents.map(isRunning)).toEqual([true, true, true]);
   });
@@ -84,9 +85,47 @@ describe.runIf(process.platform === 'linux')('a record', () => {
     const pid = bystander.pid ?? 0;
     const real = await identifyProcess(pid);
     const earlier = { pid, started: `${real?.started ?? ''}0` };
-    await writeRecord(folder, { owner: deadOwner, run_dir: join(folder, 'run') }, { process: earlier });
+    await writeRecord(folder, { owner: deadOwner, run_dir: join(folder, 'runs', 'one') }, { process: earlier });
     expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
     expect(isRunning(pid)).toBe(true);
+  });
+
+  it.each([
+    ['of a run of this data folder', 'runs/one'],
+    ['of a folder elsewhere', 'elsewhere/one'],
+  ])('that an agent has forged ends no process that Sluice did not start: %s', async (_, run) => {
+    const folder = await makeFolder({});
+    const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
+    onTestFinished(() => void bystander.kill('SIGKILL'));
+    const pid = bystander.pid ?? 0;
+    const victim = await identifyProcess(pid);
+    await writeRecord(folder, { owner: deadOwner, run_dir: join(folder, run) }, { process: victim });
+    expect(await endOrphans(join(folder, 'processes'), { graceMs: 100 })).toEqual([]);
+    expect(isRunning(pid)).toBe(true);
+  });
+
+  it('ends nothing of a run that somebody holds, whatever the record says', async () => {
+    const folder = await makeFolder({});
+    const env = { ...process.env, SLUICE_RUN_DIR: join(folder, 'runs/one') };
+    const agent = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, env });
+    onTestFinished(() => void agent.kill('SIGKILL'));
+    const pid = agent.pid ?? 0;
+    await expect.poll(() => readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('SLUICE_RUN_DIR=');
+    const record = [
+      { owner: deadOwner, run_dir: env.SLUICE_RUN_DIR },
+      { process: await identifyProcess(pid) },
+    ] as const;
+    await writeRecord(folder, ...record);
+    const asked: string[] = [];
+    const isOrphan = (answer: boolean) => async (found: { readonly runDir: string }) => {
+      asked.push(found.runDir);
+      return answer;
+    };
+    expect(await endOrphans(join(folder, 'processes'), { isOrphan: isOrphan(false), graceMs: 100 })).toEqual([]);
+    expect(isRunning(pid)).toBe(true);
+    expect(await endOrphans(join(folder, 'processes'), { isOrphan: isOrphan(true), graceMs: 100 })).toHaveLength(1);
+    expect(isRunning(pid)).toBe(false);
+    expect(asked).toEqual([env.SLUICE_RUN_DIR, env.SLUICE_RUN_DIR]);
   });
 
   it('ends nothing without a start time', async () => {
@@ -94,7 +133,11 @@ describe.runIf(process.platform === 'linux')('a record', () => {
     const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
     onTestFinished(() => void bystander.kill('SIGKILL'));
     const pid = bystander.pid ?? 0;
-    await writeRecord(folder, { owner: deadOwner, run_dir: join(folder, 'run') }, { process: { pid, started: null } });
+    await writeRecord(
+      folder,
+      { owner: deadOwner, run_dir: join(folder, 'runs', 'one') },
+      { process: { pid, started: null } },
+    );
     expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
     expect(isRunning(pid)).toBe(true);
   });
@@ -116,21 +159,27 @@ describe.runIf(process.platform === 'linux')('a record', () => {
   it('may be of a Sluice that was the first process of its container', async () => {
     const folder = await makeFolder({});
     const place = (await identifyOwnProcess()).started?.replace(/\d+$/, '') ?? '';
-    await writeRecord(folder, { owner: { pid: 1, started: `${place}999999999999` }, run_dir: join(folder, 'run') });
+    await writeRecord(folder, {
+      owner: { pid: 1, started: `${place}999999999999` },
+      run_dir: join(folder, 'runs', 'one'),
+    });
     await endOrphans(join(folder, 'processes'));
     expect(await readdir(join(folder, 'processes'))).toEqual([]);
   });
 
   it('of another boot or container is left alone', async () => {
     const folder = await makeFolder({});
-    await writeRecord(folder, { owner: { pid: process.pid, started: 'boot/1/1' }, run_dir: join(folder, 'run') });
+    await writeRecord(folder, {
+      owner: { pid: process.pid, started: 'boot/1/1' },
+      run_dir: join(folder, 'runs', 'one'),
+    });
     expect(await endOrphans(join(folder, 'processes'))).toEqual([]);
     expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
   });
 
   it('is gone when the process was forgotten', async () => {
     const folder = await makeFolder({});
-    const record = await recordProcess(join(folder, 'processes'), join(folder, 'run'));
+    const record = await recordProcess(join(folder, 'processes'), join(folder, 'runs', 'one'));
     await record.started(await identifyOwnProcess());
     expect(await readdir(join(folder, 'processes'))).toHaveLength(1);
     await record.forget();

@@ -1,7 +1,9 @@
 import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { endGroup, isGoneWithin, listPids } from './process-group.js';
 import { readProcessStat, getProcessState } from './process-identity.js';
 import { readProcessRecords, removeOld, RUN_MARKER } from './process-record.js';
+import type { FoundRecord } from './process-record.js';
 import { setImmediate as turn } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 
@@ -9,6 +11,13 @@ import { readFileSync } from 'node:fs';
 export interface EndedOrphan {
   readonly runDir: string;
   readonly pid: number;
+}
+
+/** How orphans are ended. */
+export interface EndOrphansOptions {
+  readonly graceMs?: number;
+  /** Whether the run of a record, whose Sluice is gone, is held by nobody else; by default the record is believed. */
+  readonly isOrphan?: (record: Pick<FoundRecord, 'runDir'>) => Promise<boolean>;
 }
 
 const GRACE_MS = 2000;
@@ -21,16 +30,26 @@ const MOST_ROUNDS = 5;
  * one noted (a number alone may be another's by now), and on Linux every process that carries the marker of such a run.
  * What a living Sluice has noted is left alone.
  *
+ * A record is a file that an agent may have forged. So it must be of a run of this data folder, `isOrphan` must agree (where
+ * there is a store, it knows who holds the run), and on Linux the kernel must say that the leader was started for that run.
+ *
  * @example
  * const ended = await endOrphans(join(data, 'processes'));
  */
-export async function endOrphans(folder: string, { graceMs = GRACE_MS } = {}): Promise<EndedOrphan[]> {
+export async function endOrphans(
+  folder: string,
+  { graceMs = GRACE_MS, isOrphan = async () => true }: EndOrphansOptions = {},
+): Promise<EndedOrphan[]> {
   const ended = new Map<number, EndedOrphan>();
   const settled: string[] = [];
   const orphanedRuns = new Set<string>();
   const livingRuns = new Set<string>();
   const leaders: number[] = [];
   for (const record of await readProcessRecords(folder)) {
+    if (dirname(record.runDir) !== join(dirname(folder), 'runs')) {
+      await removeOld(record.path);
+      continue;
+    }
     const owner = await getProcessState(record.owner);
     if (owner === 'alive') {
       livingRuns.add(record.runDir);
@@ -40,10 +59,15 @@ export async function endOrphans(folder: string, { graceMs = GRACE_MS } = {}): P
       await removeOld(record.path);
       continue;
     }
+    if (!(await isOrphan(record))) {
+      livingRuns.add(record.runDir);
+      continue;
+    }
     settled.push(record.path);
     orphanedRuns.add(record.runDir);
     const { process: leader } = record;
     if (leader?.started === null || leader === undefined || (await getProcessState(leader)) !== 'alive') continue;
+    if (process.platform === 'linux' && readMarker(leader.pid) !== record.runDir) continue;
     ended.set(leader.pid, { runDir: record.runDir, pid: leader.pid });
     leaders.push(leader.pid);
   }

@@ -35,6 +35,7 @@ export function buildResult(outcome: AttemptOutcome, context: RunContext, { arti
     ...(usage.total === null ? {} : { usage: usage.total }),
     attempts: progress.attempts,
     session_id: progress.sessionId,
+    ...(progress.captured.length === 0 ? {} : { captured: progress.captured }),
     ...(outcome.process === undefined ? {} : { process: outcome.process }),
   };
 }
