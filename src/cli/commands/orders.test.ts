@@ -282,8 +282,8 @@ it('refuses a wrapper without a command at the start', async () => {
 describe('replaying the run of an order', () => {
   it('compares the bytes with what the database says was captured, and notices who changed them', async () => {
     await order('silent');
-    const [run = ''] = await readdir(join(folder, 'data/runs'));
-    const dir = join(folder, 'data/runs', run);
+    const [id = ''] = await readdir(join(folder, 'data/runs'));
+    const dir = join(folder, 'data/runs', id);
     const intact = await sluice('replay', dir);
     expect(intact.exitCode).toBe(0);
     expect(JSON.parse(intact.stdout)).toMatchObject({ status: 'same', captured: 1 });
