@@ -2,6 +2,12 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { ByProject } from './test/by-project.js';
 
+/**
+ * Played agents write down what they were given beside the working folder, where a sandbox would not let them: only the tests
+ * that ask for one have it. The tests of the product run as a user would.
+ */
+const UNSANDBOXED = { env: { SLUICE_SANDBOX: 'off' } };
+
 /** What all projects have in common. */
 const SHARED = {
   // No module of ours keeps state between tests, so files may share a process, which halves the time.
@@ -21,6 +27,7 @@ export default defineConfig({
       {
         test: {
           ...SHARED,
+          ...UNSANDBOXED,
           name: 'source',
           include: ['src/**/*.test.ts', 'web/**/*.test.ts'],
           exclude: ['src/store/postgres/**'],
@@ -30,6 +37,7 @@ export default defineConfig({
         // These share one real PostgreSQL, which is started only when one of them is to run.
         test: {
           ...SHARED,
+          ...UNSANDBOXED,
           name: 'postgres',
           include: ['src/store/postgres/**/*.test.ts', 'test/postgres/**/*.test.ts'],
           globalSetup: ['test/postgres/global-setup.ts'],
@@ -49,6 +57,7 @@ export default defineConfig({
         // The console in a real browser, which these share; each file has a server of its own.
         test: {
           ...SHARED,
+          ...UNSANDBOXED,
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: ['test/browser/global-setup.ts'],

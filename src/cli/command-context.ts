@@ -125,11 +125,20 @@ export async function loadLogger(io: CommandIo): Promise<(config: Config) => Log
 
 /** The settings of a worker, from the configuration. */
 export function workerSettings({ config, logger }: Pick<CommandContext, 'config' | 'logger'>) {
-  const { data, programs, agents, approvals, secrets, concurrency: concurrencyByType, lease_s: leaseS } = config;
+  const {
+    data,
+    programs,
+    agents,
+    approvals,
+    sandbox,
+    secrets,
+    concurrency: concurrencyByType,
+    lease_s: leaseS,
+  } = config;
   const { retries } = config;
   return {
     logger,
-    runs: { data, logger, ...omitUndefined({ programs, agents, approvals, secrets }) },
+    runs: { data, logger, ...omitUndefined({ programs, agents, approvals, sandbox, secrets }) },
     ...omitUndefined({
       concurrencyByType,
       leaseMs: leaseS === undefined ? undefined : leaseS * 1000,

@@ -18,6 +18,8 @@ export interface RunFlags {
   readonly align?: boolean;
   readonly mode?: 'auto' | 'interactive';
   readonly permissions?: 'safe' | 'workspace' | 'bypass' | 'ask';
+  readonly sandbox?: 'auto' | 'required' | 'off';
+  readonly network?: readonly string[];
   readonly model?: string;
   readonly maxRetries?: number;
   readonly timeout?: number;
@@ -45,7 +47,7 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
   const asked = flags.engine === 'command' ? await readCommand(words, flags, io) : await readPrompt(words, flags, io);
   if (flags.terminal === true && flags.terminalBeside === true)
     throw new MisuseError('--terminal and --terminal-beside exclude each other. Omit one.');
-  const { engine, reads, session, mode, permissions, model, env } = flags;
+  const { engine, reads, session, mode, permissions, sandbox, model, env } = flags;
   const terminal = flags.terminalBeside === true ? ('beside' as const) : flags.terminal;
   return {
     engine,
@@ -58,6 +60,8 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
       contract,
       mode,
       permissions,
+      sandbox,
+      network: readNetwork(flags.network),
       model,
       env,
       terminal,
@@ -66,6 +70,12 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
     // On the command line --cache without --input-file means that the result depends on no files.
     ...(flags.cache === true ? { cache: true, input_files: flags.inputFile ?? [] } : {}),
   };
+}
+
+/** `host` and `none` are words of their own; anything else is a list of hosts. */
+function readNetwork(words: RunFlags['network']): RunSpec['network'] {
+  const [first] = words ?? [];
+  return words?.length === 1 && (first === 'host' || first === 'none') ? first : words;
 }
 
 /** The contract of a run, from the command line. */

@@ -1,6 +1,6 @@
 import { count, flag, name, object, oneOf } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
-import { approvalRulesSchema, engineNameSchema, RUN_ENGINES } from '../records/index.js';
+import { approvalRulesSchema, engineNameSchema, RUN_ENGINES, sandboxUse } from '../records/index.js';
 import type { RetentionSettings } from '../dispatch/index.js';
 import { CHECK_SCHEMA, WRAPPER_SCHEMA } from '../orders/index.js';
 import { agentSettingsSchema } from '../runs/index.js';
@@ -121,6 +121,8 @@ export const configFileSchema = object(
     agents: { type: 'object', propertyNames: engineNameSchema, additionalProperties: agentSettingsSchema },
     /** Rules for `permissions: ask`: which tools are allowed or denied without a question. First match wins. */
     approvals: approvalRulesSchema,
+    /** Whether runs are sandboxed that do not say it themselves (`required` holds for all), and folders that are shown beside the usual ones. */
+    sandbox: object({}, { use: sandboxUse, read: names, write: names }),
     secrets: object({}, { patterns: names }),
     lease_s: { type: 'number', minimum: 1 },
     max_delivery_tries: count,

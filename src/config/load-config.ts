@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SluiceError, getErrorCode, getErrorMessage, omitUndefined } from '../base/index.js';
@@ -173,6 +174,7 @@ async function inTime<T>(loading: Promise<T>): Promise<T> {
 }
 
 type Programs = NonNullable<ConfigFile['programs']>;
+type Sandbox = NonNullable<ConfigFile['sandbox']>;
 type Agents = NonNullable<ConfigFile['agents']>;
 
 type PlacedSettings = Omit<ConfigFile, 'agents'> & Pick<Config, 'agents'>;
@@ -180,7 +182,7 @@ type PlacedSettings = Omit<ConfigFile, 'agents'> & Pick<Config, 'agents'>;
 /** The settings with every path in them resolved against the folder of their file. */
 function placePaths(base: string, settings: ConfigFile): PlacedSettings {
   const { agents, ...others } = settings;
-  const { data, database, roots, sinks, programs } = others;
+  const { data, database, roots, sinks, programs, sandbox } = others;
   return {
     ...others,
     ...(data === undefined ? {} : { data: resolve(base, data) }),
@@ -189,7 +191,14 @@ function placePaths(base: string, settings: ConfigFile): PlacedSettings {
     ...(sinks === undefined ? {} : { sinks: sinks.map((sink) => placeSink(base, sink)) }),
     ...(programs === undefined ? {} : { programs: placePrograms(base, programs) }),
     ...(agents === undefined ? {} : { agents: placeAgents(base, agents) }),
+    ...(sandbox === undefined ? {} : { sandbox: placeSandbox(base, sandbox) }),
   };
+}
+
+/** `~` is the home of whoever runs Sluice. */
+function placeSandbox(base: string, { use, read, write }: Sandbox): Sandbox {
+  const place = (folder: string): string => resolve(base, folder.replace(/^~(?=\/|$)/, homedir()));
+  return omitUndefined({ use, read: read?.map(place), write: write?.map(place) });
 }
 
 /** `sqlite:` names a file; other addresses stay unchanged. */
@@ -221,10 +230,10 @@ function placeAgents(base: string, agents: Agents): Readonly<Record<string, Agen
 
 /** The schema has seen that it is one of the two. */
 function placeAgent(base: string, agent: Agents[string]): AgentSettings {
-  const { acp, authenticate, command = [], reads = 'generic', resume, env } = agent;
-  if (acp !== undefined) return { acp: placeWords(base, acp), ...omitUndefined({ authenticate, env }) };
+  const { acp, authenticate, command = [], reads = 'generic', resume, env, keeps } = agent;
+  if (acp !== undefined) return { acp: placeWords(base, acp), ...omitUndefined({ authenticate, env, keeps }) };
   const placed = resume === undefined ? undefined : placeWords(base, resume);
-  return { command: placeWords(base, command), reads, ...omitUndefined({ resume: placed, env }) };
+  return { command: placeWords(base, command), reads, ...omitUndefined({ resume: placed, env, keeps }) };
 }
 
 function placeWords(base: string, [program = '', ...words]: readonly string[]): string[] {

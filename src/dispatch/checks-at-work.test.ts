@@ -87,7 +87,9 @@ describe('a check', { timeout: 60_000 }, () => {
     const command = ['sh', '-c', `test ! -e dirt && touch dirt && test -e ${once} || { touch ${once}; exit 3; }`];
     const { action, evidence } = await judge({ command, tries: 3, network: 'host' });
     expect(action).toBe('advance');
-    expect(evidence?.detail).toMatch(/: try 1 exit code 3 after [\d.]+ s, try 2 exit code 0 after [\d.]+ s\.$/);
+    expect(evidence?.detail).toMatch(
+      /: try 1 exit code 3 after [\d.]+ s, try 2 exit code 0 after [\d.]+ s\. Not sandboxed\.$/,
+    );
   });
 
   it('does not run for a result that says fail', async () => {

@@ -7,3 +7,4 @@ export { openFileTail, type FileTail } from './file-tail.js';
 export { openLineTail, type FileLine } from './line-tail.js';
 export { parseJson } from './parse-json.js';
 export { isPresent } from './is-present.js';
+export { findProgram } from './find-program.js';

@@ -24,8 +24,9 @@ export type {
   RunDiagnostic,
   RunDenial,
   FailureCause,
+  RunSandbox,
 } from './run-result.js';
-export { runMode, runPermissions, runSpecSchema, storedRunSpec } from './run-spec.js';
+export { runMode, runPermissions, runSpecSchema, sandboxUse, storedRunSpec } from './run-spec.js';
 export type { RunSpec, RunContract, RunLimits, StoredRunSpec } from './run-spec.js';
 export { runRecordSchema, runState, type RunRecord, type RunState, type WorkerIdentity } from './run-record.js';
 export type { RunWarning } from './run-warning.js';

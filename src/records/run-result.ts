@@ -1,6 +1,7 @@
-import { anything, arrayOf, count, name, object, oneOf, orNull, text } from '../base/index.js';
+import { anything, arrayOf, count, flag, name, object, oneOf, orNull, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 import { ERROR_CATEGORIES, fsDiffSchema, usageSchema } from '../events/index.js';
+import { sandboxNetwork } from './run-spec.js';
 
 /** How a run can end. */
 export const runOutcome = oneOf(['success', 'failed', 'canceled', 'comment']);
@@ -53,6 +54,9 @@ const capturedSchema = object({
 
 const driftSchema = object({ unknown_types: count, unknown_fields: count });
 
+/** Whether the process was sandboxed: what it could reach, or why it was not. */
+const runSandboxSchema = object({ used: flag }, { network: sandboxNetwork, reason: text });
+
 /** What came of a run. */
 export const runResultSchema = object(
   {
@@ -87,6 +91,8 @@ export const runResultSchema = object(
     process: processSchema,
     /** Every captured stream; absent where nothing was captured. */
     captured: arrayOf(capturedSchema),
+    /** Absent where no sandbox was wanted or no process was started. */
+    sandbox: runSandboxSchema,
     /** The run whose cached result this is. */
     cached_from: name,
   },
@@ -106,6 +112,9 @@ export type RunDenial = FromSchema<typeof denialSchema>;
 
 /** What stopped the engine, as far as it said why. */
 export type FailureCause = FromSchema<typeof failureCause>;
+
+/** Whether a process was sandboxed. */
+export type RunSandbox = FromSchema<typeof runSandboxSchema>;
 
 /** The process of an attempt after it ended. */
 export type RunProcess = FromSchema<typeof processSchema>;

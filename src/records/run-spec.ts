@@ -38,6 +38,19 @@ const limitsSchema = object(
 /** The words of a spec that lists and forms use too. */
 export const runMode = oneOf(['auto', 'interactive']);
 export const runPermissions = oneOf(['safe', 'workspace', 'bypass', 'ask']);
+export const sandboxUse = oneOf(['auto', 'required', 'off']);
+
+/** A name, `*.` with a name for all below it, or an address; with a port, or with 80 and 443. */
+const HOST_PATTERN =
+  '^(?:(?:\\*\\.)?[A-Za-z0-9][A-Za-z0-9_-]{0,62}(?:\\.[A-Za-z0-9_-]{1,63})*|\\[[0-9A-Fa-f:.]{2,45}\\])(?::[1-9][0-9]{0,4})?$';
+
+/** What a sandboxed program may reach. */
+export const sandboxNetwork = {
+  anyOf: [
+    oneOf(['host', 'none']),
+    { type: 'array', minItems: 1, maxItems: 100, items: { type: 'string', maxLength: 300, pattern: HOST_PATTERN } },
+  ],
+} as const;
 
 /** A run to be started, as JSON. */
 export const storedRunSpec = {
@@ -73,6 +86,10 @@ export const storedRunSpec = {
     permissions: runPermissions,
     /** For `permissions: ask`: which tools are allowed or denied without a question. First match wins, after those of the configuration. */
     approvals: approvalRulesSchema,
+    /** `auto` (default): with bubblewrap, where it works. `required`: not without it. `off`: without. */
+    sandbox: sandboxUse,
+    /** In the sandbox: `host` (default) the network of the machine, `none`, or a list of hosts that a proxy passes. */
+    network: sandboxNetwork,
     limits: limitsSchema,
     /** Names of environment variables to pass; `OPENAI_*` is a pattern. */
     env: { type: 'array', maxItems: 1024, items: { type: 'string', pattern: '^[A-Za-z_*][A-Za-z0-9_*]*$' } },

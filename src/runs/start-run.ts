@@ -145,6 +145,7 @@ async function runInFolder(
       text: undefined,
       leftover: [],
       captured: [],
+      sandbox: undefined,
     },
   };
   try {

@@ -1,5 +1,5 @@
 import { run } from '../../scripts/run-tool.js';
-import { findProgram } from '../../src/runs/process/find-program.js';
+import { findProgram } from '../../src/files/index.js';
 
 /** Names on PATH, and where macOS and Windows keep a browser that is on none. */
 const PROGRAMS = [

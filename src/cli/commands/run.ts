@@ -37,6 +37,14 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
         'ask',
       ]),
     )
+    .addOption(
+      new Option('--sandbox <use>', 'run it in a sandbox of bubblewrap (default: auto)').choices([
+        'auto',
+        'required',
+        'off',
+      ]),
+    )
+    .option('--network <hosts...>', 'what it may reach in a sandbox: host, none, or names of hosts (default: host)')
     .option('--model <name>', 'model of the agent')
     .addOption(new Option('--max-retries <n>', 'retries after an invalid answer').argParser(parseCount))
     .addOption(new Option('--timeout <seconds>', 'stop the run after this time').argParser(parseSeconds))
@@ -70,11 +78,11 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
   const { startRun } = await import('../../runs/index.js');
   try {
     const config = await loadCommandConfig(flags, io);
-    const { data, programs, agents, approvals, secrets } = config;
+    const { data, programs, agents, approvals, sandbox, secrets } = config;
     await printDataFolder(config, flags, io);
     const run = startRun(spec, {
       data,
-      ...omitUndefined({ programs, agents, approvals, secrets }),
+      ...omitUndefined({ programs, agents, approvals, sandbox, secrets }),
       onWarning: ({ message }) => void io.stderr.write(formatLine(message)),
     });
     const cancel = (): void => void run.cancel();
@@ -82,6 +90,8 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     else interruption.signal.addEventListener('abort', cancel, { once: true });
     await follow(run, flags, io);
     const result = await run.result;
+    if (result.sandbox?.used === false && flags.watchJson !== true)
+      await io.stderr.write(formatLine(`Not sandboxed: ${result.sandbox.reason ?? 'no reason given'}.`));
     await printJson({ run_id: run.id, ...result }, io);
     return exitCodeFor(result.status);
   } finally {

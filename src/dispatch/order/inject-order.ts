@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../base/index.js';
 import { join } from 'node:path';
 import { OrdersError, findAgentEngine } from '../../orders/index.js';
 import type { Wrapper } from '../../orders/index.js';
@@ -34,7 +35,7 @@ export function injectOrder(
     workdir: workDir,
     mode: 'auto',
     env: [...(wrapper.env ?? []), ...Object.keys(env)],
-    ...(wrapper.limits === undefined ? {} : { limits: wrapper.limits }),
+    ...omitUndefined({ limits: wrapper.limits, sandbox: wrapper.sandbox, network: wrapper.network }),
   } as const;
   if (wrapper.command !== undefined) {
     const command = fillIn(wrapper.command, wrapper.inject ?? 'file', listPlaceholders(given, runDir));

@@ -41,6 +41,7 @@ const STOPPED: ReadonlySet<Verdict> = new Set([
   'limit',
   'storage_limit',
   'not_started',
+  'no_sandbox',
   'session_lost',
   'protocol_broken',
   'held',

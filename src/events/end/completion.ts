@@ -87,6 +87,7 @@ const STOPS: Partial<Record<Verdict, Failure>> = {
   limit: { category: 'limit', code: 'RUN_LIMIT_EXCEEDED', message: 'The run went over one of its limits.' },
   storage_limit: { category: 'limit', code: 'RUN_STORAGE_EXCEEDED', message: FAILURE_CODES.RUN_STORAGE_EXCEEDED },
   not_started: { category: 'process', code: 'PROCESS_NOT_STARTED', message: FAILURE_CODES.PROCESS_NOT_STARTED },
+  no_sandbox: { category: 'process', code: 'SANDBOX_UNAVAILABLE', message: FAILURE_CODES.SANDBOX_UNAVAILABLE },
   protocol_broken: { category: 'engine', code: 'PROTOCOL_BROKEN', message: FAILURE_CODES.PROTOCOL_BROKEN },
   session_lost: { category: 'engine', code: 'SESSION_LOST', message: FAILURE_CODES.SESSION_LOST },
 };

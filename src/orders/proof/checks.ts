@@ -1,6 +1,6 @@
 import type { FromSchema } from '../../base/index.js';
 import { fromJsonSchema } from '../../json-schema/index.js';
-import { WORKER_NAME } from '../../records/index.js';
+import { sandboxUse, WORKER_NAME } from '../../records/index.js';
 import type { Problem, WorkOrder } from '../../records/index.js';
 import { OrdersError, refuse } from '../orders-error.js';
 import { checkShape, invalidValue } from '../shapes/check-shape.js';
@@ -25,6 +25,8 @@ export const CHECK_SCHEMA = {
     timeout_s: { type: 'number', exclusiveMinimum: 0, maximum: 86_400 },
     /** Whether the check may use the network; `none` by default. */
     network: { enum: ['none', 'host'] },
+    /** Whether it runs in a sandbox, which closes the network: `auto` (default) where one can be made, `required`, `off`. */
+    sandbox: sandboxUse,
     /** How often a check that fails is tried at most; 1 by default. */
     tries: { type: 'integer', minimum: 1, maximum: 10 },
   },

@@ -11,24 +11,21 @@ export type CheckTry =
 export interface CheckOutcome {
   readonly check: NamedCheck;
   readonly tries: readonly CheckTry[];
-  /** The check was to run without network and nothing kept it from using it. */
-  readonly networkOpen: boolean;
 }
 
 /**
  * What a check says about a result. Confirmed only if its last try passed and the agent does not claim otherwise.
  *
  * @example
- * judgeCheck({ check, tries: [{ run, result, durationMs: 1200 }], networkOpen: false }, workResult).verdict
+ * judgeCheck({ check, tries: [{ run, result, durationMs: 1200 }] }, workResult).verdict
  */
 export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefined): Evidence {
-  const { check, tries, networkOpen } = outcome;
+  const { check, tries } = outcome;
   const last = tries.at(-1);
   const run = last?.run === undefined ? {} : { run: last.run };
   const seen = tries.map((each, index) => (tries.length > 1 ? `try ${index + 1} ` : '') + describeTry(each)).join(', ');
   const words = showLine(check.command.join(' '), 200);
-  const network = networkOpen ? ' The network was not blocked: no sandbox is available.' : '';
-  const detail = `${check.name} (${words}): ${seen === '' ? 'not run' : seen}.${network}`;
+  const detail = `${check.name} (${words}): ${seen === '' ? 'not run' : seen}.${describeSandbox(check, last)}`;
   if (last === undefined || !('result' in last) || wasStopped(last.result)) {
     return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail, ...run };
   }
@@ -39,6 +36,15 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
   }
   if (!hasPassed) return contradicted(detail, last.run);
   return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail, ...run };
+}
+
+/** What was enforced while the check ran. */
+function describeSandbox({ network = 'none' }: NamedCheck, last: CheckTry | undefined): string {
+  if (last === undefined || !('result' in last) || last.result.process === undefined) return '';
+  const { sandbox } = last.result;
+  if (sandbox?.used === true) return network === 'none' ? ' Sandboxed, without network.' : ' Sandboxed, with network.';
+  const why = sandbox?.reason === undefined ? '' : `: ${showLine(sandbox.reason, 200)}`;
+  return network === 'none' ? ` Not sandboxed${why}, so the network was not blocked.` : ` Not sandboxed${why}.`;
 }
 
 /** Whether a run of a check passed: its process ended by itself with exit code 0. */

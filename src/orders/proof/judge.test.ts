@@ -98,14 +98,14 @@ function createTry(exit: number, error?: RunResult['error']): CheckTry {
 describe('judgeCheck', () => {
   const check = { name: 'unit', command: ['npm', 'test'] };
   const of = (tries: readonly CheckTry[], claimed = RESULT) =>
-    judgeCheck({ check, tries, networkOpen: false }, claimed);
+    judgeCheck({ check: { ...check, network: 'host' }, tries }, claimed);
 
   test('a check that passes confirms, with its command, exit code, duration and run', () => {
     expect(of([createTry(0)])).toEqual({
       claim: 'tests',
       by: 'sluice',
       verdict: 'confirmed',
-      detail: 'unit (npm test): exit code 0 after 1.2 s.',
+      detail: 'unit (npm test): exit code 0 after 1.2 s. Not sandboxed.',
       run: 'run-0',
     });
   });
@@ -113,7 +113,7 @@ describe('judgeCheck', () => {
   test('all tries are shown', () => {
     expect(of([createTry(1), createTry(0)])).toMatchObject({
       verdict: 'confirmed',
-      detail: 'unit (npm test): try 1 exit code 1 after 1.2 s, try 2 exit code 0 after 1.2 s.',
+      detail: 'unit (npm test): try 1 exit code 1 after 1.2 s, try 2 exit code 0 after 1.2 s. Not sandboxed.',
     });
   });
 
@@ -136,10 +136,20 @@ describe('judgeCheck', () => {
     expect(of([attempt]).verdict).toBe('unchecked');
   });
 
-  test('says so where nothing kept it from the network', () => {
-    expect(judgeCheck({ check, tries: [createTry(0)], networkOpen: true }, RESULT).detail).toContain(
-      'network was not blocked',
-    );
+  test.each<[NonNullable<RunResult['sandbox']> | undefined, 'none' | 'host', string]>([
+    [{ used: true, network: 'none' }, 'none', 'Sandboxed, without network.'],
+    [{ used: true, network: 'host' }, 'host', 'Sandboxed, with network.'],
+    [{ used: false, reason: 'no bwrap' }, 'none', 'Not sandboxed: no bwrap, so the network was not blocked.'],
+    [{ used: false, reason: 'no bwrap' }, 'host', 'Not sandboxed: no bwrap.'],
+    [undefined, 'none', 'Not sandboxed, so the network was not blocked.'],
+  ])('says what was enforced: %j with network %s', (sandbox, network, words) => {
+    const attempt = createTry(0);
+    const tries =
+      'result' in attempt && sandbox !== undefined
+        ? [{ ...attempt, result: { ...attempt.result, sandbox } }]
+        : [attempt];
+    const { detail } = judgeCheck({ check: { ...check, network }, tries }, RESULT);
+    expect(detail).toBe(`unit (npm test): exit code 0 after 1.2 s. ${words}`);
   });
 });
 

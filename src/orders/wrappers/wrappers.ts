@@ -20,6 +20,10 @@ export interface Wrapper {
   readonly inject?: 'file' | 'args' | 'env';
   /** What an agent may do; `workspace` by default. */
   readonly permissions?: NonNullable<RunSpec['permissions']>;
+  /** Whether its runs are sandboxed; as the configuration says by default. */
+  readonly sandbox?: NonNullable<RunSpec['sandbox']>;
+  /** What they may reach then; the network of the machine by default. */
+  readonly network?: NonNullable<RunSpec['network']>;
   readonly model?: string;
   readonly limits?: NonNullable<RunSpec['limits']>;
   /** Names of environment variables passed to the agent. */
@@ -30,7 +34,7 @@ export interface Wrapper {
   readonly policy?: { readonly evidence?: 'proven' | 'reported' };
 }
 
-const { command, permissions, model, limits, env } = runSpecSchema.properties;
+const { command, permissions, sandbox, network, model, limits, env } = runSpecSchema.properties;
 
 /** A wrapper of the configuration, as JSON Schema. */
 export const WRAPPER_SCHEMA = {
@@ -40,6 +44,8 @@ export const WRAPPER_SCHEMA = {
     command,
     inject: { enum: ['file', 'args', 'env'] },
     permissions,
+    sandbox,
+    network,
     model,
     limits,
     env,

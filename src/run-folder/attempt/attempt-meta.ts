@@ -29,6 +29,8 @@ export interface AttemptMeta {
   readonly reply?: string;
   /** Whether the attempt was run in a terminal, so that there are no other streams. */
   readonly terminal?: boolean;
+  /** Whether the process was sandboxed, and what it could reach. */
+  readonly sandbox?: Readonly<Record<string, unknown>>;
   /** The run whose cached result this attempt repeats; no process was started. */
   readonly cached_from?: string;
 }
@@ -75,6 +77,7 @@ const SHAPES: Readonly<Record<keyof AttemptMeta, (field: unknown) => boolean>> =
   pid: (field) => Number.isSafeInteger(field),
   session_id: (field) => field === null || isText(field),
   reply: (field) => typeof field === 'string',
+  sandbox: isRecord,
   cached_from: isText,
   terminal: (field) => typeof field === 'boolean',
 };

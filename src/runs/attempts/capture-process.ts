@@ -12,6 +12,7 @@ import { launchAgent } from './live-agent.js';
 import type { LiveAgent } from './live-agent.js';
 import type { RunContext } from './run-context.js';
 import { explainStop } from './run-control.js';
+import { SandboxError } from '../../sandbox/index.js';
 
 /** Why there is no process. */
 export interface Unstarted {
@@ -58,7 +59,8 @@ export async function captureProcess(
   try {
     agent = plan.agent ?? (await launchAgent(context, plan, prepared));
   } catch (error) {
-    return { verdict: 'not_started', reason: prepared.secrets.maskText(getErrorMessage(error)) };
+    const verdict = error instanceof SandboxError ? 'no_sandbox' : 'not_started';
+    return { verdict, reason: prepared.secrets.maskText(getErrorMessage(error)) };
   }
   const { conversation, running, reader } = agent;
   let isKept = false;

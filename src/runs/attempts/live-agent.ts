@@ -3,6 +3,7 @@ import { getErrorMessage } from '../../base/index.js';
 import { OutputReader } from '../capture/output-reader.js';
 import { Conversation } from '../conversation/conversation.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
+import { prepareSandbox } from '../launch/prepare-sandbox.js';
 import { endEscapedProcesses } from '../process/end-orphans.js';
 import { launchProcess } from '../process/launch-process.js';
 import type { RunningProcess } from '../process/launch-process.js';
@@ -38,12 +39,17 @@ export async function launchAgent(
 ): Promise<LiveAgent> {
   const { ports, runDir, spec } = context;
   const { command, env, stdin, converse } = prepared;
+  const { sandbox, report } = await prepareSandbox(context, plan.workdir, prepared);
+  context.progress.sandbox = report;
+  const inside = sandbox === undefined ? {} : { sandbox };
   const note = await recordProcess(join(ports.data, 'processes'), runDir);
   let running: RunningProcess;
   try {
     const input = converse !== undefined ? { keepInput: true } : stdin === undefined ? {} : { stdin };
-    running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal: spec.terminal ?? false });
+    const terminal = spec.terminal ?? false;
+    running = await launchProcess({ command, cwd: plan.workdir, env, ...input, terminal, ...inside });
   } catch (error) {
+    await sandbox?.close();
     await note.forget();
     throw error;
   }
@@ -59,8 +65,10 @@ export async function launchAgent(
       await running.stop().catch((error: unknown) => {
         ports.logger.warn('cannot end a process of the run', { run_id: context.id, error: getErrorMessage(error) });
       });
-      await endEscapedProcesses(runDir);
+      // Nothing leaves a sandbox.
+      if (sandbox === undefined) await endEscapedProcesses(runDir);
     } finally {
+      await sandbox?.close();
       await note.forget();
     }
   }

@@ -112,7 +112,8 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
       trouble,
       isHeld: released.length > 0,
     });
-    const ended = await record.end({ ...run.end, ...decided, fsDiff, pid: run.pid, version: await version });
+    const { sandbox } = context.progress;
+    const ended = await record.end({ ...run.end, ...decided, fsDiff, pid: run.pid, version: await version, sandbox });
     context.progress.captured.push(...record.captured);
     addFindings(context, ended.events.slice(drained.events.length));
     await emitEnd(context, record, ended);
@@ -140,7 +141,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
 /** The next turn of a process that was kept: it needs nothing but what hides its secrets. */
 function prepareTurn({ ports }: RunContext, { command, env }: LiveAgent): PreparedLaunch {
   const secrets = createAttemptSecrets(env, ports.secretPatterns);
-  return { command, env, stdin: undefined, converse: { prompt: '' }, secrets };
+  return { command, env, named: [], stdin: undefined, converse: { prompt: '' }, secrets };
 }
 
 /** Whether the run goes on in the same process after this turn: the agent asks, or its output is sent back. */

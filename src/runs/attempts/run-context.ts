@@ -4,7 +4,7 @@ import type { RunJournal } from '../capture/run-journal.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { DecidedPorts } from '../ports/run-ports.js';
 import type { DecidedLimits } from '../spec/run-limits.js';
-import type { RunSpec, RunWarning } from '../../records/index.js';
+import type { RunSandbox, RunSpec, RunWarning } from '../../records/index.js';
 import type { RunFindings } from '../result/run-findings.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import type { RunControl } from './run-control.js';
@@ -59,6 +59,8 @@ export interface RunProgress {
   leftover: readonly OutputChunk[];
   /** What was captured of each stream of each attempt. */
   readonly captured: StreamDigest[];
+  /** Whether the last process was sandboxed; undefined where there was none, or no sandbox was wanted. */
+  sandbox: RunSandbox | undefined;
 }
 
 /** The mode of a run; `auto` by default. */

@@ -40,6 +40,7 @@ export async function computeCacheKey(
     mode: spec.mode ?? 'auto',
     permissions: spec.permissions ?? 'safe',
     terminal: spec.terminal ?? false,
+    network: spec.network ?? 'host',
   };
   return createHash('sha256').update(canonical(parts)).digest('hex');
 }

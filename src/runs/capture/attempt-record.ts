@@ -1,5 +1,6 @@
 import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../../run-folder/index.js';
 import type { AttemptCapture, AttemptMeta, CapturedChunk, RunFolder, StreamDigest } from '../../run-folder/index.js';
+import type { RunSandbox } from '../../records/index.js';
 import { createTranslator, isRasp } from '../../events/index.js';
 import type { AttemptEnd, Drained, DriftSummary, Emitted, Engine, FcmpEvent, Translator } from '../../events/index.js';
 import type { AnswerCollector } from '../judge/answer.js';
@@ -37,6 +38,7 @@ export interface PublicationObserver {
 export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
   readonly pid?: number | undefined;
   readonly version?: string | undefined;
+  readonly sandbox?: RunSandbox | undefined;
 }
 
 /**
@@ -183,7 +185,7 @@ export class AttemptRecord {
     await this.#capture?.close();
     if (end.fsDiff !== undefined) await writeFsDiff(this.#folder, attempt, end.fsDiff);
     const events = [...drained.events, ...this.#translator.end(end)];
-    const { exitCode, signal, verdict, reason, pid, version } = end;
+    const { exitCode, signal, verdict, reason, pid, version, sandbox } = end;
     await writeAttemptMeta(this.#folder, attempt, {
       ...this.#meta,
       finished_at: new Date(this.#emitTime).toISOString(),
@@ -194,6 +196,7 @@ export class AttemptRecord {
       ...reasonCodeIn(events),
       ...(pid === undefined ? {} : { pid }),
       ...(version === undefined ? {} : { version }),
+      ...(sandbox === undefined ? {} : { sandbox }),
     });
     const last = events.findLast(({ protocol }) => protocol === 'fcmp');
     if (last?.protocol !== 'fcmp') throw new TypeError('An attempt always ends with an FCMP event.');

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { findProgram } from '../process/find-program.js';
+import { findProgram } from '../../files/index.js';
 import { askProgram } from './ask-program.js';
 import type { Launcher } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';

@@ -3,7 +3,7 @@ import type { AgentSettings } from '../launchers/acp.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { RunEngine } from '../../records/index.js';
 import { isVersionIn } from '../launchers/version.js';
-import { findProgram } from '../process/find-program.js';
+import { findProgram } from '../../files/index.js';
 import { askProgram } from './ask-program.js';
 
 /** How an engine is found on this machine, and what to do if it cannot be used as it is. */

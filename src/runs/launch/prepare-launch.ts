@@ -16,6 +16,8 @@ import { openNew } from '../../files/index.js';
 export interface PreparedLaunch {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
+  /** Words that the caller or the configuration chose: in a sandbox the files they name are shown. */
+  readonly named: readonly string[];
   readonly stdin: string | undefined;
   readonly converse: ConversationRequest | undefined;
   readonly secrets: AttemptSecrets;
@@ -53,6 +55,7 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
   return {
     command: [first, ...words, ...args],
     env,
+    named: listNamed(context, [first, ...words]),
     stdin: launch.stdin,
     converse: launch.converse,
     secrets: createAttemptSecrets(env, ports.secretPatterns),
@@ -70,6 +73,14 @@ async function isTalkedWith(context: RunContext): Promise<boolean> {
   const words = getProgramCommand(context, launcher.program);
   const version = await engineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
   return version !== undefined && isVersionIn(version, launcher.drives);
+}
+
+/** Never a word that was made from a prompt. */
+function listNamed({ spec, ports }: RunContext, program: readonly string[]): readonly string[] {
+  if (spec.engine === 'command') return spec.command ?? program;
+  const agent = Object.hasOwn(ports.agents, spec.engine) ? ports.agents[spec.engine] : undefined;
+  if (agent === undefined) return program;
+  return 'acp' in agent ? agent.acp : agent.command;
 }
 
 /** The environment of an engine: what every process needs, what it may need, and what the spec names in `env`. */

@@ -1,5 +1,16 @@
 import { listKeys, object, oneOf, name, SluiceError } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
+import {
+  claudeState,
+  codexState,
+  copilotState,
+  geminiState,
+  keepFolders,
+  kimiState,
+  opencodeState,
+  qwenState,
+} from './engine-state.js';
+import type { FindState } from './engine-state.js';
 import { programAgentSchema } from './configured.js';
 import type { ProgramAgent } from './configured.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
@@ -17,6 +28,8 @@ const acpAgentSchema = object(
   {
     /** Names of environment variables it may need; `OPENAI_*` is a pattern. */
     env: { type: 'array', maxItems: 256, items: name },
+    /** Folders where it keeps its login and sessions; in a sandbox it may write there. `~` is the home. */
+    keeps: { type: 'array', maxItems: 20, items: name },
     /** How it is authenticated, as the agent calls it in `authMethods`. */
     authenticate: name,
   },
@@ -43,6 +56,7 @@ const COMMON_ENVIRONMENT = ['OPENAI_*', 'ANTHROPIC_*', 'GEMINI_*', 'GOOGLE_*'];
 interface ReadyAgent extends AcpAgent {
   readonly installHint: string;
   environment?(request: LaunchRequest): Readonly<Record<string, string>>;
+  readonly keepsState: FindState;
 }
 
 /**
@@ -51,6 +65,7 @@ interface ReadyAgent extends AcpAgent {
  */
 const READY_AGENTS: Readonly<Record<string, ReadyAgent>> = {
   'gemini-acp': {
+    keepsState: geminiState,
     acp: ['gemini', '--acp', '--skip-trust'],
     authenticate: 'gemini-api-key',
     env: ['GEMINI_*', 'GOOGLE_*'],
@@ -58,6 +73,7 @@ const READY_AGENTS: Readonly<Record<string, ReadyAgent>> = {
     environment: () => ({ GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_TELEMETRY_ENABLED: 'false' }),
   },
   'qwen-acp': {
+    keepsState: qwenState,
     // Its own default lets a model approve.
     acp: ['qwen', '--acp', '--approval-mode', 'default'],
     authenticate: 'openai',
@@ -70,6 +86,7 @@ const READY_AGENTS: Readonly<Record<string, ReadyAgent>> = {
     }),
   },
   'opencode-acp': {
+    keepsState: opencodeState,
     acp: ['opencode', 'acp'],
     env: [
       'OPENCODE_*',
@@ -84,21 +101,25 @@ const READY_AGENTS: Readonly<Record<string, ReadyAgent>> = {
     environment: opencodePermissions,
   },
   'copilot-acp': {
+    keepsState: copilotState,
     acp: ['copilot', '--acp'],
     env: ['COPILOT_*', 'GH_TOKEN', 'GITHUB_TOKEN'],
     installHint: 'npm install --global @github/copilot@1.0.102',
   },
   'kimi-acp': {
+    keepsState: kimiState,
     acp: ['kimi', 'acp'],
     env: ['KIMI_*', 'MOONSHOT_*', 'OPENAI_*'],
     installHint: 'npm install --global @moonshot-ai/kimi-code@2.1.0 (needs Node.js 22)',
   },
   'claude-acp': {
+    keepsState: claudeState,
     acp: ['claude-agent-acp'],
     env: ['ANTHROPIC_*', 'CLAUDE_*'],
     installHint: 'npm install --global @agentclientprotocol/claude-agent-acp@0.99.1',
   },
   'codex-acp': {
+    keepsState: codexState,
     acp: ['codex-acp'],
     authenticate: 'api-key',
     env: ['OPENAI_*', 'CODEX_*'],
@@ -124,6 +145,7 @@ export function createAcpLauncher(engine: string, settings: AcpAgent, ready?: Re
     canAsk: true,
     reportsCost: true,
     versionCommand: [],
+    keepsState: ready?.keepsState ?? keepFolders(settings.keeps),
     readVersion: () => undefined,
     installHint: ready?.installHint ?? `install ${program}, or correct agents.${engine} in the configuration`,
     launch(request) {

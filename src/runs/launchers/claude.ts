@@ -1,3 +1,4 @@
+import { claudeState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
@@ -28,6 +29,9 @@ export const claudeLauncher: Launcher = {
   canAsk: true,
   reportsCost: true,
   versionCommand: ['--version'],
+  keepsState: claudeState,
+  // As root it refuses `bypass` anywhere else.
+  sandboxEnvironment: { IS_SANDBOX: '1' },
   readVersion,
   installHint: 'npm install --global @anthropic-ai/claude-code@2.1.325',
   launch(request) {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { codexState } from './engine-state.js';
 import type { LaunchFile, LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
@@ -24,6 +25,7 @@ export const codexLauncher: Launcher = {
   canAsk: true,
   reportsCost: false,
   versionCommand: ['--version'],
+  keepsState: codexState,
   readVersion,
   installHint: 'npm install --global @openai/codex@0.166.0',
   launch(request) {

@@ -1,6 +1,7 @@
 import { ENGINE_NAMES } from '../../events/index.js';
 import { name, object, oneOf, SluiceError } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
+import { keepFolders } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
@@ -28,6 +29,8 @@ export const programAgentSchema = object(
     resume: words,
     /** Names of environment variables it may need; `OPENAI_*` is a pattern. */
     env: { type: 'array', maxItems: 256, items: name },
+    /** Folders where it keeps its login and sessions; in a sandbox it may write there. `~` is the home. */
+    keeps: { type: 'array', maxItems: 20, items: name },
   },
 );
 
@@ -35,7 +38,8 @@ export const programAgentSchema = object(
 export type ProgramAgent = FromSchema<typeof programAgentSchema>;
 
 /** How a program of the configuration is launched. What it may do is the configuration's business: `permissions` changes nothing. */
-export function createProgramLauncher(engine: string, { command, reads, resume, env = [] }: ProgramAgent): Launcher {
+export function createProgramLauncher(engine: string, agent: ProgramAgent): Launcher {
+  const { command, reads, resume, env = [], keeps } = agent;
   const [program = ''] = command;
   return {
     engine,
@@ -46,6 +50,7 @@ export function createProgramLauncher(engine: string, { command, reads, resume, 
     canResume: resume !== undefined,
     reportsCost: reads === 'claude' || reads === 'opencode',
     versionCommand: [],
+    keepsState: keepFolders(keeps),
     readVersion: () => undefined,
     installHint: `install ${program}, or correct agents.${engine} in the configuration`,
     launch(request) {

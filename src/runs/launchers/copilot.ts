@@ -1,3 +1,4 @@
+import { copilotState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
@@ -18,6 +19,7 @@ export const copilotLauncher: Launcher = {
   canResume: true,
   reportsCost: false,
   versionCommand: ['--version'],
+  keepsState: copilotState,
   readVersion,
   installHint: 'npm install --global @github/copilot@1.0.102',
   launch(request) {

@@ -1,3 +1,4 @@
+import { geminiState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
@@ -19,6 +20,7 @@ export const geminiLauncher: Launcher = {
   canResume: true,
   reportsCost: false,
   versionCommand: ['--version'],
+  keepsState: geminiState,
   readVersion,
   installHint: 'npm install --global @google/gemini-cli@0.61.0',
   launch(request) {

@@ -1,3 +1,4 @@
+import { iflowState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import { NETWORK_ENVIRONMENT, modelArguments, promptForArgument, sessionToResume } from './request-checks.js';
 import { readVersion } from './version.js';
@@ -15,6 +16,7 @@ export const iflowLauncher: Launcher = {
   canResume: true,
   reportsCost: false,
   versionCommand: ['--version'],
+  keepsState: iflowState,
   readVersion,
   installHint: 'iFlow CLI is no longer published; use another engine',
   launch(request) {

@@ -1,5 +1,6 @@
 import type { EngineName } from '../../events/index.js';
 import type { RunSpec } from '../../records/index.js';
+import type { StateFolder } from '../../sandbox/index.js';
 
 /**
  * What an agent may do. `safe`: read, nothing else. `workspace`: also edit the working folder and the run folder.
@@ -79,6 +80,10 @@ export interface Launcher {
   readVersion(text: string): string | undefined;
   /** Checks the folders before the launch; rejects with a typed error where the permissions could not be enforced. */
   inspect?(request: LaunchRequest): Promise<void>;
+  /** Where it keeps its login and sessions; in a sandbox nothing else of the home is shown. */
+  keepsState?(env: Readonly<Record<string, string>>): readonly StateFolder[];
+  /** Added to the environment inside a sandbox. */
+  readonly sandboxEnvironment?: Readonly<Record<string, string>>;
   /** Throws a typed error for a request it cannot launch. */
   launch(request: LaunchRequest): Launch;
   /** How to install it. */

@@ -1,3 +1,4 @@
+import { opencodeState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
@@ -45,6 +46,7 @@ export const opencodeLauncher: Launcher = {
   canResume: true,
   reportsCost: true,
   versionCommand: ['--version'],
+  keepsState: opencodeState,
   readVersion,
   installHint: 'npm install --global opencode-ai@1.18.33',
   async inspect({ permissions, workdir }) {

@@ -1,3 +1,4 @@
+import { qwenState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
@@ -21,6 +22,7 @@ export const qwenLauncher: Launcher = {
   canAsk: true,
   reportsCost: false,
   versionCommand: ['--version'],
+  keepsState: qwenState,
   readVersion,
   installHint: 'npm install --global @qwen-code/qwen-code@0.24.4 (needs Node.js 22)',
   launch(request) {

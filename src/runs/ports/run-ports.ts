@@ -6,6 +6,8 @@ import { chooseDataFolder } from '../../files/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
 import type { Engine } from '../../events/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
+import { readSandboxUse } from './sandbox-port.js';
+import type { SandboxPort } from './sandbox-port.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { EventLog } from './event-log.js';
 import { createFileEventLog } from './file-event-log.js';
@@ -39,6 +41,8 @@ export interface RunPorts {
   readonly engines?: readonly Engine[];
   /** Rules for `permissions: ask`, before those of the spec. */
   readonly approvals?: readonly ApprovalRule[];
+  /** How runs are sandboxed where their spec does not say, and further folders that are shown. */
+  readonly sandbox?: SandboxPort;
   /** Patterns of secrets to mask, beside the values of sensitive environment variables. */
   readonly secrets?: { readonly patterns?: readonly string[] };
   /** The lock on the working folder, where the caller already holds it; the run releases it. By default the run waits for it. */
@@ -82,6 +86,7 @@ export function decidePorts(ports: RunPorts): DecidedPorts {
     launchers: ports.launchers ?? [],
     engines: ports.engines ?? [],
     approvals: ports.approvals ?? [],
+    sandbox: { ...ports.sandbox, use: ports.sandbox?.use ?? readSandboxUse() },
     secretPatterns: ports.secrets?.patterns ?? [],
     folderLock: ports.folderLock,
     onWarning: ports.onWarning ?? (() => undefined),

@@ -3,7 +3,7 @@ import type { OutputChunk, OutputQueue } from './output-queue.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { spawnProcess } from './spawn-process.js';
 import type { ProcessCommand, ProcessEnd, ProcessInput, SpawnedProcess } from './spawn-process.js';
-import { endGroup, isGroupAlive } from './process-group.js';
+import { endGroup, endSandbox, isGroupAlive } from './process-group.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** A launched process, the leader of its own process group. */
@@ -63,7 +63,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
     isGroupGone = !(await isGroupAlive(pid));
     await drainOutput(queue, { quietMs, drainMs });
     try {
-      if (!isGroupGone) await endGroup(pid, Math.min(graceMs, LEFTOVER_GRACE_MS));
+      if (!isGroupGone) await endAll(Math.min(graceMs, LEFTOVER_GRACE_MS));
       isGroupGone = true;
       // Last output of the leftovers; a process that left the group may hold the pipe forever.
       await drainOutput(queue, { quietMs, drainMs });
@@ -74,7 +74,12 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
 
   async function stop(): Promise<void> {
     if (isGroupGone) return;
-    await endGroup(pid, graceMs);
+    await endAll(graceMs);
+  }
+
+  async function endAll(milliseconds: number): Promise<void> {
+    if (command.sandbox === undefined) await endGroup(pid, milliseconds);
+    else await endSandbox(pid, milliseconds);
   }
 
   // A leftover that cannot be ended is reported by `stop`; nothing else waits for it.

@@ -52,6 +52,60 @@ export function listPids(): number[] {
 export async function endGroup(leader: number, graceMs: number): Promise<void> {
   signalGroup(leader, 'SIGTERM');
   if (await isGoneWithin(async () => !(await isGroupAlive(leader)), graceMs)) return;
+  await killGroup(leader);
+}
+
+/**
+ * Ends a sandbox like a group. TERM goes to the processes inside only: it would end the leader, which makes the sandbox, and
+ * with it at once all that could still react. KILL ends the leader, and the kernel everything inside, whatever its group.
+ */
+export async function endSandbox(leader: number, graceMs: number): Promise<void> {
+  let isSignaled = false;
+  const isGone = async (): Promise<boolean> => {
+    // Again until there is one: the program inside may not have been started yet.
+    if (!isSignaled) isSignaled = signalInside(leader);
+    return !(await isGroupAlive(leader));
+  };
+  if (await isGoneWithin(isGone, graceMs)) return;
+  await killGroup(leader);
+}
+
+/** Sends TERM to everything below the first process of a sandbox, which ignores it; whether there was anything. */
+function signalInside(leader: number): boolean {
+  const children = readChildren();
+  const [first] = children.get(leader) ?? [];
+  const inside = first === undefined ? [] : listBelow(first, children);
+  for (const pid of inside) {
+    try {
+      process.kill(pid, 'SIGTERM');
+    } catch {
+      // It went by itself.
+    }
+  }
+  return inside.length > 0;
+}
+
+/** The children of every process of a Linux system. */
+export function readChildren(): ReadonlyMap<number, readonly number[]> {
+  const children = new Map<number, number[]>();
+  for (const pid of listPids()) {
+    const parent = readProcessStat(pid)?.parent;
+    if (parent === undefined) continue;
+    const siblings = children.get(parent);
+    if (siblings === undefined) children.set(parent, [pid]);
+    else siblings.push(pid);
+  }
+  return children;
+}
+
+/** All processes below one, itself not among them. */
+export function listBelow(pid: number, children: ReadonlyMap<number, readonly number[]>): number[] {
+  const found = [...(children.get(pid) ?? [])];
+  for (const each of found) found.push(...(children.get(each) ?? []));
+  return found;
+}
+
+async function killGroup(leader: number): Promise<void> {
   signalGroup(leader, 'SIGKILL');
   if (await isGoneWithin(async () => !(await isGroupAlive(leader)), VANISH_MS)) return;
   throw new SluiceError(

@@ -4,10 +4,11 @@ import type { ProcessIdentity } from './process-identity.js';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { findProgram } from './find-program.js';
+import { findProgram } from '../../files/index.js';
 import { openTerminal } from './open-terminal.js';
 import type { Terminal } from './open-terminal.js';
 import { stat } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { SluiceError, getErrorCode } from '../../base/index.js';
 
 /** How a process ended: one of the two is null. */
@@ -35,6 +36,16 @@ export interface ProcessCommand {
    * terminal is its controlling one: `pty` is what the program writes there. `stdin` still comes through a pipe.
    */
   readonly terminal?: TerminalUse;
+  /** Started in its place: what starts it in a sandbox. */
+  readonly sandbox?: SandboxedCommand;
+}
+
+/** How a program is started in a sandbox. Its command exits with 128 and the number of the signal that ended the program. */
+export interface SandboxedCommand {
+  readonly command: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  /** Open files that it reads, as its descriptors from 3 on. */
+  readonly descriptors: readonly number[];
 }
 
 /** Where the output of a process goes. */
@@ -66,8 +77,9 @@ export interface SpawnedProcess {
 /** Spawns a program with a pipe each for stdout and stderr, with both in a terminal, or with a terminal beside them. */
 export async function spawnProcess(command: ProcessCommand, sink: OutputSink): Promise<SpawnedProcess> {
   const { terminal: use = false, cwd, env } = command;
-  // The shell that opens the terminal would report a missing program as an exit code.
-  if (use === 'beside' && (await findProgram(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
+  // What is started in its place would report a missing program as an exit code: a sandbox, the shell that opens the terminal.
+  const isFound = use !== 'beside' && command.sandbox === undefined;
+  if (!isFound && (await findProgram(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
     throw await explainNotStarted(command, Object.assign(new Error('not found'), { code: 'ENOENT' }));
   const terminal = use === false ? undefined : await openTerminal();
   let launch: Launch;
@@ -88,7 +100,7 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
   const exited = new Promise<ProcessEnd>((resolve) => {
     child.once('exit', (exitCode, signal) => {
       stdin?.destroy();
-      resolve({ exitCode, signal });
+      resolve(command.sandbox === undefined ? { exitCode, signal } : readSandboxedEnd(exitCode, signal));
     });
   });
   const started = new Promise<void>((resolve) => {
@@ -152,14 +164,13 @@ interface Launch {
 const OPEN_TERMINAL = ': <"$0"; exec "$@"';
 
 function start(command: ProcessCommand, terminal: Terminal | undefined): Launch {
+  const { command: own, env, descriptors } = command.sandbox ?? { ...command, descriptors: [] };
   const isBeside = terminal !== undefined && command.terminal === 'beside';
-  const [program, ...args] = isBeside
-    ? (['/bin/sh', '-c', OPEN_TERMINAL, terminal.path, ...command.command] as const)
-    : command.command;
+  const [program, ...args] = isBeside ? (['/bin/sh', '-c', OPEN_TERMINAL, terminal.path, ...own] as const) : own;
   const output = isBeside ? 'pipe' : (terminal?.fd ?? 'pipe');
   const child = spawn(program, args, {
     cwd: command.cwd,
-    env: { ...command.env },
+    env: { ...env },
     // Detached makes it the leader of a new group, which can be ended as a whole.
     detached: process.platform !== 'win32',
     windowsHide: true,
@@ -168,6 +179,7 @@ function start(command: ProcessCommand, terminal: Terminal | undefined): Launch 
       command.stdin === undefined && command.keepInput !== true ? (terminal?.fd ?? 'ignore') : 'pipe',
       output,
       output,
+      ...descriptors,
     ],
   });
   const named = [
@@ -176,6 +188,16 @@ function start(command: ProcessCommand, terminal: Terminal | undefined): Launch 
     { name: 'pty' as const, readable: terminal?.output ?? null },
   ];
   return { child, streams: named.flatMap(({ name, readable }) => (readable === null ? [] : [{ name, readable }])) };
+}
+
+const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name]),
+);
+
+/** The end of the program inside: its signal is in the exit code, as shells write it. */
+function readSandboxedEnd(exitCode: number | null, signal: string | null): ProcessEnd {
+  const inside = exitCode === null || exitCode <= 128 ? undefined : SIGNAL_NAMES.get(exitCode - 128);
+  return inside === undefined ? { exitCode, signal } : { exitCode: null, signal: inside };
 }
 
 function forward(streams: readonly OutputStream[], sink: OutputSink): void {
@@ -192,7 +214,10 @@ function forward(streams: readonly OutputStream[], sink: OutputSink): void {
 }
 
 /** Explains why a program could not be launched, and what to do. */
-async function explainNotStarted({ command, cwd }: ProcessCommand, cause: unknown): Promise<SluiceError> {
+async function explainNotStarted(
+  { command, cwd }: Pick<ProcessCommand, 'command' | 'cwd'>,
+  cause: unknown,
+): Promise<SluiceError> {
   const [program] = command;
   return new SluiceError('PROCESS_NOT_STARTED', `Cannot launch "${program}": ${await findReason()}.`, { cause });
 

@@ -37,6 +37,7 @@ export function buildResult(outcome: AttemptOutcome, context: RunContext, { arti
     session_id: progress.sessionId,
     ...(progress.captured.length === 0 ? {} : { captured: progress.captured }),
     ...(outcome.process === undefined ? {} : { process: outcome.process }),
+    ...(progress.sandbox === undefined ? {} : { sandbox: progress.sandbox }),
   };
 }
 

@@ -48,6 +48,11 @@ export class RunFindings {
     for (const { protocol, event } of events) if (protocol === 'rasp') this.#addEvent(event);
   }
 
+  /** Adds what Sluice itself noticed. */
+  addDiagnostic(diagnostic: Omit<RunDiagnostic, 'count'>): void {
+    count(this.#reader, diagnostic);
+  }
+
   #addEvent(event: RaspEvent): void {
     if (isRasp(event, 'diagnostic.engine.error')) this.#addEngineError(event.data);
     else if (isRasp(event, 'diagnostic.parser.warning') || isRasp(event, 'diagnostic.parser.error')) {

@@ -109,6 +109,8 @@ function listMeaningIssues(spec: RunSpec): SchemaIssue[] {
     if (spec.command !== undefined) add('command', `only engine \`command\` takes one, not ${spec.engine}`);
     if ((spec.prompt ?? '').trim() === '') add('prompt', `${spec.engine} needs a prompt`);
   }
+  if (spec.sandbox === 'off' && spec.network !== undefined && spec.network !== 'host')
+    add('network', 'only a sandbox can close the network; use sandbox auto or required');
   const isCached = spec.cache !== undefined && spec.cache !== false;
   if (isCached && spec.input_files === undefined) {
     add('input_files', 'caching needs the files the answer depends on; give an empty list if there are none');

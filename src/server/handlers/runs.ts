@@ -98,6 +98,12 @@ async function checkRunRequest(
       'The permissions "bypass" are not allowed. Set "server.allow_bypass" in the configuration.',
     );
   }
+  if (spec.sandbox === 'off' && !allowBypass) {
+    throw new RequestError(
+      'PERMISSIONS_NOT_ALLOWED',
+      'A request may not switch the sandbox off. Set "sandbox.use" or "server.allow_bypass" in the configuration.',
+    );
+  }
   if (spec.approvals?.some(({ decide }) => decide === 'allow') === true && !allowBypass) {
     throw new RequestError(
       'PERMISSIONS_NOT_ALLOWED',

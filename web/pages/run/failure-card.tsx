@@ -56,6 +56,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'Install the engine on the server, or set its path in the configuration. sluice doctor checks it.',
   PROCESS_SIGNALED: 'Find out what stopped the process; a memory limit is the usual cause. Then run again.',
   RUN_TIMED_OUT: 'Raise the time limit with Edit and run, or make the task smaller.',
+  SANDBOX_UNAVAILABLE: 'Install bubblewrap on the server, or allow the run without a sandbox with Edit and run.',
   SESSION_LOST: 'Start a new run whose prompt contains the question and its answer.',
 };
 

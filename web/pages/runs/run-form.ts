@@ -139,7 +139,7 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
 }
 
 /** What of a run the form has no field for; it is kept when a run is edited and started again. */
-export type KeptSpec = Pick<RunRequest, 'terminal'> & {
+export type KeptSpec = Pick<RunRequest, 'terminal' | 'sandbox' | 'network'> & {
   readonly limits: Pick<NonNullable<RunRequest['limits']>, 'output_bytes' | 'line_bytes' | 'events' | 'stored_bytes'>;
 };
 
@@ -172,7 +172,10 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
       inputFiles: (spec.input_files ?? []).join('\n'),
       requestId: '',
     },
-    kept: { ...given({ terminal: spec.terminal }), limits: given({ output_bytes, line_bytes, events, stored_bytes }) },
+    kept: {
+      ...given({ terminal: spec.terminal, sandbox: spec.sandbox, network: spec.network }),
+      limits: given({ output_bytes, line_bytes, events, stored_bytes }),
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createUlids } from '../../../base/index.js';
+import { createUlids, omitUndefined } from '../../../base/index.js';
 import { makeFolder } from '../../../files/index.js';
 import { didPass, wasStopped } from '../../../orders/index.js';
 import type { CheckOutcome, CheckTry, NamedCheck } from '../../../orders/index.js';
@@ -51,7 +51,7 @@ export async function runChecks(
         tries.push(attempt);
         if (!('result' in attempt) || didPass(attempt.result) || wasStopped(attempt.result)) break;
       }
-      outcomes.push({ check, tries, networkOpen: check.network !== 'host' });
+      outcomes.push({ check, tries });
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -75,21 +75,25 @@ async function tryCheck(
   if (error !== undefined) return { problem: `not run: ${error}` };
   const environment = cleanEnvironment(context.runs.environment ?? process.env, home);
   // Stopped with the order, and in an environment that no agent could prepare.
-  const inside = { ...context, signal: claim.stop, runs: { ...context.runs, environment } };
+  const { sandbox: configured } = context.runs;
+  // Its objects are those of the agent's repository.
+  const sandbox = { ...configured, read: [...(configured?.read ?? []), start.objects], write: [], home };
+  const inside = { ...context, signal: claim.stop, runs: { ...context.runs, environment, sandbox } };
   const limit = check.timeout_s ?? DEFAULT_TIMEOUT_S;
-  const specFor = (command: readonly string[]): RunSpec => ({
+  const specFor = (command: readonly string[], network: 'none' | 'host'): RunSpec => ({
     engine: 'command',
     command,
     workdir: work,
     env: ['CI'],
+    ...(check.sandbox === 'off' ? { sandbox: 'off' } : { ...omitUndefined({ sandbox: check.sandbox }), network }),
     limits: { time_s: limit, idle_s: limit },
   });
   if (check.prepare !== undefined) {
-    const prepared = await runOnce(inside, specFor(check.prepare), execute);
+    const prepared = await runOnce(inside, specFor(check.prepare, 'host'), execute);
     if (!('result' in prepared)) return prepared;
     if (!didPass(prepared.result)) return { run: prepared.run, problem: 'not run: its preparation failed' };
   }
-  const ran = await runOnce(inside, specFor(check.command), execute);
+  const ran = await runOnce(inside, specFor(check.command, check.network ?? 'none'), execute);
   return 'result' in ran && ran.result.process === undefined
     ? { run: ran.run, problem: `could not be started: ${ran.result.error?.message ?? 'no process'}` }
     : ran;

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { getErrorMessage } from '../../../base/index.js';
 import { SinkError } from '../sink.js';
-import { isPrivateAddress } from './private-address.js';
+import { isPrivateAddress } from '../../../sandbox/index.js';
 
 /** One request, with everything that bounds it. */
 export interface HttpRequest {

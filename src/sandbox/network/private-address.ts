@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /*
- * A webhook's address comes from a configuration, but what its name resolves to is up to a name server: an answer inside
+ * The name of a webhook or of a listed host comes from a configuration, but its address from a name server: an answer inside
  * the own network must not be reached by accident.
  */
 const RANGES = {

@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeFolder } from '../../../test/temporary-folder.js';
+import { makeFolder } from '../../test/temporary-folder.js';
 import { findProgram } from './find-program.js';
 
 describe('findProgram', () => {

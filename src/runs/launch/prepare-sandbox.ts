@@ -1,0 +1,57 @@
+import { dirname, join } from 'node:path';
+import { AUDIT_FOLDER } from '../../run-folder/index.js';
+import { openSandbox, probeSandbox, SandboxError } from '../../sandbox/index.js';
+import type { DeniedHost, Sandbox } from '../../sandbox/index.js';
+import type { RunSandbox, RunSpec } from '../../records/index.js';
+import type { RunContext } from '../attempts/run-context.js';
+import type { SandboxPort } from '../ports/sandbox-port.js';
+import type { PreparedLaunch } from './prepare-launch.js';
+
+/** The sandbox of a process, if it has one, and what the result says about it. */
+export interface PreparedSandbox {
+  readonly sandbox: Sandbox | undefined;
+  /** Absent where none was wanted. */
+  readonly report: RunSandbox | undefined;
+}
+
+/** Prepares the sandbox of an attempt. Throws `SandboxError` where one is required and cannot be made. */
+export async function prepareSandbox(
+  context: RunContext,
+  workdir: string,
+  launch: Pick<PreparedLaunch, 'command' | 'env' | 'named'>,
+): Promise<PreparedSandbox> {
+  const { spec, ports, runDir, launcher } = context;
+  const use = decideUse(spec.sandbox, ports.sandbox.use);
+  if (use === 'off') return { sandbox: undefined, report: undefined };
+  const { network = 'host' } = spec;
+  try {
+    const support = await probeSandbox(ports.sandbox.program);
+    if (!support.works) throw new SandboxError(support.reason);
+    const sandbox = await openSandbox(support, {
+      command: launch.command,
+      named: launch.named,
+      workdir,
+      env: { ...launch.env, ...launcher.sandboxEnvironment },
+      runDir,
+      hidden: [dirname(dirname(runDir)), join(runDir, AUDIT_FOLDER)],
+      states: launcher.keepsState?.(launch.env) ?? [],
+      network,
+      folders: ports.sandbox,
+      onDenied: (denied) => reportDenied(context, denied),
+    });
+    return { sandbox, report: { used: true, network } };
+  } catch (error) {
+    if (!(error instanceof SandboxError) || use === 'required') throw error;
+    return { sandbox: undefined, report: { used: false, reason: error.reason } };
+  }
+}
+
+function decideUse(asked: RunSpec['sandbox'], configured: SandboxPort['use']): NonNullable<RunSpec['sandbox']> {
+  return configured === 'required' ? 'required' : (asked ?? configured ?? 'auto');
+}
+
+function reportDenied({ findings, ports, id }: RunContext, { host, reason }: DeniedHost): void {
+  const message = `The sandbox did not connect to ${host}: ${reason}. Add the host to network, if the agent needs it.`;
+  findings.addDiagnostic({ code: 'HOST_DENIED', message, severity: 'warning' });
+  ports.logger.warn('a host was denied', { run_id: id, host, reason });
+}

@@ -1,0 +1,239 @@
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { listPids } from '../process/process-group.js';
+import { canSandbox, makePrison } from './fixtures/make-prison.js';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Whether a process with this word in its command runs on the machine. */
+function isRunning(word: string): boolean {
+  return listPids().some((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word);
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe.runIf(canSandbox)('files: a program in a sandbox', () => {
+  it('writes to its working folder, its run folder and a private home, and nowhere else', async () => {
+    const { shell, root, home, workdir } = await makePrison();
+    const text = await shell(`
+      echo one > made.txt; echo two > "$SLUICE_RUN_DIR/result.json"; echo three > ~/private.txt && cat ~/private.txt
+      for file in "$ROOT/outside.txt" "$ROOT/new.txt" /etc/x /usr/x /x /dev/x /opt/x /proc/x /var/x /run/x /sys/x; do
+        (echo bad > "$file") 2>/dev/null && echo "wrote $file"
+      done; true`);
+    // The folders around the working folder are in a private /tmp.
+    expect(text.replaceAll(/^wrote \/tmp\/.*$/gm, '').trim()).toBe('three');
+    expect(readFileSync(join(workdir, 'made.txt'), 'utf8')).toBe('one\n');
+    expect(readFileSync(join(root, 'outside.txt'), 'utf8')).toBe('the outside');
+    expect(existsSync(join(root, 'new.txt'))).toBe(false);
+    expect(existsSync(join(home, 'private.txt'))).toBe(false);
+  });
+
+  it('finds neither the keys of the user, nor other users, nor sockets, nor what lies beside the working folder', async () => {
+    const { shell } = await makePrison();
+    const text = await shell(`
+      cat ~/.ssh/id; ls -A ~ | grep -v '^\\.' ; cat "$ROOT/outside.txt"; ls /home /mnt /media /srv /root/.ssh
+      ls -A /run; find / -type s 2>/dev/null | head; cat /etc/shadow`);
+    expect(text).not.toMatch(/private key|the outside|root:/);
+    expect(
+      text
+        .split('\n')
+        .filter((line) => line !== '' && !/No such file|cannot (?:access|open)|Permission denied/.test(line)),
+    ).toEqual([]);
+  });
+
+  it('sees its own run folder without .audit, and nothing else of the data folder', async () => {
+    const prison = await makePrison();
+    await prison.run(['sh', '-c', 'echo first > "$SLUICE_RUN_DIR/result.json"']);
+    const text = await prison.shell(`
+      ls -A "$SLUICE_RUN_DIR" "$SLUICE_RUN_DIR/.audit"; ls "$SLUICE_RUN_DIR/.." | wc -l; ls -A "$ROOT/data"
+      echo forged > "$SLUICE_RUN_DIR/.audit/stdout.1.log"; mv "$SLUICE_RUN_DIR/.audit" "$SLUICE_RUN_DIR/x"`);
+    expect(text).toContain('.audit:\n1\nruns\n');
+    expect(text).toContain('Read-only file system');
+    expect(text).toContain('Device or resource busy');
+  });
+
+  it('does not see a data folder inside its working folder', async () => {
+    const prison = await makePrison();
+    const data = join(prison.workdir, '.sluice');
+    await mkdir(data);
+    await writeFile(join(data, 'token'), 'the token');
+    const inside = await makePrison({ data });
+    const text = await inside.shell(`ls -A .sluice; cat .sluice/token; echo x > .sluice/note`, {
+      workdir: prison.workdir,
+    });
+    expect(text).not.toContain('the token');
+    expect(text).toContain('Read-only file system');
+  });
+
+  it('does not follow links out of the working folder', async () => {
+    const { shell, root, workdir } = await makePrison();
+    await symlink(join(root, 'outside.txt'), join(workdir, 'link'));
+    await symlink(root, join(workdir, 'folder'));
+    expect(await shell('cat link folder/outside.txt; echo bad > link; ls folder')).not.toMatch(/^the outside/m);
+    expect(readFileSync(join(root, 'outside.txt'), 'utf8')).toBe('the outside');
+  });
+
+  it('is not shown what a .git file, a .git link or node_modules names that an agent wrote', async () => {
+    const { shell, home, workdir, root } = await makePrison();
+    const keys = join(home, '.ssh');
+    await writeFile(join(workdir, '.git'), `gitdir: ${keys}\n`);
+    await symlink(keys, join(workdir, 'node_modules'));
+    expect(await shell(`cat ${keys}/id node_modules/id`)).not.toContain('private key');
+    const { shell: again, workdir: other } = await makePrison();
+    await symlink(root, join(other, '.git'));
+    expect(await again(`cat ${root}/outside.txt .git/outside.txt`)).not.toMatch(/^the outside/m);
+  });
+
+  it('cannot fill the memory with its home, /tmp and /dev/shm', async () => {
+    const { shell } = await makePrison();
+    const text = await shell(`df --output=size,target -B1M ~ /tmp /dev/shm | tail -n +2
+      head -c 300000000 /dev/zero > /dev/shm/full; rm -f /dev/shm/full`);
+    const sizes = [...text.matchAll(/^ *(\d+) \//gm)].map(([, size]) => Number(size));
+    expect(sizes).toEqual([1024, 1024, 256]);
+    expect(text).toContain('No space left on device');
+  });
+});
+
+describe.runIf(canSandbox)('git: a program in a sandbox', () => {
+  it('commits in a plain repository, but changes neither its configuration nor its hooks', async () => {
+    const { shell, git, workdir } = await makePrison();
+    git('init', '--quiet');
+    const before = await readFile(join(workdir, '.git', 'config'), 'utf8');
+    const text = await shell(`
+      echo x > a.txt; git add a.txt; git -c user.name=x -c user.email=x@y.z commit --quiet --message=Work && echo committed
+      git config core.fsmonitor ./evil; echo '#!/bin/sh' > .git/hooks/post-checkout; echo x >> .git/config
+      mv .git/hooks .git/old; mv .git/config .git/c; mv .git .git2; rm -rf .git; mkdir -p .git/hooks; true`);
+    expect(text).toContain('committed');
+    expect(await readFile(join(workdir, '.git', 'config'), 'utf8')).toBe(before);
+    expect(existsSync(join(workdir, '.git', 'hooks', 'post-checkout'))).toBe(false);
+    expect(existsSync(join(workdir, '.git2'))).toBe(false);
+  });
+
+  it('reads the git directory of its worktree and changes nothing in it', async () => {
+    const { shell, git, root, workdir } = await makePrison();
+    git('init', '--quiet');
+    git('commit', '--quiet', '--allow-empty', '--message=Begin');
+    const tree = join(root, 'tree');
+    git('worktree', 'add', '--quiet', tree);
+    const text = await shell(
+      `git log --format=%s; git status --short && echo looked
+      echo x > a.txt; git add a.txt; git commit --quiet --message=Work; git config core.hooksPath /tmp
+      echo '#!/bin/sh' > ${workdir}/.git/hooks/post-checkout; echo "gitdir: /" > .git; true`,
+      { workdir: tree },
+    );
+    expect(text).toMatch(/^Begin\nlooked\n/);
+    expect(text.match(/Read-only file system/g)?.length).toBeGreaterThanOrEqual(3);
+    expect(git('log', '--all', '--format=%s')).toBe('Begin\n');
+    expect(lstatSync(join(tree, '.git')).isFile()).toBe(true);
+  });
+
+  it('reads the whole repository from a folder inside it, and writes to that folder alone', async () => {
+    const { shell, git, workdir } = await makePrison();
+    git('init', '--quiet');
+    await mkdir(join(workdir, 'part'));
+    await writeFile(join(workdir, 'shared.txt'), 'shared');
+    const text = await shell('cat ../shared.txt; git status --short; echo x > own.txt && echo bad > ../shared.txt', {
+      workdir: join(workdir, 'part'),
+    });
+    expect(text).toMatch(/^shared/);
+    expect(readFileSync(join(workdir, 'shared.txt'), 'utf8')).toBe('shared');
+  });
+});
+
+describe.runIf(canSandbox)('processes: a program in a sandbox', () => {
+  it('leaves nothing running, however it hides', async () => {
+    const { run } = await makePrison();
+    const word = `prison-${process.pid}-${Date.now()}`;
+    const hide = `env -i setsid sh -c 'exec -a ${word} sleep 600 || sleep 600' </dev/null >/dev/null 2>&1 &`;
+    const script = `(${hide}) ; (setsid bash -c 'exec -a ${word} sleep 600' </dev/null >/dev/null 2>&1 &); sleep 0.3; echo started`;
+    const result = await run(['sh', '-c', script]);
+    expect(result).toMatchObject({ status: 'success', text: 'started' });
+    expect(isRunning(word)).toBe(false);
+  });
+
+  it('sees and signals none but its own', async () => {
+    const { shell } = await makePrison();
+    const text = await shell(
+      `ls /proc | grep -c '^[0-9]'; kill -9 ${process.pid}; cat /proc/${process.pid}/environ; ls /proc/1/root/home; cat /proc/1/cmdline | head -c 20`,
+    );
+    expect(Number(text.split('\n')[0])).toBeLessThan(10);
+    expect(text).toMatch(/No such process/i);
+    expect(text).toContain('bwrap');
+  });
+
+  it('has no way to the terminal of Sluice, and its own terminal is a new one', async () => {
+    const { shell, run } = await makePrison();
+    expect(await shell('(exec 3<>/dev/tty) && echo opened; ls /dev/pts')).not.toContain('opened');
+    const result = await run(
+      ['sh', '-c', 'test -t 1 && echo terminal; (exec 3<>/dev/tty) 2>/dev/null && echo opened'],
+      {
+        terminal: true,
+      },
+    );
+    expect(result.text).toContain('terminal');
+    expect(result.text).not.toContain('opened');
+  });
+
+  it('has neither capabilities nor a way to get them, also in a user namespace of its own', async () => {
+    const { shell, root } = await makePrison();
+    const text = await shell(`
+      grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status
+      mount -o remount,rw / && echo remounted; mount -t tmpfs x /etc && echo mounted; chroot / true && echo changed
+      unshare --user --map-root-user --mount sh -c 'mount -o remount,rw,bind / ; umount -l /etc; umount /proc; echo bad > /etc/x && echo wrote; echo bad > /x && echo wrote; ls ${root}/home/.ssh && echo listed'`);
+    expect(text).toMatch(/CapEff:\t0+\n/);
+    expect(text).toMatch(/NoNewPrivs:\t1/);
+    expect(text).not.toMatch(/^(?:remounted|mounted|changed|wrote|listed)$/m);
+  });
+});
+
+describe.runIf(canSandbox)('the network: a program in a sandbox', () => {
+  const connect = (port: number): readonly [string, ...string[]] => [
+    process.execPath,
+    '-e',
+    `const s = require('net').connect(${port}, '127.0.0.1', () => { console.log('connected'); s.end() }); s.on('error', (e) => console.log(e.code))`,
+  ];
+
+  async function listen(path?: string): Promise<number> {
+    const server = createServer((socket) => socket.end('hello'));
+    await new Promise<void>((done) => {
+      server.listen(path === undefined ? { port: 0, host: '127.0.0.1' } : { path }, done);
+    });
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  it('reaches this machine with `host`, which is the default', async () => {
+    const { run } = await makePrison();
+    expect(await run(connect(await listen()))).toMatchObject({ text: 'connected', sandbox: { network: 'host' } });
+  });
+
+  it('reaches nothing with `none`, not even a server of this machine or an abstract socket', async () => {
+    const { run } = await makePrison();
+    const port = await listen();
+    expect(await run(connect(port), { network: 'none' })).toMatchObject({
+      text: 'ECONNREFUSED',
+      sandbox: { network: 'none' },
+    });
+    const name = `\0sluice-${process.pid}`;
+    await listen(name);
+    const open = (network: 'host' | 'none') =>
+      run(
+        [
+          process.execPath,
+          '-e',
+          `const s = require('net').connect('\\0sluice-${process.pid}', () => { console.log('connected'); s.end() }); s.on('error', (e) => console.log(e.code))`,
+        ],
+        { network },
+      );
+    expect((await open('none')).text).toBe('ECONNREFUSED');
+    expect((await open('host')).text).toBe('connected');
+  });
+});

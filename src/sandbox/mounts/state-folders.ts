@@ -1,0 +1,55 @@
+import { lstat, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '../../files/index.js';
+import type { Mount } from './mount.js';
+
+/**
+ * A folder in which a program keeps its login and its sessions. Only what is named is shown. Everything else it writes
+ * there is private to the attempt: settings that name programs must not be an agent's to change.
+ */
+export interface StateFolder {
+  readonly folder: string;
+  /** Persists: names of files, of folders with a slash at the end (they are created), or `/` for all of it. */
+  readonly keep: readonly string[];
+  /** Can be read. */
+  readonly read?: readonly string[];
+  /** Files that can be changed, but only for this attempt. */
+  readonly copy?: readonly string[];
+}
+
+/** A copy is held in memory. */
+const MAX_COPY_BYTES = 64 * 1024 * 1024;
+
+/** How the state of a program is shown. Folders that persist are created where they are missing. */
+export async function findStateFolders(
+  states: readonly StateFolder[],
+  privateBytes: number,
+): Promise<readonly Mount[]> {
+  const mounts: Mount[] = [];
+  for (const { folder, keep, read = [], copy = [] } of states) {
+    const isWhole = keep.includes('/');
+    if (isWhole) {
+      await makeFolder(folder).catch(() => undefined);
+      const from = await realpath(folder).catch(() => undefined);
+      if (from !== undefined) mounts.push({ kind: 'write', at: folder, from });
+    } else if (keep.length > 0) mounts.push({ kind: 'private', at: folder, bytes: privateBytes });
+    for (const name of keep.filter((each) => each !== '/')) {
+      const path = join(folder, name);
+      if (name.endsWith('/')) await makeFolder(path).catch(() => undefined);
+      mounts.push(...(await place('write', path)));
+    }
+    for (const name of read) mounts.push(...(await place('read', join(folder, name))));
+    for (const name of copy) {
+      const at = join(folder, name);
+      const found = await lstat(at).catch(() => undefined);
+      if (found?.isFile() === true && found.size <= MAX_COPY_BYTES) mounts.push({ kind: 'copy', at, from: at });
+    }
+  }
+  return mounts;
+}
+
+async function place(kind: 'read' | 'write', path: string): Promise<Mount[]> {
+  const at = path.replace(/\/+$/, '');
+  const from = await realpath(at).catch(() => undefined);
+  return from === undefined ? [] : [{ kind, at, from }];
+}

@@ -1,0 +1,48 @@
+/** Where programs inside find the proxy; nothing else listens in a network of its own. */
+export const PROXY_PORT = 3128;
+
+/**
+ * A program for `node -e`, as text because it runs inside the sandbox, where Sluice itself is not shown: it passes connections
+ * from the loopback to the socket of the proxy, and starts the agent as soon as it listens. Its arguments: the socket, the
+ * port, the agent's words. It outlives signals, which reach the agent too, and ends as the agent does.
+ */
+export const FORWARDER = `
+const net = process.getBuiltinModule('node:net');
+const { constants } = process.getBuiltinModule('node:os');
+const { spawn } = process.getBuiltinModule('node:child_process');
+const [socket, port, program, ...args] = process.argv.slice(1);
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
+const server = net.createServer({ allowHalfOpen: true }, (inner) => {
+  const outer = net.connect({ path: socket, allowHalfOpen: true });
+  const end = () => { inner.destroy(); outer.destroy(); };
+  inner.on('error', end);
+  outer.on('error', end);
+  inner.pipe(outer);
+  outer.pipe(inner);
+});
+server.maxConnections = 256;
+server.listen(Number(port), '127.0.0.1', () => {
+  const child = spawn(program, args, { stdio: 'inherit' });
+  child.on('error', (error) => {
+    process.stderr.write('Cannot launch "' + program + '": ' + error.message + '\\n');
+    process.exit(127);
+  });
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+});
+`;
+
+/** What programs need to use the proxy. Programs that ignore these have no network. */
+export function proxyEnvironment(sharesLoopback: boolean): Readonly<Record<string, string>> {
+  const proxy = `http://127.0.0.1:${PROXY_PORT}`;
+  const direct = sharesLoopback ? '' : 'localhost,127.0.0.1,::1';
+  return {
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    http_proxy: proxy,
+    https_proxy: proxy,
+    NO_PROXY: direct,
+    no_proxy: direct,
+    // Node.js 22.21 and 24 use the proxy only if asked to.
+    NODE_USE_ENV_PROXY: '1',
+  };
+}

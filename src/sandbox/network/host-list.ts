@@ -1,0 +1,64 @@
+import { isIP } from 'node:net';
+
+/** Of a host that is listed without one. */
+const DEFAULT_PORTS = [80, 443];
+
+interface ListedHost {
+  /** In small letters, without brackets; a wildcard keeps its point: `.example.org`. */
+  readonly name: string;
+  readonly ports: readonly number[];
+}
+
+/** The hosts that a sandbox may reach. */
+export interface HostList {
+  /** Whether a host may be asked for at a port. An address must be listed itself. */
+  allows(host: string, port: number): boolean;
+  /** Whether an address inside the own network was listed by itself, or as `localhost`. */
+  listsAddress(address: string, host: string): boolean;
+}
+
+/**
+ * Reads the list of hosts of a run.
+ *
+ * @example
+ * readHostList(['api.openai.com', '*.example.org:8443']).allows('api.openai.com', 443) // true
+ */
+export function readHostList(entries: readonly string[]): HostList {
+  const listed = entries.map(readEntry);
+  return {
+    allows: (host, port) => {
+      const asked = normalize(host);
+      return listed.some(({ name, ports }) => ports.includes(port) && matches(name, asked));
+    },
+    listsAddress: (address, host) =>
+      listed.some(({ name }) => name === normalize(address)) || normalize(host) === 'localhost',
+  };
+}
+
+/** Whether programs inside must ask the proxy for their own machine too: it stands for the machine outside. */
+export function listsLoopback(entries: readonly string[]): boolean {
+  return entries.map(readEntry).some(({ name }) => name === 'localhost' || name === '::1' || name.startsWith('127.'));
+}
+
+function readEntry(entry: string): ListedHost {
+  const match = /^(.*?)(?::(\d+))?$/.exec(entry.startsWith('[') ? entry : entry.trim());
+  const [, host = '', port] = entry.startsWith('[') ? (/^(\[[^\]]*\])(?::(\d+))?$/.exec(entry) ?? []) : (match ?? []);
+  const name = normalize(host);
+  return {
+    name: name.startsWith('*.') ? name.slice(1) : name,
+    ports: port === undefined ? DEFAULT_PORTS : [Number(port)],
+  };
+}
+
+function matches(name: string, asked: string): boolean {
+  return name.startsWith('.')
+    ? isIP(asked) === 0 && asked.endsWith(name) && asked.length > name.length
+    : name === asked;
+}
+
+function normalize(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+}

@@ -1,0 +1,179 @@
+import { lookup } from 'node:dns/promises';
+import { createServer, request as requestHttp } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, isIP } from 'node:net';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { readHostList } from './host-list.js';
+import type { HostList } from './host-list.js';
+import { isPrivateAddress } from './private-address.js';
+
+/** A host that a program inside asked for and did not reach. */
+export interface DeniedHost {
+  /** `host:port`. */
+  readonly host: string;
+  readonly reason: 'not listed' | 'its address is private' | 'unknown host';
+}
+
+export interface ProxyOptions {
+  readonly hosts: readonly string[];
+  readonly onDenied: (denied: DeniedHost) => void;
+  /** Resolves a name; the system's resolver by default. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+}
+
+/** A proxy for the programs of one sandbox. */
+export interface Proxy {
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 256;
+const CONNECT_MS = 30_000;
+/** A model may think for long without a byte. */
+const IDLE_MS = 30 * 60_000;
+const HEADER_MS = 30_000;
+
+/** Fields that concern one connection only. */
+const HOP_FIELDS = ['proxy-authorization', 'proxy-connection', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'];
+
+/**
+ * Listens on a socket for HTTP requests and tunnels (CONNECT), and passes them to listed hosts only. Names are resolved
+ * here, and an address inside the own network is refused unless it is listed itself.
+ *
+ * @example
+ * const proxy = await openProxy('/run/me/proxy.sock', { hosts: ['api.openai.com'], onDenied: ({ host }) => log(host) });
+ */
+export async function openProxy(socketPath: string, options: ProxyOptions): Promise<Proxy> {
+  const hosts = readHostList(options.hosts);
+  const resolve = options.resolve ?? resolveName;
+  const open = new Set<Duplex>();
+  const keep = (stream: Duplex): void => {
+    open.add(stream);
+    stream.once('close', () => open.delete(stream));
+    stream.on('error', () => stream.destroy());
+  };
+  const server = createServer({ headersTimeout: HEADER_MS, requestTimeout: 0 }, (request, response) => {
+    void forwardRequest(request, response);
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('connection', keep);
+  server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
+    void tunnel(request.url ?? '', client, head);
+  });
+
+  async function choose(host: string, port: number): Promise<Choice> {
+    const choice = await chooseAddress(hosts, resolve, host, port);
+    if ('reason' in choice) options.onDenied({ host: `${host}:${port}`, reason: choice.reason });
+    return choice;
+  }
+
+  async function tunnel(authority: string, client: Duplex, head: Buffer): Promise<void> {
+    const { hostname, port } = readAuthority(authority);
+    const choice = await choose(hostname, port);
+    if ('reason' in choice) {
+      client.end(
+        `HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\nX-Sluice-Reason: ${choice.reason}\r\n\r\n`,
+      );
+      return;
+    }
+    const upstream = connect({ host: choice.address, port });
+    keep(upstream);
+    watchIdle(upstream);
+    const giveUp = setTimeout(() => upstream.destroy(new Error('no answer')), CONNECT_MS);
+    upstream.once('close', () => clearTimeout(giveUp));
+    upstream.once('connect', () => {
+      clearTimeout(giveUp);
+      client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      upstream.write(head);
+      client.pipe(upstream).pipe(client);
+    });
+    upstream.once('error', () => client.destroy());
+    upstream.once('close', () => client.destroy());
+    client.once('close', () => upstream.destroy());
+  }
+
+  async function forwardRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = URL.canParse(request.url ?? '') ? new URL(request.url ?? '') : undefined;
+    if (url?.protocol !== 'http:') {
+      response.writeHead(400).end();
+      return;
+    }
+    const port = Number(url.port === '' ? 80 : url.port);
+    const choice = await choose(url.hostname, port);
+    if ('reason' in choice) {
+      response.writeHead(403, { 'x-sluice-reason': choice.reason }).end();
+      return;
+    }
+    const fields = Object.entries(request.headers).filter(([name]) => !HOP_FIELDS.includes(name));
+    const headers = { ...Object.fromEntries(fields), host: url.host };
+    const path = `${url.pathname}${url.search}`;
+    const upstream = requestHttp({
+      host: choice.address,
+      port,
+      method: request.method ?? 'GET',
+      path,
+      headers,
+      agent: false,
+    });
+    upstream.setTimeout(IDLE_MS, () => upstream.destroy());
+    upstream.once('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+      answer.once('error', () => response.destroy());
+    });
+    upstream.once('error', () => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(502).end();
+    });
+    response.once('close', () => upstream.destroy());
+    request.pipe(upstream);
+  }
+
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail);
+    server.listen(socketPath, done);
+  });
+  return {
+    async close() {
+      const closed = new Promise<void>((done) => {
+        server.close(() => done());
+      });
+      for (const stream of open) stream.destroy();
+      await closed;
+    },
+  };
+}
+
+function watchIdle(socket: Socket): void {
+  socket.setTimeout(IDLE_MS, () => socket.destroy());
+}
+
+function readAuthority(authority: string): { readonly hostname: string; readonly port: number } {
+  const match = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(authority);
+  return { hostname: (match?.[1] ?? '').replace(/^\[|\]$/g, ''), port: Number(match?.[2] ?? 0) };
+}
+
+type Choice = { readonly address: string } | Pick<DeniedHost, 'reason'>;
+
+/** The address to connect to, or why there is none. */
+async function chooseAddress(
+  hosts: HostList,
+  resolve: (host: string) => Promise<readonly string[]>,
+  host: string,
+  port: number,
+): Promise<Choice> {
+  const bare = host.replace(/^\[|\]$/g, '');
+  if (!hosts.allows(bare, port)) return { reason: 'not listed' };
+  if (isIP(bare) !== 0) return { address: bare };
+  const addresses = await resolve(bare).catch(() => []);
+  const [first] = addresses;
+  if (first === undefined) return { reason: 'unknown host' };
+  // One private address among others is no accident.
+  const isClosed = addresses.some((address) => isPrivateAddress(address) && !hosts.listsAddress(address, bare));
+  return isClosed ? { reason: 'its address is private' } : { address: first };
+}
+
+async function resolveName(host: string): Promise<readonly string[]> {
+  const found = await lookup(host, { all: true });
+  return found.map(({ address }) => address);
+}

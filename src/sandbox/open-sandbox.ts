@@ -1,0 +1,213 @@
+import { lstat, mkdtemp, open, rm, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { findGitFolders } from './mounts/git-folders.js';
+import { isWithin, renderMounts } from './mounts/mount.js';
+import type { Mount } from './mounts/mount.js';
+import { findProgramFolders } from './mounts/program-folders.js';
+import { findStateFolders } from './mounts/state-folders.js';
+import type { StateFolder } from './mounts/state-folders.js';
+import { findSystemFolders, isBroad, isInSystem } from './mounts/system-folders.js';
+import { FORWARDER, PROXY_PORT, proxyEnvironment } from './network/forwarder.js';
+import { listsLoopback } from './network/host-list.js';
+import { openProxy } from './network/proxy.js';
+import type { DeniedHost, Proxy } from './network/proxy.js';
+import { NAMESPACES } from './probe-sandbox.js';
+import type { SandboxSupport } from './probe-sandbox.js';
+import { SandboxError } from './sandbox-error.js';
+
+/** What a sandboxed program may reach: everything, nothing, or hosts by HTTP and HTTPS through a proxy. */
+export type SandboxNetwork = 'host' | 'none' | readonly string[];
+
+/** Folders beside the usual ones; paths are absolute. */
+export interface SandboxFolders {
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+  /** Is the home instead of an empty one, and persists. */
+  readonly home?: string;
+}
+
+/** A program to be sandboxed. Folders are absolute and without links. */
+export interface SandboxRequest {
+  readonly command: readonly [string, ...string[]];
+  /** Words of the command that the caller chose: what they name is shown. Never an agent's or a prompt. */
+  readonly named: readonly string[];
+  readonly workdir: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The run folder, which the program may write to. */
+  readonly runDir: string;
+  /** Not to be seen, wherever they are. */
+  readonly hidden: readonly string[];
+  readonly states: readonly StateFolder[];
+  readonly network: SandboxNetwork;
+  readonly folders: SandboxFolders;
+  readonly onDenied: (denied: DeniedHost) => void;
+}
+
+/** A sandbox that is ready: bubblewrap with its arguments, which start the program inside. */
+export interface Sandbox {
+  readonly command: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  /** Open files that bubblewrap reads; they are its descriptors from 3 on. */
+  readonly descriptors: readonly number[];
+  /** To be called when the program has ended, or was not started. */
+  close(): Promise<void>;
+}
+
+/** What is written to memory is bounded: private homes and temporary folders. */
+const PRIVATE_BYTES = 1024 * 1024 * 1024;
+const SHARED_MEMORY_BYTES = 256 * 1024 * 1024;
+const FIRST_DESCRIPTOR = 3;
+const PROXY_SOCKET = '/run/sluice/proxy.sock';
+
+/** Variables that name a file which programs read. */
+const FILE_VARIABLES = [
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'NODE_EXTRA_CA_CERTS',
+  'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
+  'GIT_SSL_CAINFO',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+];
+/** Proxies of the machine cannot be reached from inside, ours takes their place. */
+const PROXY_VARIABLES = ['ALL_PROXY', 'all_proxy'];
+
+/**
+ * Prepares a sandbox for one process: collects what it shows, opens the files and the proxy it needs. Throws `SandboxError`
+ * where this run cannot have one.
+ */
+export async function openSandbox(
+  support: Extract<SandboxSupport, { works: true }>,
+  request: SandboxRequest,
+): Promise<Sandbox> {
+  const { network, workdir } = request;
+  const home = request.folders.home ?? findHome(request.env);
+  refuseBroadFolder(request, home);
+  if (network !== 'host' && !support.closesNetwork) {
+    throw new SandboxError('bubblewrap cannot make a network of its own on this machine');
+  }
+  const env: Record<string, string> = { ...request.env, HOME: home };
+  const mounts = await listMounts(request, env, home);
+  const temporary = env['TMPDIR'];
+  if (temporary !== undefined && !isWritable(temporary, mounts)) env['TMPDIR'] = '/tmp';
+  let command = request.command;
+  const opened: { files: FileHandle[]; proxy?: Proxy; folder?: string } = { files: [] };
+  const close = async (): Promise<void> => {
+    await Promise.allSettled(opened.files.map(async (file) => file.close()));
+    await opened.proxy?.close();
+    if (opened.folder !== undefined) await rm(opened.folder, { recursive: true, force: true });
+  };
+  try {
+    if (typeof network !== 'string') {
+      opened.folder = await mkdtemp(join(tmpdir(), 'sluice-proxy-'));
+      const socket = join(opened.folder, 's');
+      opened.proxy = await openProxy(socket, { hosts: network, onDenied: request.onDenied });
+      mounts.push({ kind: 'read', at: PROXY_SOCKET, from: socket });
+      command = [process.execPath, '-e', FORWARDER, '--', PROXY_SOCKET, String(PROXY_PORT), ...command];
+      for (const name of PROXY_VARIABLES) Reflect.deleteProperty(env, name);
+      Object.assign(env, proxyEnvironment(listsLoopback(network)));
+    }
+    const descriptors = new Map<string, number>();
+    for (const mount of mounts) {
+      if (mount.kind !== 'copy') continue;
+      descriptors.set(mount.at, FIRST_DESCRIPTOR + opened.files.length);
+      opened.files.push(await open(mount.from, 'r'));
+    }
+    return {
+      command: [
+        support.program,
+        ...NAMESPACES,
+        ...(network === 'host' ? [] : ['--unshare-net']),
+        ...BASE,
+        ...renderMounts(mounts, descriptors),
+        '--remount-ro',
+        '/',
+        '--chdir',
+        workdir,
+        '--',
+        ...command,
+      ],
+      env,
+      descriptors: opened.files.map(({ fd }) => fd),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** What every sandbox has; made before the folders, which may lie inside. */
+const BASE: readonly string[] = [
+  '--hostname sluice --proc /proc --dev /dev',
+  `--perms 1777 --size ${SHARED_MEMORY_BYTES} --tmpfs /dev/shm --remount-ro /dev`,
+  `--perms 1777 --size ${PRIVATE_BYTES} --tmpfs /tmp --dir /run --dir /var`,
+].flatMap((words) => words.split(' '));
+
+function findHome(env: Readonly<Record<string, string>>): string {
+  const home = env['HOME'] ?? homedir();
+  // A service may run without a home, or with one that is a device.
+  return isAbsolute(home) && home !== '/' && !isInSystem(home) && !home.startsWith('/dev') ? home : '/home/agent';
+}
+
+/** A working folder that has everything in it leaves nothing to protect. */
+function refuseBroadFolder({ workdir, hidden }: SandboxRequest, home: string): void {
+  if (isBroad(workdir, home) || isBroad(workdir, homedir())) {
+    throw new SandboxError(
+      `the working folder ${workdir} contains the home folder or the system; use a folder of a project`,
+    );
+  }
+  if (hidden.includes(workdir)) throw new SandboxError(`the working folder ${workdir} is Sluice's own`);
+}
+
+async function listMounts(
+  request: SandboxRequest,
+  env: Readonly<Record<string, string>>,
+  home: string,
+): Promise<Mount[]> {
+  const { workdir, runDir, folders, hidden, states, named } = request;
+  const places = { path: env['PATH'] ?? '', cwd: workdir, home };
+  const needsNode = typeof request.network !== 'string';
+  const mounts: Mount[] = [
+    ...(await findSystemFolders()),
+    folders.home === undefined
+      ? { kind: 'private', at: home, bytes: PRIVATE_BYTES }
+      : { kind: 'write', at: home, from: folders.home },
+    ...(await findProgramFolders(named, places)),
+    ...(needsNode ? await findProgramFolders([process.execPath], places) : []),
+    ...(await findStateFolders(states, PRIVATE_BYTES)),
+    ...(await listNamedFiles(env)),
+    ...(await listExisting('read', folders.read ?? [])),
+    ...(await listExisting('write', folders.write ?? [])),
+    { kind: 'write', at: workdir, from: workdir },
+    ...(await findGitFolders(workdir, home)),
+    { kind: 'write', at: runDir, from: runDir },
+  ];
+  for (const at of hidden) {
+    const found = await lstat(at).catch(() => undefined);
+    const isShown = mounts.some(({ kind, at: shown }) => (kind === 'read' || kind === 'write') && isWithin(at, shown));
+    if (found !== undefined && isShown) mounts.push({ kind: 'hidden', at, isFolder: found.isDirectory() });
+  }
+  return mounts;
+}
+
+async function listNamedFiles(env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {
+  const paths = FILE_VARIABLES.flatMap((name) => env[name] ?? []).filter(
+    (path) => isAbsolute(path) && !isInSystem(path),
+  );
+  return listExisting('read', paths);
+}
+
+async function listExisting(kind: 'read' | 'write', paths: readonly string[]): Promise<readonly Mount[]> {
+  const mounts: Mount[] = [];
+  for (const path of paths) {
+    if ((await stat(path).catch(() => undefined)) !== undefined) mounts.push({ kind, at: path, from: path });
+  }
+  return mounts;
+}
+
+function isWritable(path: string, mounts: readonly Mount[]): boolean {
+  return mounts.some(({ kind, at }) => (kind === 'write' || kind === 'private') && isWithin(path, at));
+}

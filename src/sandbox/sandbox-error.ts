@@ -1,0 +1,11 @@
+/** Why a sandbox cannot be made: on this machine, or for this run. Runs report it as `SANDBOX_UNAVAILABLE`. */
+export class SandboxError extends Error {
+  override readonly name = 'SandboxError';
+  /** Half a sentence. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`The run needs a sandbox, and there is none: ${reason}.`);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,35 @@
+import { run } from '../scripts/run-tool.js';
+import { findProgram } from '../src/files/index.js';
+import { probeSandbox } from '../src/sandbox/index.js';
+
+const PACKAGE = 'bubblewrap';
+
+/**
+ * Before the tests that need a sandbox: installs bubblewrap where it is missing and this process may do that, in a container
+ * and in CI. Where it cannot be had, those tests are not run, and the test command names them.
+ */
+export async function setup(): Promise<void> {
+  const path = process.env['PATH'] ?? '';
+  const cwd = process.cwd();
+  if (process.platform !== 'linux' || (await findProgram('bwrap', { path, cwd })) !== undefined) return;
+  const apt = await findProgram('apt-get', { path, cwd });
+  if (apt === undefined || process.getuid?.() !== 0) return;
+  process.stderr.write(`installing ${PACKAGE} with apt-get\n`);
+  for (const args of [['update'], ['install', '--yes', '--no-install-recommends', PACKAGE]]) {
+    const { exitCode, stderr } = await run(apt, ['--quiet', ...args], cwd);
+    if (exitCode === 0) continue;
+    process.stderr.write(stderr);
+    return;
+  }
+}
+
+/** As a program: installs it and says whether sandboxes work. */
+if (process.argv[1]?.endsWith('install-bubblewrap.ts') === true) {
+  await setup();
+  const support = await probeSandbox();
+  process.stdout.write(
+    support.works
+      ? `bubblewrap ${support.version} works\n`
+      : `Sandboxes do not work here, their tests are not run: ${support.reason}\n`,
+  );
+}
