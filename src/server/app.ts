@@ -7,6 +7,7 @@ import { createRoute } from './http/route.js';
 import { createDeadlines, createGate } from './http/admission.js';
 import type { Gate } from './http/admission.js';
 import { createBodyAdmission } from './http/body-admission.js';
+import { EndpointRouter } from './http/endpoint-router.js';
 import { addPages } from './pages/add-pages.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import type { ServerContext } from './server-context.js';
@@ -28,7 +29,7 @@ import type { Parsing } from './parse/create-parsing.js';
 
 /** The server as a function from request to response; tests need no port. */
 export function createApp(server: ServerContext): Hono {
-  const app = new Hono();
+  const app = new Hono({ router: new EndpointRouter() });
   const { limits } = server.settings;
   const requests = createGate(limits.requestsAtOnce);
   const streams = createGate(limits.streamsAtOnce);

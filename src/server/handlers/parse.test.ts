@@ -25,6 +25,14 @@ describe('POST /v1/parse', () => {
     expect(await readJson(answer)).toEqual(JSON.parse(JSON.stringify(expected)));
   });
 
+  it.each([undefined, { type: 'object' }])('answers valid JSON as it was written, with schema %j', async (given) => {
+    const { post } = await openServer();
+    const text = ' {"price": 2.50, "id": 98765432109876543210, "note": "$& \\u00e9"}\n';
+    const answer = await (await post('/v1/parse', { text, ...(given && { schema: given }) })).text();
+    expect(answer).toContain(`"value":${text}`);
+    expect(JSON.parse(answer)).toEqual(JSON.parse(JSON.stringify(toParseOutput(parse(text)))));
+  });
+
   it('takes the candidate that is preferred', async () => {
     const { post } = await openServer();
     const text = 'First {"line": 1}, then {"line": 2}.';
@@ -78,7 +86,7 @@ describe('POST /v1/parse', () => {
     const { post } = await openServer();
     const body = '{"text": "{\\"__proto__\\": {\\"polluted\\": true}, \\"constructor\\": 1}"}';
     const answer = await (await post('/v1/parse', body)).text();
-    expect(answer).toContain('"value":{"__proto__":{"polluted":true},"constructor":1}');
+    expect(answer).toContain('"value":{"__proto__": {"polluted": true}, "constructor": 1}');
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
   });
 
@@ -109,7 +117,7 @@ describe('POST /v1/parse', () => {
 
   it('refuses to answer with far more than it was sent', async () => {
     const { post } = await openServer();
-    const answer = await post('/v1/parse', { text: `[${'1e20,'.repeat(1_600_000)}1]` });
+    const answer = await post('/v1/parse', { text: `[${'1e20,'.repeat(1_600_000)}1,]` });
     expect(answer.status).toBe(422);
     expect(await readJson(answer)).toMatchObject({ code: 'ANSWER_TOO_LARGE' });
   });

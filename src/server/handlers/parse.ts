@@ -1,10 +1,9 @@
-import { JsonText } from '../http/answer.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { Parsing } from '../parse/create-parsing.js';
 
 /** Parsing over HTTP. */
 export function createParseHandlers(parsing: Parsing): Pick<Handlers, 'parse'> {
   return {
-    parse: async ({ body, caller }) => new JsonText(await parsing.answer(body, caller.name)),
+    parse: ({ body, caller }) => parsing.answer(body, caller.name),
   };
 }

@@ -3,15 +3,24 @@ import type { Endpoint } from '../../api/index.js';
 import { groupAddress } from '../security/origin.js';
 import type { Caller } from '../security/tokens.js';
 import { createBudget, createDeadlines, createGate } from './admission.js';
+import type { Gate } from './admission.js';
 import { readBody, readIncomingMessage } from './read-request.js';
 
 /** Receives bodies within limits: of each, of all together, and of each caller. */
 export interface BodyAdmission {
-  read(
+  /** Throws where there is no place; what it holds is released with the request at the latest. */
+  receive(
     context: Context,
     endpoint: Pick<Endpoint, 'scope'>,
     request: { readonly caller: Caller; readonly hold: (release: (() => void) | undefined) => void },
-  ): Promise<Uint8Array>;
+  ): Receiving;
+}
+
+/** A body on its way. */
+export interface Receiving {
+  readonly bytes: Promise<Uint8Array>;
+  /** Releases the place that is kept while the body arrives. */
+  readonly leave: () => void;
 }
 
 /** A token fits many times. */
@@ -38,35 +47,21 @@ export function createBodyAdmission({
   const places = createGate(requestsAtOnce);
   const bytes = createBudget(LARGEST_AT_ONCE * bodyBytes);
   return {
-    async read(context, { scope }, { caller, hold }) {
+    receive(context, { scope }, { caller, hold }) {
+      const takePlace = (gate: Gate, key: string): (() => void) => {
+        const leave = gate.enter(key);
+        hold(leave);
+        return () => leave?.();
+      };
       if (scope === 'none') {
-        const address = groupAddress(readIncomingMessage(context)?.socket.remoteAddress);
-        return withPlace(strangers.enter(address), hold, async () =>
-          strangerDeadlines.within(
-            readBody(context, { maxBytes: Math.min(bodyBytes, STRANGER_BYTES), grow: () => true }),
-          ),
-        );
+        const leave = takePlace(strangers, groupAddress(readIncomingMessage(context)?.socket.remoteAddress));
+        const body = readBody(context, { maxBytes: Math.min(bodyBytes, STRANGER_BYTES), grow: () => true });
+        return { bytes: strangerDeadlines.within(body), leave };
       }
       const share = bytes.open(caller.name);
       hold(() => share.release());
-      return withPlace(places.enter(caller.name), hold, async () =>
-        readBody(context, { maxBytes: bodyBytes, grow: (amount) => share.grow(amount) }),
-      );
+      const leave = takePlace(places, caller.name);
+      return { bytes: readBody(context, { maxBytes: bodyBytes, grow: (amount) => share.grow(amount) }), leave };
     },
   };
-}
-
-/** A place is kept while the body arrives. */
-async function withPlace<T>(
-  leave: (() => void) | undefined,
-  hold: (release: (() => void) | undefined) => void,
-  receive: () => Promise<T>,
-): Promise<T> {
-  // Released also where the request was given up meanwhile.
-  hold(leave);
-  try {
-    return await receive();
-  } finally {
-    leave?.();
-  }
 }

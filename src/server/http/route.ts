@@ -44,7 +44,9 @@ export function createRoute(server: ServerContext, route: Route) {
     checks ??= createRequestChecks(endpoint);
     const query = context.req.query();
     checks.query(query);
-    const bytes = endpoint.body === undefined ? undefined : await bodies.read(context, endpoint, { caller, hold });
+    const receiving = endpoint.body === undefined ? undefined : bodies.receive(context, endpoint, { caller, hold });
+    const bytes = receiving === undefined ? undefined : await receiving.bytes;
+    receiving?.leave();
     // A place is taken once the body is here: who sends one slowly keeps no place from others.
     if (gate !== undefined) hold(gate.enter(caller.name));
     if (largeBody !== undefined && bytes !== undefined && bytes.length > largeBody.above) {

@@ -4,6 +4,7 @@ import { ParseError } from '../../json/index.js';
 import { toParseOutput } from '../../api/index.js';
 import { interpretJsonSchema } from '../../json-schema/index.js';
 import { createThreadPool, ThreadError } from '../../threads/index.js';
+import { JsonText } from '../http/answer.js';
 import { RequestError } from '../http/request-error.js';
 import type { ServerContext } from '../server-context.js';
 import { answerParse } from './answer-parse.js';
@@ -14,7 +15,7 @@ import { createSchemaCache } from './schema-cache.js';
 /** Parses the texts of requests: small ones at once, all others in threads, so that no text or schema delays other requests. */
 export interface Parsing {
   /** A request whose body was read; the answer is JSON. */
-  readonly answer: (request: ParseRequest, caller: string) => Promise<string | Uint8Array<ArrayBuffer>>;
+  readonly answer: (request: ParseRequest, caller: string) => Promise<JsonText>;
   /** A body that is too large to be read here. */
   readonly answerBytes: (body: Uint8Array, caller: string) => Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -75,9 +76,9 @@ export function createParsing({ meter }: Pick<ServerContext, 'meter'>): Parsing 
   return {
     async answer(request, caller) {
       const answer = answerNow(request);
-      if (answer === undefined) return answerBytes(encoder.encode(JSON.stringify(request)), caller);
+      if (answer === undefined) return new JsonText(await answerBytes(encoder.encode(JSON.stringify(request)), caller));
       meter.parsed(answer.parsed);
-      return answer.json;
+      return new JsonText(answer.json);
     },
     answerBytes,
   };

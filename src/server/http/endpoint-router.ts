@@ -1,0 +1,24 @@
+import type { Result, Router } from 'hono/router';
+import { TrieRouter } from 'hono/router/trie-router';
+
+/** A router that searches its tree once for each path without parameters, and then remembers what it found. */
+export class EndpointRouter<T> implements Router<T> {
+  readonly name = 'EndpointRouter';
+  readonly #tree = new TrieRouter<T>();
+  /** By method and path; undefined until it is first asked for, when all routes are known. */
+  readonly #fixed = new Map<string, Result<T> | undefined>();
+
+  add(method: string, path: string, handler: T): void {
+    this.#tree.add(method, path, handler);
+    if (!/[:*]/.test(path)) this.#fixed.set(`${method} ${path}`, undefined);
+  }
+
+  match(method: string, path: string): Result<T> {
+    const key = `${method} ${path}`;
+    const known = this.#fixed.get(key);
+    if (known !== undefined) return known;
+    const found = this.#tree.match(method, path);
+    if (this.#fixed.has(key)) this.#fixed.set(key, found);
+    return found;
+  }
+}
