@@ -6,6 +6,7 @@ import { describe, expect, it, test } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { startFaultyServer } from '../orders/sinks/fixtures/faulty-server.js';
 import { createGitHubSink } from '../orders/sinks/github-sink.js';
+import type { Checks } from '../orders/proof/checks.js';
 import type { Sink } from '../orders/sinks/sink.js';
 import type { Decision } from '../records/index.js';
 import { openWorkshop } from './fixtures/workshop.js';
@@ -36,11 +37,13 @@ interface Lie {
   readonly before?: (git: (...args: readonly string[]) => string, repository: string) => Promise<void> | void;
   readonly secrets?: readonly string[];
   readonly sinks?: readonly Sink[];
+  readonly checks?: Checks;
 }
 
 /** Gives an order to a liar, and returns what was decided, and where. */
 async function hear(lie: Lie) {
   const { script, policy, isolation = 'repository', order = {}, before, secrets = [], sinks } = lie;
+  const { checks = { unit: { command: ['sh', 'check.sh'], timeout_s: 20 } } } = lie;
   const wrapper = {
     type: 'script',
     command: ['/bin/bash', '-c', `${SHARED}\neval "$SLUICE_INSTRUCTIONS"`],
@@ -51,7 +54,7 @@ async function hear(lie: Lie) {
   const { data, store, lead, start, submit, settled } = await openWorkshop({
     lead: {
       wrappers: { liar: wrapper },
-      checks: { unit: { command: ['sh', 'check.sh'], timeout_s: 20 } },
+      checks,
       secrets: { patterns: secrets },
       ...(sinks === undefined ? {} : { sinks }),
     },
@@ -114,7 +117,8 @@ describe('the first commit of a repository', { timeout: 60_000 }, () => {
   const before = (git: (...args: readonly string[]) => string) => void git('update-ref', '-d', 'HEAD');
 
   it('is proven like any other', async () => {
-    const { decision } = await hear({ ...PROVEN, before, script: 'work; report $(git rev-parse HEAD)' });
+    const checks = { unit: { command: ['test', '-f', 'src/work.txt'] } };
+    const { decision } = await hear({ ...PROVEN, checks, before, script: 'work; report $(git rev-parse HEAD)' });
     expect(show(decision)).toMatch(/^advance none/);
   });
 
@@ -234,6 +238,34 @@ const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][
     { script: 'echo true > check.sh; work; report $(git rev-parse HEAD)', order: { paths: ['src/**'] } },
   ],
   [
+    'presents the work of another branch as one commit of its own',
+    /commit contradicted .*has exactly the files of/,
+    {
+      script: 'git merge -q --squash upstream; git commit -q -m Work; report $(git rev-parse HEAD)',
+      before: async (git, repository) => {
+        git('checkout', '-q', '-b', 'upstream');
+        await writeFile(join(repository, 'src/work.txt'), 'theirs\n');
+        git('add', '.');
+        git('commit', '-q', '-m', 'Theirs');
+        git('checkout', '-q', 'main');
+      },
+    },
+  ],
+  [
+    'moves the tests to where they are none',
+    /tests contradicted .*deletes tests: tests\/basket.sh/,
+    { script: 'git mv tests/basket.sh src/basket.sh; work; report $(git rev-parse HEAD)' },
+  ],
+  [
+    'puts another folder under the name of the one it began from, to hide that it deleted the tests',
+    /commit contradicted .*objects do not have the content of their names/,
+    {
+      script: `old=$(git rev-parse HEAD^{tree}); git rm -q -r tests; work; new=$(git rev-parse HEAD^{tree})
+        f=.git/objects/\${old:0:2}/\${old:2}; chmod u+w $f; cp .git/objects/\${new:0:2}/\${new:2} $f
+        report $(git rev-parse HEAD)`,
+    },
+  ],
+  [
     'forges the history of its commit with a graft',
     /commit contradicted .*does not descend/,
     {
@@ -290,6 +322,64 @@ describe('an agent that lies about tests', { timeout: 60_000 }, () => {
   });
 });
 
+describe('an agent that writes its own check', { timeout: 60_000 }, () => {
+  it.each([
+    ['the script that is run', 'echo true > check.sh; work', /rewrites what it runs: check\.sh/],
+    [
+      'an installed package',
+      'mkdir -p node_modules/x; echo x > node_modules/x/a.js; git add -f .; work',
+      /node_modules\/x/,
+    ],
+  ])('by %s does not advance where proof is asked for, and it is named', async (_, script, named) => {
+    const proven = await hear({ ...PROVEN, script: `${script}; report $(git rev-parse HEAD)` });
+    expect(show(proven.decision)).toMatch(/^needs-human manual_intervention\n/);
+    expect(show(proven.decision)).toMatch(/tests unchecked by sluice: unit .*It passed, but the change/);
+    expect(show(proven.decision)).toMatch(named);
+  });
+
+  it('by the scripts of package.json does not advance; by its dependencies it may', async () => {
+    const checks = { unit: { command: ['npm', 'test'], timeout_s: 60, network: 'host' } } as const;
+    const before = async (git: (...args: readonly string[]) => string, repository: string) => {
+      await writeFile(join(repository, 'package.json'), '{"scripts":{"test":"test -f src/work.txt"}}');
+      git('add', '.');
+      git('commit', '-q', '-m', 'Package');
+    };
+    const write = (text: string) => `printf '%s' '${text}' > package.json; work; report $(git rev-parse HEAD)`;
+    const lie = await hear({ ...PROVEN, checks, before, script: write('{"scripts":{"test":"true"}}') });
+    expect(show(lie.decision)).toMatch(/^needs-human manual_intervention\n.*rewrites what it runs: package\.json/s);
+    const scripts = '{"scripts":{"test":"test -f src/work.txt"},"dependencies":{}}';
+    const honest = await hear({ ...PROVEN, checks, before, script: write(scripts) });
+    expect(show(honest.decision)).toMatch(/^advance none/);
+    const paths = honest.decision?.evidence?.find(({ claim }) => claim === 'paths');
+    expect(paths?.detail).toContain('Configuration of builds and tests touched: package.json.');
+  });
+
+  it('by another content under the name of a file that it did not touch gets it not run', async () => {
+    const script = `h=$(git rev-parse HEAD:check.sh); echo true > /tmp/$h; f=.git/objects/\${h:0:2}/\${h:2}
+      other=$(git hash-object -w /tmp/$h); chmod u+w $f; cp .git/objects/\${other:0:2}/\${other:2} $f
+      rm /tmp/$h; echo yes > src/broken; work; report $(git rev-parse HEAD)`;
+    const { decision } = await hear({ ...PROVEN, script });
+    expect(show(decision)).toMatch(/^needs-human/);
+    expect(show(decision)).toMatch(/tests unchecked by sluice: unit .*not have the content of their names/);
+  });
+});
+
+describe('what is odd about a commit', { timeout: 60_000 }, () => {
+  it.each([
+    ['its author', 'work; git commit -q --amend --reset-author --no-edit', /, by liar\.$/],
+    [
+      'a date before the work began',
+      'export GIT_AUTHOR_DATE=2001-01-01T00:00:00Z GIT_COMMITTER_DATE=2001-01-01T00:00:00Z; work',
+      /, dated before the work began\.$/,
+    ],
+    ['that it only moves files', 'git mv src/a.txt src/work.txt; commit', /, no line changed: files were only moved/],
+  ])('is named in the evidence: %s', async (_, script, named) => {
+    const { decision } = await hear({ ...PROVEN, script: `${script}; report $(git rev-parse HEAD)` });
+    expect(show(decision)).toMatch(/^advance none/);
+    expect(decision?.evidence?.find(({ claim }) => claim === 'commit')?.detail).toMatch(named);
+  });
+});
+
 describe('an agent that lies about its pull request', { timeout: 60_000 }, () => {
   /** A forge whose pull request 7 has another head. */
   async function openForge() {
@@ -325,6 +415,16 @@ describe('an agent that lies about its pull request', { timeout: 60_000 }, () =>
   });
 });
 
+describe('an agent that names its branch like a flag', { timeout: 60_000 }, () => {
+  it('gets nothing written, and is not believed', async () => {
+    const branch = 'cp .git/refs/heads/main .git/refs/heads/--output=stolen';
+    const { decision, data } = await hear({ ...PROVEN, script: `work; ${branch}; report --output=stolen` });
+    expect(show(decision)).toBe('needs-human manual_intervention');
+    expect(decision?.reason).toContain('must be the hash of a commit');
+    expect(existsSync(join(data, 'repository/stolen'))).toBe(false);
+  });
+});
+
 describe('an agent that lies about its run', { timeout: 60_000 }, () => {
   it('copies the result of an earlier run', async () => {
     const { decision } = await hear({ ...PROVEN, script: 'work; RUN=2026-01-01-qa-0001 report $(git rev-parse HEAD)' });
@@ -341,6 +441,17 @@ describe('an agent that lies about its run', { timeout: 60_000 }, () => {
     expect(retried?.base_commit).toBe(record?.base_commit);
     expect(show(retried?.decision)).toMatch(CONTRADICTED);
     expect(show(retried?.decision)).toContain('was there before the work began');
+  });
+});
+
+describe('an agent that leaves a process behind', { timeout: 60_000 }, () => {
+  it('changes nothing by replacing its result after it was read', async () => {
+    const script = `echo yes > src/broken; work; report $(git rev-parse HEAD)
+      (setsid sh -c 'while sleep 0.1; do rm -f "$0/work_result.json"; echo broken > "$0/work_result.json"; done' "$SLUICE_RUN_DIR" > /dev/null 2>&1 &)
+      sleep 0.05`;
+    const { decision, store } = await hear({ ...PROVEN, script });
+    expect(show(decision)).toMatch(/^needs-human (?:evidence_contradicted|output_unparseable)/);
+    expect((await store.listExecutions({})).items).toHaveLength(1);
   });
 });
 

@@ -58,6 +58,14 @@ export function isCiPath(path: string): boolean {
   return CI.test(path);
 }
 
+const TOOLING =
+  /(?:^|\/)(?:package\.json|pyproject\.toml|setup\.(?:cfg|py)|pytest\.ini|tox\.ini|noxfile\.py|sitecustomize\.py|\.coveragerc|(?:GNU)?[mM]akefile|\.?justfile|Rakefile|\.rspec|phpunit\.xml[^/]*|build\.gradle[^/]*|pom\.xml|\.cargo\/config[^/]*|\.npmrc|\.(?:mocha|nyc|babel|swc)rc[^/]*|(?:vitest|vite|jest|karma|playwright|cypress|ava|babel|webpack|rollup)\.(?:config|conf|setup|workspace)[^/]*|tsconfig[^/]*\.json)$/;
+
+/** Whether a path is configuration that decides what builds and tests do. */
+export function isToolingPath(path: string): boolean {
+  return TOOLING.test(path);
+}
+
 /**
  * The test files that a change takes away: deleted, emptied, or moved to where they are no tests any more.
  *

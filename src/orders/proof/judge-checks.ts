@@ -11,16 +11,19 @@ export type CheckTry =
 export interface CheckOutcome {
   readonly check: NamedCheck;
   readonly tries: readonly CheckTry[];
+  /** Files of the change that the check itself runs. */
+  readonly rewritten?: readonly string[];
 }
 
 /**
- * What a check says about a result. Confirmed only if its last try passed and the agent does not claim otherwise.
+ * What a check says about a result. Confirmed only if its last try passed, the agent does not claim otherwise, and
+ * the change did not write the check.
  *
  * @example
  * judgeCheck({ check, tries: [{ run, result, durationMs: 1200 }] }, workResult).verdict
  */
 export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefined): Evidence {
-  const { check, tries } = outcome;
+  const { check, tries, rewritten = [] } = outcome;
   const last = tries.at(-1);
   const run = last?.run === undefined ? {} : { run: last.run };
   const seen = tries.map((each, index) => (tries.length > 1 ? `try ${index + 1} ` : '') + describeTry(each)).join(', ');
@@ -35,6 +38,11 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
     return contradicted(`${detail} The agent reports that its tests failed.`, last.run);
   }
   if (!hasPassed) return contradicted(detail, last.run);
+  if (rewritten.length > 0) {
+    const files = showLine(rewritten.slice(0, 5).join(', '), 300);
+    const passed = `${detail} It passed, but the change rewrites what it runs: ${files}.`;
+    return { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: passed, ...run };
+  }
   return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail, ...run };
 }
 

@@ -1,6 +1,6 @@
 import type { Evidence, WorkOrder } from '../../records/index.js';
 import { showLine } from '../plain-text.js';
-import { isCiPath, isTestPath, listDeletedTests, listPaths, listSubmodules } from './changes.js';
+import { isCiPath, isTestPath, isToolingPath, listDeletedTests, listPaths, listSubmodules } from './changes.js';
 import type { FileChange } from './changes.js';
 import { matchGlob } from './match-glob.js';
 
@@ -22,6 +22,12 @@ export interface WitnessedChange {
   readonly files: readonly FileChange[];
   /** Lines added and removed; null if git could not count them. */
   readonly lines: number | null;
+  /** Who made its commits, as they say themselves; the first few. */
+  readonly authors: readonly string[];
+  /** A commit says that it was made before the one the work began from. */
+  readonly isBackdated: boolean;
+  /** Those of its `package.json` whose scripts differ. */
+  readonly scripts: readonly string[];
   /** Symbolic links of the change that lead out of the repository. */
   readonly linksOut: readonly string[];
   /** Sluice made the commit, of what the agent had left in its worktree. */
@@ -48,7 +54,7 @@ export function judgeCommit(facts: CommitFacts, order: Pick<WorkOrder, 'paths'>)
 }
 
 function judgeOrigin(change: WitnessedChange): Evidence {
-  const { commit, base, commits, files, linksOut, madeBySluice } = change;
+  const { commit, base, commits, files, lines, authors, isBackdated, linksOut, madeBySluice } = change;
   const submodules = listSubmodules(files);
   if (files.length === 0) return contradicted('commit', `Commit ${shorten(commit)} changes no file.`);
   if (linksOut.length > 0) {
@@ -58,8 +64,13 @@ function judgeOrigin(change: WitnessedChange): Evidence {
     return contradicted('commit', `The change adds or moves submodules: ${listFiles(submodules)}.`);
   }
   const count = `${plural(commits, 'commit')} on top of ${shorten(base)}, ${plural(files.length, 'file')} changed`;
-  const made = madeBySluice ? ', committed by Sluice' : '';
-  return { claim: 'commit', by: 'sluice', verdict: 'confirmed', detail: `${commit}: ${count}${made}.` };
+  const notes = [
+    madeBySluice ? 'committed by Sluice' : `by ${authors.map((author) => showLine(author, 100)).join(', ')}`,
+    ...(lines === 0 ? ['no line changed: files were only moved, or their modes set'] : []),
+    ...(isBackdated ? ['dated before the work began'] : []),
+  ];
+  const detail = `${[`${commit}: ${count}`, ...notes].join(', ')}.`;
+  return { claim: 'commit', by: 'sluice', verdict: 'confirmed', detail };
 }
 
 function judgePaths({ files }: WitnessedChange, allowed: readonly string[] | undefined): Evidence {
@@ -68,10 +79,12 @@ function judgePaths({ files }: WitnessedChange, allowed: readonly string[] | und
   if (outside.length > 0) return contradicted('paths', `Not allowed to change: ${listFiles(outside)}.`);
   const tests = paths.filter(isTestPath);
   const settings = paths.filter((path) => isCiPath(path) && !isTestPath(path));
+  const tooling = paths.filter((path) => isToolingPath(path) && !isCiPath(path) && !isTestPath(path));
   const detail = [
     allowed === undefined ? 'No paths were set.' : `All files are within ${listFiles(allowed)}.`,
     ...(tests.length === 0 ? [] : [`Tests touched: ${listFiles(tests)}.`]),
     ...(settings.length === 0 ? [] : [`CI configuration touched: ${listFiles(settings)}.`]),
+    ...(tooling.length === 0 ? [] : [`Configuration of builds and tests touched: ${listFiles(tooling)}.`]),
   ];
   return { claim: 'paths', by: 'sluice', verdict: 'confirmed', detail: detail.join(' ') };
 }

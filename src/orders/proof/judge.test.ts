@@ -20,6 +20,9 @@ const CHANGE: WitnessedChange = {
   commits: 1,
   files: [FILE],
   lines: 3,
+  authors: ['Ada'],
+  isBackdated: false,
+  scripts: [],
   linksOut: [],
   madeBySluice: false,
 };

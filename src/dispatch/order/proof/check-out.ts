@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { makeFolder } from '../../../files/index.js';
 import { runGit } from '../../../orders/index.js';
 import type { RepositoryStart } from './repository.js';
+import { takeObjects } from './take-objects.js';
 
 const LONG = { timeLimitMs: 300_000 };
 
 /**
- * Writes the files of a commit into a new folder, as a repository of ours: with the objects of the agent's repository and
- * nothing of its configuration, hooks or filters. A sentence if that cannot be done.
+ * Writes the files of a commit into a new folder, as a repository of ours: with objects of the agent's repository whose
+ * content is verified, and nothing of its configuration, hooks or filters. A sentence if that cannot be done.
  */
 export async function checkOut(
   { objects, format, shallow }: Pick<RepositoryStart, 'objects' | 'format' | 'shallow'>,
@@ -20,9 +21,8 @@ export async function checkOut(
   const gitDir = join(folder, '.git');
   const made = await runGit(folder, ['init', '--quiet', '--template=', `--object-format=${format}`, '.']);
   if (made.code !== 0) return { error: 'git could not make a folder for the check' };
-  await makeFolder(join(gitDir, 'objects', 'info'));
-  await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
-  if (shallow !== null) await writeFile(join(gitDir, 'shallow'), shallow);
+  const taken = await takeObjects(gitDir, { objects, commits: [commit] });
+  if (taken.error !== undefined) return taken;
   await writeFile(join(gitDir, 'HEAD'), `${commit}\n`);
   const options = { ...LONG, gitDir, workTree: folder };
   const read = await runGit(folder, ['read-tree', commit], options);
@@ -30,5 +30,9 @@ export async function checkOut(
     read.code === 0
       ? await runGit(folder, ['checkout-index', '--all', '--force', '--quiet', '--index'], options)
       : read;
-  return filled.code === 0 ? {} : { error: `the commit could not be checked out: ${filled.stderr.trim().slice(-200)}` };
+  if (filled.code !== 0) return { error: `the commit could not be checked out: ${filled.stderr.trim().slice(-200)}` };
+  // The files are written; what a check wants to know of the history it finds in the agent's repository.
+  await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
+  if (shallow !== null) await writeFile(join(gitDir, 'shallow'), shallow);
+  return {};
 }

@@ -1,5 +1,12 @@
 import { getErrorMessage } from '../../../base/index.js';
-import { findChecks, findWrapper, judgeCheck, judgeCommit, judgePullRequest } from '../../../orders/index.js';
+import {
+  findChecks,
+  findWrapper,
+  judgeCheck,
+  judgeCommit,
+  judgePullRequest,
+  listRewritten,
+} from '../../../orders/index.js';
 import type { CommitFacts, NamedCheck, PullRequestFinding } from '../../../orders/index.js';
 import type { Evidence, OrderRecord, Reading, WorkResult } from '../../../records/index.js';
 import type { HeldClaim } from '../../hold-claim.js';
@@ -164,5 +171,8 @@ async function check(
     }));
   }
   const outcomes = await runChecks(context, checks, { start, commit, run }, claim, execute);
-  return outcomes.map((outcome) => judgeCheck(outcome, proven.result ?? result));
+  return outcomes.map((outcome) => {
+    const rewritten = facts?.found === 'change' ? listRewritten(outcome.check, facts.change) : [];
+    return judgeCheck({ ...outcome, rewritten }, proven.result ?? result);
+  });
 }

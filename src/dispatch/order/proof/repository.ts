@@ -13,6 +13,8 @@ export interface RepositoryStart {
   readonly isEmpty: boolean;
   /** Tips of branches, tags and remote branches with commits that `head` does not have. */
   readonly otherTips: readonly string[];
+  /** Those of them that are not branches of orders: two orders may well come to the same files. */
+  readonly foreignTips: readonly string[];
   /** Where its objects are; absolute, links resolved. */
   readonly objects: string;
   readonly format: string;
@@ -42,20 +44,28 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | { 
   const isEmpty = stands.code === 1;
   if (stands.code !== 0 && !isEmpty) return { why: 'git could not say where the repository stands' };
   const head = isEmpty ? (EMPTY_TREES.get(format) ?? '') : stands.stdout.trim();
-  const listing = ['for-each-ref', '--format=%(objectname) %(*objectname)'];
+  const listing = ['for-each-ref', '--format=%(objectname) %(*objectname) %(refname)'];
   const others = isEmpty ? listing : [...listing, `--no-merged=${head}`];
-  const refs = await runGit(repoDir, others, { ...LONG, maxBytes: 128 * MAX_TIPS });
-  const tips = [...new Set(refs.stdout.split(/\s+/).filter(Boolean))];
+  const refs = await runGit(repoDir, others, { ...LONG, maxBytes: 256 * MAX_TIPS });
+  const tips = readTips(refs.stdout);
   if (refs.code !== 0 || tips.length > MAX_TIPS) return { why: 'its branches could not be listed' };
   return {
     repoDir,
     head,
     isEmpty,
     otherTips: tips,
+    foreignTips: readTips(refs.stdout, / refs\/heads\/sluice\//),
     objects: await realpath(resolve(repoDir, objects)),
     format,
     shallow: await readFile(resolve(repoDir, shallowFile), 'utf8').catch(() => null),
   };
+}
+
+/** The commits of a list of references; without the lines that match. */
+function readTips(listing: string, left?: RegExp): readonly string[] {
+  const lines = listing.split('\n').filter((line) => left?.test(line) !== true);
+  const names = lines.flatMap((line) => line.split(' ').slice(0, 2));
+  return [...new Set(names.filter(Boolean))];
 }
 
 /** Calls git; options beyond those of the repository. */
@@ -79,7 +89,8 @@ export async function withObjects<T>(
   }
 }
 
-async function initialize(gitDir: string, format: string, shallow: string | null): Promise<void> {
+/** Makes a git directory of ours, in which nothing is configured. */
+export async function initialize(gitDir: string, format: string, shallow: string | null): Promise<void> {
   const made = await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
   if (made.code !== 0) throw new Error(`git could not be prepared: ${made.stderr.trim().slice(-200)}`);
   if (shallow !== null) await writeFile(join(gitDir, 'shallow'), shallow);

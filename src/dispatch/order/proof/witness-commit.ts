@@ -1,7 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { leadsOut, listLinks, parseChanges, runGit } from '../../../orders/index.js';
-import type { CommitFacts, FileChange } from '../../../orders/index.js';
-import { withObjects } from './repository.js';
+import type { CommitFacts, FileChange, WitnessedChange } from '../../../orders/index.js';
+import { initialize, withObjects } from './repository.js';
 import type { CallGit, RepositoryStart } from './repository.js';
+import { takeObjects } from './take-objects.js';
 
 /** A claimed commit and what it is compared with. */
 export interface CommitClaim {
@@ -52,6 +56,8 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
       `has ${own - fresh} of ${own} commits from other branches, tags or remotes that existed before the work began`,
     );
   }
+  const forged = await findForgery(start, base, commit);
+  if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
   if (!(await isOnBranch(start.repoDir, commit))) return foreign('is on no branch of the repository (any more)');
 
   const diff = await call(['diff-tree', '-r', '-M', '--raw', '-z', '--no-abbrev', from, commit], {
@@ -60,8 +66,68 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   if (diff.code !== 0) return { found: 'nothing', why: 'its files could not be listed' };
   const files = parseChanges(diff.stdout);
   const linksOut = await findLinksOut(call, files);
+  const twin = await findTwin(call, start.foreignTips, commit);
+  if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
   const lines = await countLines(call, from, commit);
-  return { found: 'change', change: { commit, base, commits: fresh, files, lines, linksOut, madeBySluice } };
+  const origin = await readOrigin(call, base, [commit, ...began]);
+  const scripts = await findChangedScripts(call, from, commit, files);
+  const change = { commit, base, commits: fresh, files, lines, ...origin, scripts, linksOut, madeBySluice };
+  return { found: 'change', change };
+}
+
+const MAX_TWINS = 2000;
+
+/** Another branch whose files the commit has: its work was merged as one commit, or copied. */
+async function findTwin(call: CallGit, tips: readonly string[], commit: string): Promise<string | undefined> {
+  const compared = [commit, ...tips.slice(0, MAX_TWINS)];
+  const input = compared.map((tip) => `${tip}^{tree}\n`).join('');
+  const found = await call(['cat-file', '--batch-check=%(objectname)'], { input, maxBytes: MAX_LISTING });
+  const [own, ...others] = found.stdout.split('\n');
+  const index = found.code === 0 ? others.indexOf(own ?? '') : -1;
+  return index === -1 ? undefined : tips[index];
+}
+
+/** Who made the commits of a change, as they say, and whether they say that they are older than its beginning. */
+async function readOrigin(
+  call: CallGit,
+  base: string,
+  revisions: readonly string[],
+): Promise<Pick<WitnessedChange, 'authors' | 'isBackdated'>> {
+  const listed = await call(['log', '--no-color', '--max-count=100', '--format=%ct %an', ...revisions]);
+  const began = await call(['log', '--no-color', '--max-count=1', '--format=%ct', base]);
+  const commits = listed.stdout.split('\n').filter(Boolean);
+  const authors = [...new Set(commits.map((line) => line.slice(line.indexOf(' ') + 1)))];
+  const isBackdated = began.code === 0 && commits.some((line) => Number.parseInt(line) < Number(began.stdout.trim()));
+  return { authors: authors.slice(0, 3), isBackdated };
+}
+
+const MAX_PACKAGES = 50;
+const MAX_PACKAGE_BYTES = 1024 * 1024;
+
+/** Those of the changed `package.json` whose scripts are not what they were; one that cannot be read counts as changed. */
+async function findChangedScripts(
+  call: CallGit,
+  from: string,
+  commit: string,
+  files: readonly FileChange[],
+): Promise<readonly string[]> {
+  const read = async (revision: string, path: string): Promise<string> => {
+    const found = await call(['cat-file', 'blob', `${revision}:${path}`], { maxBytes: MAX_PACKAGE_BYTES });
+    if (typeof found.code === 'number' && found.code !== 0) return 'none';
+    try {
+      const { scripts }: { scripts?: unknown } = JSON.parse(found.stdout) as object;
+      return JSON.stringify(scripts ?? null);
+    } catch {
+      return 'unreadable';
+    }
+  };
+  const packages = files.filter(({ path }) => /(?:^|\/)package\.json$/.test(path));
+  const changed = packages.slice(MAX_PACKAGES).map(({ path }) => path);
+  for (const { path, oldPath = path } of packages.slice(0, MAX_PACKAGES)) {
+    const [before, after] = [await read(from, oldPath), await read(commit, path)];
+    if (before !== after || after === 'unreadable') changed.push(path);
+  }
+  return changed;
 }
 
 /** Counts changed lines, of every file as if it were text: what an agent calls binary has a size too. */
@@ -71,6 +137,22 @@ async function countLines(call: CallGit, from: string, commit: string): Promise<
   if (counted.code !== 0) return null;
   const parts = [...counted.stdout.matchAll(/(\d+) (?:insertion|deletion)/g)];
   return parts.reduce((sum, [, lines]) => sum + Number(lines), 0);
+}
+
+/** Whether commits and folders of a change are what their names say: a forged one could hide what was changed. */
+async function findForgery(
+  { objects, format, shallow, isEmpty }: RepositoryStart,
+  base: string,
+  commit: string,
+): Promise<string | undefined> {
+  const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
+  try {
+    await initialize(gitDir, format, shallow);
+    const wanted = isEmpty ? { commits: [commit] } : { commits: [base, commit], between: [base, commit] as const };
+    return (await takeObjects(gitDir, { objects, ...wanted, withoutFiles: true })).error;
+  } finally {
+    await rm(gitDir, { recursive: true, force: true });
+  }
 }
 
 async function countCommits(call: CallGit, revisions: readonly string[]): Promise<number | undefined> {
