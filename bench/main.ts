@@ -26,6 +26,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   g: async () => (await import('./part-events.js')).runEvents(),
   i: async () => (await import('./part-runs.js')).runRuns(),
   s: async () => (await import('./part-store.js')).runStore(),
+  o: async () => (await import('./part-event-storage.js')).runEventStorage(),
   v: async () => (await import('./part-sse.js')).runSse(),
   t: async () => (await import('./part-server.js')).runServerPart(),
   w: async () => (await import('./part-console.js')).runConsole(),

@@ -73,17 +73,22 @@ const DICTIONARY = Buffer.from(
 
 /** Less is not worth the time. */
 const SHORTEST_COMPRESSED = 256;
-/** The best that hardly takes longer than the fastest. */
-const LEVEL = 3;
+/** Where statements are sent to a server, time is scarcer than room. */
+export const SHORTEST_SENT_COMPRESSED = 2048;
+/** The best level that hardly takes longer than the fastest. */
+const OPTIONS = { level: 3, dictionary: DICTIONARY };
+/** Most rows are small, and then setting up 256 KB of tables takes most of the time. */
+const SMALL = 4096;
+const OPTIONS_FOR_SMALL = { ...OPTIONS, windowBits: 12, memLevel: 4, chunkSize: 2048 };
 
 /** The first byte of an object in JSON; compressed data begins with another. */
 const PLAIN = 0x7b;
 
 /** The lines of a row in the form in which it is stored: compressed, or as they are if they are short. */
-export function encodeBody(lines: string): Uint8Array {
+export function encodeBody(lines: string, shortest = SHORTEST_COMPRESSED): Uint8Array {
   const plain = Buffer.from(lines);
-  if (plain.length < SHORTEST_COMPRESSED) return plain;
-  return deflateSync(plain, { level: LEVEL, dictionary: DICTIONARY });
+  if (plain.length < shortest) return plain;
+  return deflateSync(plain, plain.length > SMALL ? OPTIONS : OPTIONS_FOR_SMALL);
 }
 
 /** The events of a stored row, and the characters of their lines. */

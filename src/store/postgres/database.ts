@@ -4,7 +4,7 @@ import { isSluiceError } from '../../base/index.js';
 import { holdsNul, isLookUp } from '../holds-nul.js';
 import { storeClosed } from '../store-error.js';
 import { isRepeatable, leavesConnection, toStoreError } from './database-error.js';
-import type { DriverClient, DriverConnection, DriverPool, Queryable, Row } from './driver.js';
+import type { DriverClient, DriverConnection, DriverPool, DriverQuery, Queryable, Row } from './driver.js';
 import { loadPackage } from './load-package.js';
 import { createTurns } from './turns.js';
 
@@ -94,10 +94,10 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   }
 
   return {
-    async query(text, values) {
+    async query(text, values, name) {
       checkOpen();
       if (isLookUp(text) && values?.some(holdsNul) === true) return { rows: [] };
-      return insist(() => pool.query(text, values === undefined ? undefined : [...values]));
+      return insist(() => pool.query(toQuery(text, values, name)));
     },
     transaction: (work) => insist(() => attempt(work)),
     checkOpen,
@@ -113,9 +113,12 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 
 function asQueryable(connection: DriverConnection): Queryable {
   return {
-    query: (text, values): Promise<{ rows: Row[] }> =>
-      connection.query(text, values === undefined ? undefined : [...values]),
+    query: (text, values, name): Promise<{ rows: Row[] }> => connection.query(toQuery(text, values, name)),
   };
+}
+
+function toQuery(text: string, values: readonly unknown[] | undefined, name: string | undefined): DriverQuery {
+  return { text, ...(values === undefined ? {} : { values: [...values] }), ...(name === undefined ? {} : { name }) };
 }
 
 /** After an error of our own or of a statement the connection is usable; otherwise it is closed, which ends its transaction. */

@@ -5,13 +5,21 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** Anything that takes a statement: the pool, or one connection inside a transaction. */
 export interface Queryable {
-  query(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>;
+  /** A statement with a name is parsed and planned once for each connection: for those that are sent all the time. */
+  query(text: string, values?: readonly unknown[], name?: string): Promise<{ rows: Row[] }>;
+}
+
+/** A statement as the driver takes it. */
+export interface DriverQuery {
+  readonly text: string;
+  readonly values?: unknown[];
+  readonly name?: string;
 }
 
 /** What this store uses of a pool of the package `pg`. */
 export interface DriverPool {
   connect(): Promise<DriverConnection>;
-  query(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
+  query(query: DriverQuery): Promise<{ rows: Row[] }>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'connect', listener: (connection: Pick<EventEmitter, 'on'>) => void): unknown;
   end(): Promise<void>;
@@ -19,7 +27,7 @@ export interface DriverPool {
 
 /** A connection taken from the pool; releasing it with an error closes it. */
 export interface DriverConnection {
-  query(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
+  query(query: DriverQuery | string): Promise<{ rows: Row[] }>;
   release(error?: Error | boolean): void;
 }
 

@@ -7,6 +7,7 @@ import {
   joinRows,
   readPage,
   ROWS_PER_PAGE,
+  SHORTEST_SENT_COMPRESSED,
   subtractStored,
   toRows,
 } from '../event-rows.js';
@@ -15,6 +16,7 @@ import { createGatherer } from '../gather.js';
 import { readColumns } from './rows.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
+import { joinKeys } from './notifications.js';
 
 /**
  * The events of all runs. Appends of many runs are gathered into one statement: PostgreSQL commits notifications one at a
@@ -23,11 +25,9 @@ import type { Queryable } from './driver.js';
 export function createEventLog({ database, notifications }: Context): WatchableEventLog {
   const append = createGatherer(async (rows) => {
     const joined = joinRows(rows);
-    const added = await insertRows(database, joined);
-    if (added.size === joined.length) return;
-    for (const row of joined) {
-      if (!added.has(rowKey(row))) await database.transaction(async (transaction) => insertRest(transaction, row));
-    }
+    if ((await insertRows(database, joined)) === joined.length) return;
+    // Some of it is stored already. Which does not matter: what is stored is left out.
+    for (const row of joined) await database.transaction(async (transaction) => insertRest(transaction, row));
   });
 
   return {
@@ -64,34 +64,30 @@ export function createEventLog({ database, notifications }: Context): WatchableE
   };
 }
 
-function rowKey({ runId, protocol, attempt, lastSeq }: EventRow): string {
-  return `${protocol} ${attempt} ${lastSeq} ${runId}`;
-}
-
 /**
- * Inserts the rows of which nothing is stored yet, and returns their keys. One statement is one transaction: a reader that is
+ * Inserts the rows of which nothing is stored yet, and returns how many. One statement is one transaction: a reader that is
  * notified finds the events. All bodies are one parameter: the driver would escape each byte of an array.
  */
-async function insertRows(database: Queryable, rows: readonly EventRow[]): Promise<ReadonlySet<string>> {
-  const bodies = rows.map(({ lines }) => encodeBody(lines));
+async function insertRows(database: Queryable, rows: readonly EventRow[]): Promise<number> {
+  const bodies = rows.map(({ lines }) => encodeBody(lines, SHORTEST_SENT_COMPRESSED));
   let offset = 1;
   const offsets = bodies.map((body) => (offset += body.length) - body.length);
-  const { rows: added } = await database.query(INSERT_EVENTS, [
-    rows.map(({ runId }) => runId),
-    rows.map(({ protocol }) => protocol),
-    rows.map(({ attempt }) => attempt),
-    rows.map(({ firstSeq }) => firstSeq),
-    rows.map(({ lastSeq }) => lastSeq),
-    offsets,
-    bodies.map((body) => body.length),
-    Buffer.concat(bodies),
-  ]);
-  return new Set(
-    added.map((row) => {
-      const { text, number } = readColumns(row);
-      return `${text('protocol')} ${number('attempt')} ${number('last_seq')} ${text('run_id')}`;
-    }),
+  const { rows: answer } = await database.query(
+    INSERT_EVENTS,
+    [
+      rows.map(({ runId }) => runId),
+      rows.map(({ protocol }) => protocol),
+      rows.map(({ attempt }) => attempt),
+      rows.map(({ firstSeq }) => firstSeq),
+      rows.map(({ lastSeq }) => lastSeq),
+      offsets,
+      bodies.map((body) => body.length),
+      Buffer.concat(bodies),
+      joinKeys([...new Set(rows.map(({ runId }) => runId))]),
+    ],
+    'insert-events',
   );
+  return readColumns(answer[0] ?? {}).number('added');
 }
 
 /** Inserts what of a row is not stored yet. Two writers of one run take turns, so that no event is stored twice. */
@@ -111,6 +107,7 @@ async function insertRest(transaction: Queryable, row: EventRow): Promise<void> 
   if (rest.length > 0) await insertRows(transaction, rest);
 }
 
+/** `OFFSET 0` keeps the search for stored rows a look into the index for each row, whatever the planner thinks of the table. */
 const INSERT_EVENTS = `
   WITH packs AS (
     SELECT run_id, protocol, attempt, first_seq, last_seq, substring($8::bytea FROM start FOR length) AS body
@@ -122,13 +119,14 @@ const INSERT_EVENTS = `
     WHERE NOT EXISTS (
       SELECT FROM sluice.event_packs AS stored
       WHERE stored.run_id = packs.run_id AND stored.protocol = packs.protocol AND stored.attempt = packs.attempt
-        AND stored.last_seq >= packs.first_seq AND stored.first_seq <= packs.last_seq)
+        AND stored.last_seq >= packs.first_seq AND stored.first_seq <= packs.last_seq
+      OFFSET 0)
     ON CONFLICT DO NOTHING
-    RETURNING run_id, protocol, attempt, last_seq
+    RETURNING 1
   ), announced AS MATERIALIZED (
-    SELECT run_id, pg_notify('sluice_events', run_id) FROM (SELECT DISTINCT run_id FROM added) AS runs
+    SELECT pg_notify('sluice_events', keys) FROM unnest($9::text[]) AS keys
   )
-  SELECT added.*, (SELECT count(*) FROM announced) FROM added`;
+  SELECT (SELECT count(*) FROM added) AS added, (SELECT count(*) FROM announced)`;
 
 /** No more rows than a page needs; the first of them may begin before the page. */
 const READ_EVENTS = `

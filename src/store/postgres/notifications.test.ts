@@ -6,7 +6,7 @@ import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 import type { Store } from '../store.js';
 import type { Database } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
-import { createNotifications, type Notifications } from './notifications.js';
+import { createNotifications, joinKeys, type Notifications } from './notifications.js';
 
 /** Longer than any test: what is heard was announced. */
 const NO_NET = 3_600_000;
@@ -85,6 +85,28 @@ describe('notifications', () => {
     notifications.listen('sluice_events', 'run', wake);
     await eventually(() => expect(wake.mock.calls.length).toBeGreaterThan(5));
     await notifications.close();
+  });
+});
+
+describe('keys that are announced together', () => {
+  it('are few payloads, each within the limit of PostgreSQL', () => {
+    expect(joinKeys(['a', 'b'])).toEqual(['["a","b"]']);
+    expect(joinKeys([])).toEqual([]);
+    const keys = Array.from({ length: 500 }, (_, index) => `${index} \u0001"`.repeat(10));
+    const payloads = joinKeys([...keys, 'x'.repeat(8000)]);
+    expect(payloads.flatMap((payload) => JSON.parse(payload) as string[])).toEqual(keys);
+    expect(Math.max(...payloads.map((payload) => Buffer.byteLength(payload)))).toBeLessThan(8000);
+  });
+
+  it('each wake their listeners', async () => {
+    const database = await openPlain(await createDatabase());
+    const notifications = listenTo(database);
+    const [one, two] = [vi.fn<() => void>(), vi.fn<() => void>()];
+    notifications.listen('sluice_events', '["odd', one);
+    notifications.listen('sluice_events', 'two', two);
+    await eventually(() => expect([one.mock.calls.length, two.mock.calls.length]).toEqual([1, 1]));
+    for (const payload of joinKeys(['two', '["odd'])) await announce(database, payload);
+    await eventually(() => expect([one.mock.calls.length, two.mock.calls.length]).toEqual([2, 2]));
   });
 });
 

@@ -6,6 +6,39 @@ export type Channel = 'sluice_events' | 'sluice_requests' | 'sluice_queue';
 
 const CHANNELS: readonly Channel[] = ['sluice_events', 'sluice_requests', 'sluice_queue'];
 
+/** The most a notification can carry is 8,000 bytes; a key of more than that is not announced. */
+const MOST_BYTES = 7900;
+
+/** The payloads that announce keys, as few as possible: PostgreSQL commits notifications one at a time. */
+export function joinKeys(keys: readonly string[]): string[] {
+  const payloads: string[] = [];
+  let part: string[] = [];
+  let bytes = 0;
+  for (const key of keys) {
+    // Escaped, a character takes at most six bytes.
+    const size = 6 * key.length + 3;
+    if (size > MOST_BYTES) continue;
+    if (bytes + size > MOST_BYTES) {
+      payloads.push(JSON.stringify(part));
+      [part, bytes] = [[], 0];
+    }
+    part.push(key);
+    bytes += size;
+  }
+  if (part.length > 0) payloads.push(JSON.stringify(part));
+  return payloads;
+}
+
+/** The keys of a payload: one, or a list of them. */
+function readKeys(payload: string): readonly string[] {
+  if (!payload.startsWith('["')) return [payload];
+  try {
+    return JSON.parse(payload) as string[];
+  } catch {
+    return [payload];
+  }
+}
+
 /** Wakes the worker that executes the run in this column, as part of a statement: it takes effect when that is committed. */
 export function notifyRequests(column: string): string {
   return `pg_notify('sluice_requests', ${column})`;
@@ -41,7 +74,7 @@ export function createNotifications(createClient: () => DriverClient, netMs = NE
     const opened = createClient();
     client = opened;
     opened.on('notification', ({ channel, payload = '' }: { channel: string; payload?: string }) => {
-      wakers.wake(`${channel} ${payload}`);
+      for (const key of readKeys(payload)) wakers.wake(`${channel} ${key}`);
     });
     opened.on('error', () => lose(opened));
     opened.on('end', () => lose(opened));

@@ -1,0 +1,378 @@
+import { once } from 'node:events';
+import { chmod, mkdtemp, mkdir, readdir, rm, stat, writeFile, readFile } from 'node:fs/promises';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import pg from 'pg';
+import { sampleFcmp, sampleRasp } from '../src/store/contract/fixtures/run-samples.js';
+import type { Emitted } from '../src/events/index.js';
+import type { Store } from '../src/store/index.js';
+import { createPostgresServer } from '../test/postgres/postgres-server.js';
+import { makeAgentLog } from './agent-log.js';
+import { median } from './measure.js';
+import { atMost, milliseconds, times, type PartResult, type Target } from './part-result.js';
+import { openStore, startRun } from './product.js';
+
+/** Events of an append: two lines of an agent, in both protocols. */
+const PER_APPEND = 4;
+const SECONDS = 2;
+const ROUNDS = 3;
+const SQLITE_LIMIT = 1.7;
+const AMPLIFICATION = 25;
+const HTTP_MS = 20;
+const WORST = 20;
+const ORDINARY = 4;
+
+/** What storing events costs: room on the disk beside what was printed, and time beside bare statements. */
+export async function runEventStorage(): Promise<PartResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  try {
+    const room = await measureRoom(folder);
+    const few = await measureSqlite(folder, 8);
+    const many = await measureSqlite(folder, 128);
+    const large = await measureBesideLarge(folder);
+    const shared = await measurePostgres(folder, 128);
+    return {
+      title: 'Storing events',
+      targets: [...room.targets, ...few.targets, ...many.targets, large.target, ...shared.targets],
+      tables: [
+        {
+          title: 'Room: run folder and SQLite file, as multiples of what was printed',
+          columns: ['', 'printed', 'stored', 'ratio'],
+          rows: room.rows,
+        },
+        {
+          title: `SQLite on this disk, appends of ${PER_APPEND} events, one after the other in each run`,
+          columns: ['', 'bare statements', 'store', 'ratio', 'bytes written for each byte of event', 'HTTP p50'],
+          rows: [few.row, many.row],
+        },
+        {
+          title: `PostgreSQL on this machine, synced, appends of ${PER_APPEND} events`,
+          columns: ['', 'bare statements', 'store', 'ratio', 'events a second'],
+          rows: [shared.row],
+        },
+        { title: 'SQLite, 10,000 appends beside four events of 5 MB', columns: ['', 'time'], rows: large.rows },
+      ],
+      groups: [],
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const TEXTS: readonly {
+  readonly name: string;
+  readonly reads: string;
+  readonly text: () => Uint8Array;
+  readonly limit: number;
+}[] = [
+  { name: 'one-letter lines', reads: 'generic', text: () => Buffer.from('a\nb\n'.repeat(100_000)), limit: WORST },
+  {
+    name: 'lines of `{}`, read as codex',
+    reads: 'codex',
+    text: () => Buffer.from('{}\n'.repeat(100_000)),
+    limit: WORST,
+  },
+  {
+    name: 'lines of 80 characters',
+    reads: 'generic',
+    text: () => Buffer.from(`${'word '.repeat(16)}\n`.repeat(5000)),
+    limit: ORDINARY,
+  },
+  {
+    name: 'codex, lines of 2 KB',
+    reads: 'codex',
+    text: () => makeAgentLog('codex', 'ASCII', 2000, 1_000_000),
+    limit: ORDINARY,
+  },
+  {
+    name: 'claude, lines of 2 KB',
+    reads: 'claude',
+    text: () => makeAgentLog('claude', 'ASCII', 2000, 1_000_000),
+    limit: ORDINARY,
+  },
+];
+
+async function measureRoom(folder: string): Promise<{ readonly targets: Target[]; readonly rows: string[][] }> {
+  const targets: Target[] = [];
+  const rows: string[][] = [];
+  for (const [index, { name, reads, text, limit }] of TEXTS.entries()) {
+    const data = join(folder, `room-${index}`);
+    await mkdir(join(data, 'work'), { recursive: true });
+    const printed = text();
+    await writeFile(join(data, 'printed'), printed);
+    const file = join(data, 'sluice.db');
+    const store = await openStore(`sqlite:${file}`);
+    const before = checkpointedSize(file);
+    const run = startRun(
+      {
+        engine: 'command',
+        command: ['cat', join(data, 'printed')],
+        ...(reads === 'generic' ? {} : { reads }),
+        workdir: join(data, 'work'),
+      },
+      { data, eventLog: store },
+    );
+    await run.result;
+    const stored = (await folderSize(join(data, 'runs', run.id))) + checkpointedSize(file) - before;
+    await store.close();
+    const ratio = stored / printed.length;
+    targets.push(atMost(`room for ${name}`, ratio, limit, 'what was printed'));
+    rows.push([name, megabytes(printed.length), megabytes(stored), times(ratio)]);
+  }
+  return { targets, rows };
+}
+
+function checkpointedSize(file: string): number {
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const { size } = database
+    .prepare('SELECT page_count * page_size AS size FROM pragma_page_count, pragma_page_size')
+    .get() as { size: number };
+  database.close();
+  return size;
+}
+
+async function folderSize(dir: string): Promise<number> {
+  const names = await readdir(dir, { recursive: true });
+  const sizes = await Promise.all(names.map(async (name) => stat(join(dir, name))));
+  return sizes.reduce((sum, found) => sum + (found.isFile() ? found.size : 0), 0);
+}
+
+/** Appends of several runs at once, each run one after the other, for some seconds. */
+async function appendFor(
+  store: Pick<Store, 'append'>,
+  runs: number,
+  prefix = '',
+): Promise<{ readonly events: number; readonly bytes: number; readonly seconds: number }> {
+  const start = performance.now();
+  let [events, bytes] = [0, 0];
+  const work = async (run: string): Promise<void> => {
+    for (let seq = 1; performance.now() - start < SECONDS * 1000; seq += PER_APPEND / 2) {
+      const batch = makeBatch(seq);
+      await store.append(run, batch);
+      events += batch.length;
+      bytes += BATCH_BYTES;
+    }
+  };
+  await Promise.all(
+    Array.from({ length: runs }, async (_, run) => work(`${prefix}01KA3ORDERASKED${String(run).padStart(11, '0')}`)),
+  );
+  return { events, bytes, seconds: (performance.now() - start) / 1000 };
+}
+
+const WORDS = 'the agent reads a file of the project and reports what it found there, line by line, '.repeat(2);
+
+function makeBatch(seq: number): Emitted[] {
+  return Array.from({ length: PER_APPEND / 2 }, (_, index) => index + seq).flatMap((each) => [
+    sampleRasp(1, each, `${each} ${WORDS}`),
+    sampleFcmp(each, `${each} ${WORDS}`),
+  ]);
+}
+
+const BATCH_BYTES = makeBatch(1).reduce((sum, { event }) => sum + JSON.stringify(event).length, 0);
+
+async function measureSqlite(folder: string, runs: number) {
+  const [floors, owns, ratios, amplifications, latencies]: number[][] = [[], [], [], [], []];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const floor = measureFloor(join(folder, `floor-${runs}-${round}.db`), runs);
+    const store = await openStore(`sqlite:${join(folder, `own-${runs}-${round}.db`)}`);
+    const latency = await watchLatency();
+    const before = await writtenBytes();
+    const { events, bytes, seconds } = await appendFor(store, runs);
+    amplifications?.push(((await writtenBytes()) - before) / bytes);
+    latencies?.push(await latency.end());
+    await store.close();
+    const own = (seconds * 1e6) / events;
+    floors?.push(floor);
+    owns?.push(own);
+    ratios?.push(own / floor);
+  }
+  const [floor, each, ratio, amplification, p50] = [floors, owns, ratios, amplifications, latencies].map((all) =>
+    median(all ?? []),
+  ) as [number, number, number, number, number];
+  return {
+    targets: [
+      atMost(`events on SQLite, ${runs} runs`, ratio, SQLITE_LIMIT, 'bare statements'),
+      atMost(`bytes written to the disk for events, ${runs} runs`, amplification, AMPLIFICATION, 'their JSON'),
+      {
+        what: `HTTP beside ${runs} runs that append`,
+        limit: `p50 ≤ ${HTTP_MS} ms`,
+        measured: milliseconds(p50),
+        met: p50 <= HTTP_MS,
+      },
+    ],
+    row: [
+      `${runs} runs`,
+      `${floor.toFixed(0)} µs an event`,
+      `${each.toFixed(0)} µs an event`,
+      times(ratio),
+      times(amplification),
+      milliseconds(p50),
+    ],
+  };
+}
+
+/** The same events by hand: one row each, texts ready, one transaction for all runs, synced. */
+function measureFloor(file: string, runs: number): number {
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  database.exec('CREATE TABLE events (run_id TEXT, protocol TEXT, attempt INTEGER, seq INTEGER, event TEXT)');
+  database.exec('CREATE UNIQUE INDEX by_position ON events (run_id, protocol, attempt, seq)');
+  const insert = database.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?)');
+  const texts = makeBatch(1).map(({ protocol, event }) => ({ protocol, text: JSON.stringify(event) }));
+  const start = performance.now();
+  let events = 0;
+  for (let seq = 1; performance.now() - start < SECONDS * 1000; seq += PER_APPEND) {
+    database.exec('BEGIN IMMEDIATE');
+    for (let run = 0; run < runs; run += 1) {
+      for (const [index, { protocol, text }] of texts.entries())
+        insert.run(`01KA3ORDERASKED${String(run).padStart(11, '0')}`, protocol, 1, seq + index, text);
+    }
+    database.exec('COMMIT');
+    events += runs * texts.length;
+  }
+  const each = ((performance.now() - start) * 1000) / events;
+  database.close();
+  return each;
+}
+
+/** How long a request waits that has nothing to do with events. */
+async function watchLatency(): Promise<{ end(): Promise<number> }> {
+  const server = createServer((_, response) => response.end('ok'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const samples: number[] = [];
+  const over = new AbortController();
+  const watch = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const start = performance.now();
+      const [response] = (await once(get({ port, host: '127.0.0.1' }), 'response')) as [IncomingMessage];
+      await once(response.resume(), 'end');
+      samples.push(performance.now() - start);
+      await sleep(5);
+    }
+  };
+  const watched = watch();
+  return {
+    async end() {
+      over.abort();
+      await watched;
+      server.close();
+      return median(samples);
+    },
+  };
+}
+
+/** What this process has caused to be written to disks; 0 where the system does not say. */
+async function writtenBytes(): Promise<number> {
+  const text = await readFile('/proc/self/io', 'utf8').catch(() => '');
+  return Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
+}
+
+const POSTGRES_LIMIT = 2.5;
+const POSTGRES_RATE = 16_000;
+
+async function measurePostgres(folder: string, runs: number) {
+  const place = join(folder, 'postgres');
+  await mkdir(place);
+  await chmod(folder, 0o755);
+  const server = await createPostgresServer(place);
+  await server.start();
+  try {
+    const [floors, owns]: number[][] = [[], []];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      floors?.push(await measurePostgresFloor(server.url, runs, round));
+      const store = await openStore(server.url);
+      const { events, seconds } = await appendFor(store, runs, `${round}`);
+      owns?.push((seconds * 1e6) / events);
+      await store.close();
+    }
+    const [floor, each] = [median(floors ?? []), median(owns ?? [])];
+    const rate = Math.round(1e6 / each);
+    return {
+      targets: [
+        atMost(`events on PostgreSQL, ${runs} runs`, each / floor, POSTGRES_LIMIT, 'bare statements'),
+        {
+          what: `events on PostgreSQL, ${runs} runs, a second`,
+          limit: `≥ ${POSTGRES_RATE.toLocaleString('en-US')}`,
+          measured: rate.toLocaleString('en-US'),
+          met: rate >= POSTGRES_RATE,
+        },
+      ],
+      row: [
+        `${runs} runs`,
+        `${floor.toFixed(0)} µs an event`,
+        `${each.toFixed(0)} µs an event`,
+        times(each / floor),
+        rate.toLocaleString('en-US'),
+      ],
+    };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** The same events by hand: one row each, texts ready and joined, one statement for all runs. */
+async function measurePostgresFloor(url: string, runs: number, round: number): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(
+    `CREATE TABLE floor_${round} (run_id text, protocol text, attempt int, seq int, event text, PRIMARY KEY (run_id, protocol, attempt, seq))`,
+  );
+  const text = makeBatch(1).map(({ event }) => JSON.stringify(event));
+  const events = Array.from({ length: runs }, () => text)
+    .flat()
+    .join('\n');
+  const start = performance.now();
+  let count = 0;
+  for (let turn = 0; performance.now() - start < SECONDS * 1000; turn += 1) {
+    await client.query(
+      `INSERT INTO floor_${round}
+       SELECT 'run ' || n / ${PER_APPEND}, 'rasp', 1, $2::int * ${PER_APPEND} + n % ${PER_APPEND}, event
+       FROM string_to_table($1, E'\n') WITH ORDINALITY AS rows (event, n)`,
+      [events, turn],
+    );
+    count += runs * PER_APPEND;
+  }
+  const each = ((performance.now() - start) * 1000) / count;
+  await client.end();
+  return each;
+}
+
+const LARGE = 5_000_000;
+const INSERTS = 10_000;
+
+/** Large events must not slow down others. */
+async function measureBesideLarge(folder: string) {
+  const time = async (name: string, large: number): Promise<number> => {
+    const store = await openStore(`sqlite:${join(folder, name)}`);
+    for (let seq = 1; seq <= large; seq += 1) await store.append('large', [sampleRasp(1, seq, 'x'.repeat(LARGE))]);
+    const start = performance.now();
+    await Promise.all(
+      Array.from({ length: INSERTS }, async (_, index) =>
+        store.append(`run ${index % 100}`, [sampleRasp(1, 1 + Math.floor(index / 100))]),
+      ),
+    );
+    const elapsed = performance.now() - start;
+    await store.close();
+    return elapsed;
+  };
+  const without = await time('without.db', 0);
+  const beside = await time('beside.db', 4);
+  return {
+    target: atMost('10,000 appends beside four events of 5 MB', beside / without, 1.5, 'the time without them'),
+    rows: [
+      ['without', milliseconds(without)],
+      ['beside', milliseconds(beside)],
+    ],
+  };
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(2)} MB`;
+}
