@@ -9,7 +9,16 @@ import { BUNDLED } from './bundle-program.js';
 const BUILT = Symbol.for('sluice.tests.built');
 
 /** What the build is made from, and what it makes. */
-const SOURCES = ['src', 'web', 'package-lock.json', 'package.json', 'tsconfig.build.json', 'tsconfig.json'];
+const SOURCES = [
+  'src',
+  'web',
+  'scripts/build',
+  'scripts/build.ts',
+  'package-lock.json',
+  'package.json',
+  'tsconfig.build.json',
+  'tsconfig.json',
+];
 const DIST = join(PROJECT, 'dist');
 const BUNDLE = join(DIST, 'bundled-command');
 /** Says which sources and which files of `dist` belong together. */

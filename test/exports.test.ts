@@ -5,10 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PROJECT } from '../scripts/run-tool.js';
 
-const Manifest = z.object({ exports: z.record(z.string(), z.union([z.string(), z.object({ default: z.string() })])) });
+const Target = z.object({ default: z.string() });
+const Manifest = z.object({
+  exports: z.record(z.string(), z.union([z.string(), Target, z.object({ import: Target })])),
+});
 const { exports } = Manifest.parse(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')));
 const entries = Object.entries(exports).flatMap(([name, target]) =>
-  typeof target === 'string' ? [] : [{ name, built: target.default }],
+  typeof target === 'string' ? [] : [{ name, built: ('import' in target ? target.import : target).default }],
 );
 
 /** Names an entry lists, types marked; a star stands for all names of another entry. */

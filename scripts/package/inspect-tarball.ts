@@ -4,6 +4,7 @@ import type { Tarball } from './pack.js';
 /** Everything that is wrong with a packed package: its manifest, its types, its contents. Empty when all is well. */
 export async function inspectTarball({ path, files }: Tarball, folder: string): Promise<string[]> {
   const manifest = await runTool('publint', ['run', path, '--strict'], folder);
+  // Entries that need Node.js exist as ES modules only, which this profile allows; the matrix requires the others.
   const types = await runTool('attw', [path, '--profile', 'esm-only', '--no-color', '--format', 'ascii'], folder);
   const strays = files.filter((file) => /\.(test|contract)\.|(^|\/)fixtures\//.test(file));
   return [

@@ -1,0 +1,74 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { build, type Plugin } from 'esbuild';
+
+/**
+ * Keeps the file that imports Ajv apart: a bundler of a page that does not use it drops a whole file of ours, but no import of
+ * a package from the middle of one. Every bundled file lies one folder below `dist`, so one address fits all.
+ */
+const ajvApart: Plugin = {
+  name: 'Ajv apart',
+  setup(bundler) {
+    bundler.onResolve({ filter: /\/compile-with-ajv\.js$/ }, ({ kind }) =>
+      kind === 'entry-point' ? undefined : { path: '../json-schema/compile-with-ajv.js', external: true },
+    );
+  },
+};
+
+/** Bundles files of `dist` as ES modules; what several of them need stands in shared files, once. */
+export async function bundleModules(dist: string, files: readonly string[], outdir: string): Promise<void> {
+  await build({
+    entryPoints: [...files],
+    outbase: dist,
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2022',
+    packages: 'external',
+    chunkNames: 'shared/[name]-[hash]',
+    allowOverwrite: true,
+    plugins: [ajvApart],
+    logLevel: 'error',
+  });
+}
+
+/** `import.meta` does not exist in CommonJS; only Node.js asks for the address, to find optional packages beside it. */
+const OWN_ADDRESS =
+  "const ownAddress = typeof __filename === 'string' ? require('url').pathToFileURL(__filename).href : '';";
+
+/** The same as CommonJS. Each file is a module of its own and requires the others, so that nothing exists twice. */
+export async function bundleCommonJs(dist: string, files: readonly string[], outdir: string): Promise<void> {
+  const kept = new Set(files);
+  for (const file of files) {
+    const outfile = join(outdir, relative(dist, file));
+    const otherFiles: Plugin = {
+      name: 'other files',
+      setup(bundler) {
+        bundler.onResolve({ filter: /^\./ }, ({ path, importer }) => {
+          const target = resolve(dirname(importer), path);
+          if (importer === '' || target === file || !kept.has(target)) return undefined;
+          const from = relative(dirname(file), target);
+          return { path: from.startsWith('.') ? from : `./${from}`, external: true };
+        });
+      },
+    };
+    await build({
+      entryPoints: [file],
+      outfile,
+      bundle: true,
+      format: 'cjs',
+      platform: 'neutral',
+      mainFields: ['main'],
+      target: 'es2022',
+      packages: 'external',
+      define: { 'import.meta.url': 'ownAddress' },
+      banner: { js: file.includes('json-schema') ? OWN_ADDRESS : '' },
+      plugins: [otherFiles],
+      logLevel: 'error',
+    });
+  }
+  mkdirSync(outdir, { recursive: true });
+  writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n');
+}

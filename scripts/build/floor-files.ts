@@ -1,0 +1,63 @@
+import { cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/** The browser-safe floors, which are bundled: what other floors and users load of them is few files. */
+export const FLOORS = ['base', 'json', 'json-schema', 'events', 'records', 'api', 'client', 'adapters'] as const;
+
+/** Entries that need nothing but these floors. */
+export const ENTRIES = [
+  'index',
+  'json',
+  'json-schema',
+  'events',
+  'client',
+  'tool-calls',
+  'ai-sdk',
+  'langchain',
+  'react',
+] as const;
+
+/** The files by which the floors are entered, and the one that imports Ajv, which stays apart. */
+export function listDoors(dist: string): string[] {
+  const floors = FLOORS.filter((floor) => floor !== 'adapters').map((floor) => join(dist, floor, 'index.js'));
+  const adapters = readdirSync(join(dist, 'adapters')).filter((name) => name.endsWith('.js'));
+  return [
+    ...floors,
+    join(dist, 'json-schema/compile-with-ajv.js'),
+    ...adapters.map((name) => join(dist, 'adapters', name)),
+  ];
+}
+
+/** All files below a folder. */
+function listFiles(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? listFiles(path) : [path];
+  });
+}
+
+/** Copies the declarations of floors and entries to another root. */
+export function copyDeclarations(
+  dist: string,
+  floors: readonly string[],
+  entries: readonly string[],
+  to: string,
+): void {
+  const files = [
+    ...floors.flatMap((floor) => listFiles(join(dist, floor)).filter((file) => file.endsWith('.d.ts'))),
+    ...entries.map((entry) => join(dist, 'entries', `${entry}.d.ts`)),
+  ];
+  for (const file of files) {
+    const target = join(to, relative(dist, file));
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(file, target);
+  }
+}
+
+/** Removes the modules of the floors that are no doors: the bundled doors hold them. */
+export function removeInnerModules(dist: string, doors: readonly string[]): void {
+  const kept = new Set(doors);
+  for (const file of FLOORS.flatMap((floor) => listFiles(join(dist, floor)))) {
+    if (file.endsWith('.js') && !kept.has(file)) rmSync(file);
+  }
+}

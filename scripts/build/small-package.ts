@@ -1,0 +1,59 @@
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT } from '../run-tool.js';
+import { bundleCommonJs, bundleModules } from './bundle.js';
+import { copyDeclarations } from './floor-files.js';
+
+/** The entries of the small package and the files they are made from. */
+const ENTRIES = {
+  '.': 'json',
+  './json-schema': 'json-schema-eval-free',
+  './events': 'events',
+  './tool-calls': 'tool-calls',
+};
+const FLOORS = ['base', 'json', 'json-schema', 'events', 'adapters'];
+/** What a manifest of the small package takes over. */
+interface Manifest {
+  readonly version: string;
+  readonly license: string;
+  readonly keywords: readonly string[];
+  readonly engines: object;
+}
+
+/**
+ * `sluice-json`: the parser, the part of `sluice/json-schema` that generates no code, and the events, from the same sources,
+ * without any dependency.
+ */
+export async function buildSmallPackage(dist: string, folder: string): Promise<void> {
+  const names = Object.values(ENTRIES);
+  const files = names.map((name) => join(dist, 'entries', `${name}.js`));
+  await bundleModules(dist, files, folder);
+  await bundleCommonJs(dist, files, join(folder, 'cjs'));
+  for (const to of [folder, join(folder, 'cjs')]) copyDeclarations(dist, FLOORS, names, to);
+  const { version, license, keywords, engines } = JSON.parse(
+    readFileSync(join(PROJECT, 'package.json'), 'utf8'),
+  ) as Manifest;
+  const manifest = {
+    name: 'sluice-json',
+    version,
+    description: 'The JSON value in what a model wrote: found, repaired, validated. No dependencies.',
+    keywords,
+    license,
+    type: 'module',
+    sideEffects: false,
+    engines,
+    exports: Object.fromEntries(
+      Object.entries(ENTRIES).map(([entry, name]) => [
+        entry,
+        {
+          import: { types: `./entries/${name}.d.ts`, default: `./entries/${name}.js` },
+          require: { types: `./cjs/entries/${name}.d.ts`, default: `./cjs/entries/${name}.js` },
+        },
+      ]),
+    ),
+  };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  copyFileSync(join(PROJECT, 'LICENSE'), join(folder, 'LICENSE'));
+  copyFileSync(join(PROJECT, 'scripts/build/small-package.md'), join(folder, 'README.md'));
+}

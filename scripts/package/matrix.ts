@@ -1,0 +1,234 @@
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT, run, type ToolRun } from '../run-tool.js';
+
+/** Where the compilers, bundlers and runtimes are installed, apart from the project's own packages. */
+const TOOLS = join(PROJECT, 'test/package-matrix/node_modules');
+const ARM = process.arch === 'arm64';
+
+/** One way to use the package: what it is called, and the commands that must end well, the last one printing `EXPECTED`. */
+interface Trial {
+  readonly name: string;
+  readonly commands: readonly (readonly [program: string, ...args: string[]])[];
+  /** Compilers print nothing. */
+  readonly silent?: boolean;
+}
+
+/** What came of the trials. */
+export interface MatrixReport {
+  readonly passed: readonly string[];
+  /** Tools that are not published for this machine. */
+  readonly notRun: readonly string[];
+  readonly problems: readonly string[];
+}
+
+const EXPECTED = 'line 3';
+const BODY = `const schema = z.object({ line: z.number() });
+const result = parse('Sure: \`\`\`json\\n{line: 3,}\\n\`\`\`', schema);
+if (!result.ok) throw result.error;
+const line = result.value.line;
+const read = interpretJsonSchema({ type: 'object', required: ['line'] });
+if (!parse('{"line": 3}', read).ok || typeof createTranslator !== 'function') throw new Error('an entry is broken');
+`;
+/** Both packages are used, each with the names it gives its entries. */
+const PACKAGES = {
+  'sluice-json': { json: 'sluice-json', schema: 'sluice-json/json-schema', events: 'sluice-json/events' },
+  sluice: { json: 'sluice/json', schema: 'sluice/json-schema', events: 'sluice/events' },
+} as const;
+
+/** Uses the packages installed in `folder` with every tool of the matrix. */
+export async function tryMatrix(folder: string): Promise<MatrixReport> {
+  const installed = await run(
+    'npm',
+    ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'],
+    join(TOOLS, '..'),
+  );
+  if (installed.exitCode !== 0) return { passed: [], notRun: [], problems: [`matrix: ${installed.stderr}`] };
+  cpSync(join(TOOLS, 'zod'), join(folder, 'node_modules/zod'), { recursive: true });
+  const passed: string[] = [];
+  const notRun: string[] = [];
+  const problems: string[] = [];
+  for (const name of ['sluice-json', 'sluice'] as const) {
+    const place = join(folder, `matrix-${name}`);
+    mkdirSync(place, { recursive: true });
+    writePrograms(place, PACKAGES[name]);
+    for (const trial of listTrials(place)) {
+      const title = `${name} in ${trial.name}`;
+      if (trial.commands.some(([program]) => program.startsWith(TOOLS) && !existsSync(program))) {
+        notRun.push(title);
+        continue;
+      }
+      const failure = await findFailure(trial, place);
+      if (failure === undefined) passed.push(title);
+      else problems.push(`${title}: ${failure}`);
+    }
+  }
+  return { passed, notRun, problems };
+}
+
+async function findFailure({ commands, silent }: Trial, place: string): Promise<string | undefined> {
+  let last: ToolRun = { exitCode: 0, stdout: '', stderr: '' };
+  for (const [program, ...args] of commands) {
+    last = await run(program, args, place);
+    if (last.exitCode !== 0) return `${program} ended with ${last.exitCode}\n${last.stdout}${last.stderr}`;
+  }
+  const printed = `${last.stdout}${last.stderr}`;
+  return silent === true || printed.includes(EXPECTED) ? undefined : `printed\n${printed}`;
+}
+
+function writePrograms(place: string, entries: (typeof PACKAGES)[keyof typeof PACKAGES]): void {
+  const imports = [
+    ['{ parse }', entries.json],
+    ['{ interpretJsonSchema }', entries.schema],
+    ['{ createTranslator }', entries.events],
+    ['{ z }', 'zod'],
+  ] as const;
+  const esm = imports.map(([names, from]) => `import ${names} from '${from}';\n`).join('');
+  const cjs = imports.map(([names, from]) => `const ${names} = require('${from}');\n`).join('');
+  const say = 'console.log(`line ${line}`);\n';
+  const files = {
+    'package.json': '{ "private": true, "type": "module" }',
+    'program.mjs': `${esm}${BODY}${say}`,
+    'program.cjs': `${cjs}${BODY}${say}`,
+    'program.mts': `${esm}${BODY}const typed: number = line;\nexport { typed };\n`,
+    'program.cts': `${esm}${BODY}const typed: number = line;\nexport { typed };\n`,
+    'program.test.cjs': `${cjs}test('reads', () => {\n${BODY}expect(line).toBe(3);\nprocess.stdout.write(\`line \${line}\`);\n});\n`,
+    'page.mjs': `${esm}export function read() {\n${BODY}return \`line \${line}\`;\n}\nglobalThis.read = read;\n`,
+    'worker.mjs': `import { read } from './page.bundle.mjs';\nexport default { async test() { console.log(read()); } };\n`,
+    'worker.capnp': WORKER,
+    'rollup.config.mjs': ROLLUP,
+    'webpack.config.cjs': WEBPACK,
+    'edge.cjs': EDGE,
+    'vite.config.mjs': VITE,
+  };
+  for (const resolution of ['node16', 'nodenext', 'bundler']) {
+    const isBundler = resolution === 'bundler';
+    const compilerOptions = {
+      module: isBundler ? 'esnext' : resolution,
+      moduleResolution: resolution,
+      target: 'es2022',
+      types: [],
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+    };
+    const config = { compilerOptions, files: isBundler ? ['program.mts'] : ['program.mts', 'program.cts'] };
+    writeFileSync(join(place, `tsconfig.${resolution}.json`), JSON.stringify(config));
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(place, name), text);
+}
+
+/** A file of a tool of the matrix. */
+function tool(path: string): string {
+  return join(TOOLS, path);
+}
+
+/** A tool of the project itself. */
+function own(name: string): string {
+  return join(PROJECT, 'node_modules/.bin', name);
+}
+
+function listTrials(place: string): Trial[] {
+  const node = process.execPath;
+  const bundled = (name: string, ...bundler: readonly string[]): Trial => ({
+    name,
+    commands: [bundler as [string, ...string[]], [node, `${name.toLowerCase()}.bundle.mjs`]],
+  });
+  const page: Trial['commands'][number] = [
+    own('esbuild'),
+    'page.mjs',
+    '--bundle',
+    '--format=esm',
+    '--outfile=page.bundle.mjs',
+    '--log-level=error',
+  ];
+  return [
+    { name: 'Node.js, ES modules', commands: [[node, 'program.mjs']] },
+    { name: 'Node.js, CommonJS', commands: [[node, 'program.cjs']] },
+    ...['5.4', '5.9', '6', '7'].flatMap((version) => {
+      const tsc: [string, ...string[]] = version === '7' ? [own('tsc')] : [node, tool(`typescript-${version}/bin/tsc`)];
+      return ['node16', 'nodenext', 'bundler'].map((resolution) => ({
+        name: `TypeScript ${version}, ${resolution}`,
+        silent: true,
+        commands: [[...tsc, '-p', `tsconfig.${resolution}.json`] as [string, ...string[]]],
+      }));
+    }),
+    {
+      name: 'Jest 29',
+      commands: [[node, tool('jest/bin/jest.js'), '--rootDir', place, '--testMatch', '**/*.test.cjs']],
+    },
+    bundled(
+      'esbuild',
+      own('esbuild'),
+      'program.mjs',
+      '--bundle',
+      '--format=esm',
+      '--platform=neutral',
+      '--main-fields=module,main',
+      '--outfile=esbuild.bundle.mjs',
+      '--log-level=error',
+    ),
+    bundled('Rollup', node, tool('rollup/dist/bin/rollup'), '--silent', '-c', 'rollup.config.mjs'),
+    bundled('webpack', node, 'webpack.config.cjs'),
+    bundled(
+      'Vite',
+      own('vite'),
+      'build',
+      '--ssr',
+      'program.mjs',
+      '--outDir',
+      '.',
+      '--emptyOutDir',
+      'false',
+      '--logLevel',
+      'error',
+      '--config',
+      'vite.config.mjs',
+    ),
+    { name: 'Bun', commands: [[tool(`@oven/bun-linux-${ARM ? 'aarch64' : 'x64'}/bin/bun`), 'program.mjs']] },
+    {
+      name: 'Deno',
+      commands: [
+        [
+          tool(`@deno/linux-${process.arch}-glibc/deno`),
+          'run',
+          '--allow-all',
+          '--node-modules-dir=manual',
+          'program.mjs',
+        ],
+      ],
+    },
+    {
+      name: 'workerd',
+      commands: [page, [tool(`@cloudflare/workerd-linux-${ARM ? 'arm64' : '64'}/bin/workerd`), 'test', 'worker.capnp']],
+    },
+    { name: 'Edge Runtime', commands: [page, [node, 'edge.cjs']] },
+  ];
+}
+
+const WORKER = `using Workerd = import "/workerd/workerd.capnp";
+const unit :Workerd.Config = (services = [(name = "main", worker = (
+  modules = [(name = "worker.mjs", esModule = embed "worker.mjs"), (name = "page.bundle.mjs", esModule = embed "page.bundle.mjs")],
+  compatibilityDate = "2026-01-01"))]);
+`;
+const ROLLUP = `import resolve from '${join(TOOLS, '@rollup/plugin-node-resolve/dist/es/index.js')}';
+export default { input: 'program.mjs', output: { file: 'rollup.bundle.mjs', format: 'es' }, external: /^ajv/, plugins: [resolve()] };
+`;
+const WEBPACK = `const webpack = require('${join(TOOLS, 'webpack')}');
+webpack({
+  mode: 'production', entry: './program.mjs', target: 'node', context: __dirname,
+  output: { path: __dirname, filename: 'webpack.bundle.mjs', module: true, chunkFormat: 'module' }, experiments: { outputModule: true },
+}, (error, stats) => {
+  const failure = error ?? (stats.hasErrors() ? stats.toString('errors-only') : undefined);
+  if (failure !== undefined) { console.error(String(failure)); process.exitCode = 1; }
+});
+`;
+const VITE = `export default { build: { rollupOptions: { output: { entryFileNames: 'vite.bundle.mjs' } } }, ssr: { noExternal: true } };
+`;
+const EDGE = `const { readFileSync } = require('node:fs');
+const { EdgeVM } = require('${join(TOOLS, '@edge-runtime/vm')}');
+const page = readFileSync('page.bundle.mjs', 'utf8');
+if (page.includes('Ajv')) throw new Error('the page does not use Ajv, and its bundle has it');
+const source = page.replace(/export \\{[^]*$/, '');
+console.log(new EdgeVM({ codeGeneration: { strings: false, wasm: false } }).evaluate(source + ';globalThis.read()'));
+`;
