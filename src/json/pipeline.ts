@@ -46,14 +46,14 @@ const CORRECTION =
   /\b(?:actually|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|final|fix|instead|korr|mistake|oops|revised|should be|sorry|second thought|user:|wait|(?:is|was|be) wrong)|→|->|=>|不对|正确/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
-  /\b(?:e\.g|example|format|guess|instance|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式|~~$|\b(?:not|n't|never|previous|earlier|old)\b[^.:;\n]{0,40}$/i;
+  /\b(?:e\.g|example|format|guess|instance|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式|~~$|\b(?:not|n't|never|previous|earlier|old|user)\b[^.:;\n]{0,40}$/i;
 /** The same, of a value behind another one. */
 const AFTERTHOUGHT = /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$/i;
 const NO_ANSWER = labelPattern(
-  'input|original|before|previous|old|initial|draft|sample|step|action|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|ejemplo|чернов|пример|例',
+  'input|original|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|action|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|ejemplo|чернов|пример|例',
 );
 const ANSWER = labelPattern(
-  'correct|good|answer|output|result|response|final|solution|actual|updated|antwort|respuesta|ответ|答|结果',
+  'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答|结果',
 );
 
 /** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */

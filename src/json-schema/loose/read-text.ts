@@ -13,6 +13,8 @@ const LONGEST = 100_000;
 
 const ROOT: Place = { path: [], isElement: false };
 const FENCE = /```[\w+.-]*[ \t]*\n([^]*?)```/g;
+/** Words before a value that is not the answer. */
+const NO_ANSWER = /\b(?:e\.g|example|format|instance|instead of|not|sample|schema|template)\b/i;
 const STARTS_WITH_KEY = /^(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:/;
 /** Rules that leave out something that was said. */
 const DROPPING: ReadonlySet<string> = new Set<AlignmentRule>(['extra_key', 'null_as_absent']);
@@ -95,14 +97,24 @@ function listForms(calls: readonly ToolCall[]): readonly Reading[] {
     : forms.map((form) => ({ value: calls.length === 1 ? form[0] : form, rule: 'tool_call' }));
 }
 
-/** Where the answer may stand: in the only fence, or as all of the text, or from its first bracket to its last. */
+/**
+ * Where the answer may stand: in the only fence, or as all of the text, or from its first bracket or tag to its last; not behind words
+ * that call it an example.
+ */
 function findBodies(text: string): readonly string[] {
-  const fences = Array.from(text.matchAll(FENCE), ([, content = '']) => content.trim());
-  if (fences.length > 0) return fences.length === 1 ? fences : [];
-  const first = text.search(/[[{]/);
-  const last = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'));
-  const inner = first >= 0 && last > first ? [text.slice(first, last + 1)] : [];
-  return [...new Set([text.trim(), ...inner])];
+  const [fence, another] = text.matchAll(FENCE);
+  if (fence !== undefined) {
+    const isAnswer = another === undefined && !NO_ANSWER.test(text.slice(0, fence.index));
+    return isAnswer ? [(fence[1] ?? '').trim()] : [];
+  }
+  const brackets = cutOut(text, /[[{]/, Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')));
+  const elements = cutOut(text, /<[\p{L}_!?]/u, text.lastIndexOf('>'));
+  return [...new Set([text.trim(), ...brackets, ...elements])];
+}
+
+function cutOut(text: string, opening: RegExp, last: number): readonly string[] {
+  const first = text.search(opening);
+  return first === -1 || last <= first || NO_ANSWER.test(text.slice(0, first)) ? [] : [text.slice(first, last + 1)];
 }
 
 /** A scalar as an object, where only one property can hold it and no other is required. Free text counts only in quotes. */

@@ -1,4 +1,5 @@
 import { setOwnValue } from '../json-schema.js';
+import { mayHoldAnswer } from '../text/key-spelling.js';
 
 /** An element while it is read. */
 interface Element {
@@ -16,18 +17,14 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&',
 
 /**
  * Reads plain XML: elements with elements inside are objects, all others text. Elements of one name that is no key of the schema
- * make a list, and one such element around everything is passed over. Undefined if there is anything else between the first tag
- * and the last: attributes, text beside elements, a tag without its partner.
+ * make a list, and one such element around everything is passed over. Undefined if there is anything else: attributes, text beside
+ * elements, a tag without its partner, an example.
  */
 export function readXml(text: string, isKnownKey: (key: string) => boolean): unknown {
-  const start = text.search(/<[\p{L}_?]/u);
-  const end = text.lastIndexOf('>') + 1;
-  if (start === -1 || end <= start) return undefined;
-  const content = text.slice(start, end);
   const root: Element = { name: '', text: '', children: [] };
   const open = [root];
-  for (PIECE.lastIndex = 0; PIECE.lastIndex < content.length;) {
-    const match = PIECE.exec(content);
+  for (PIECE.lastIndex = 0; PIECE.lastIndex < text.length;) {
+    const match = PIECE.exec(text);
     const top = open.at(-1);
     if (match === null || top === undefined) return undefined;
     const [, slash, name, isEmpty, section = '', words = ''] = match;
@@ -45,7 +42,8 @@ export function readXml(text: string, isKnownKey: (key: string) => boolean): unk
   }
   const [first, second] = root.children;
   if (open.length > 1 || first === undefined || root.text.trim() !== '') return undefined;
-  return second === undefined && !isKnownKey(first.name) ? first.value : toValue(root, isKnownKey);
+  if (second !== undefined || isKnownKey(first.name)) return toValue(root, isKnownKey);
+  return mayHoldAnswer(first.name) ? first.value : undefined;
 }
 
 function toValue({ text, children }: Element, isKnownKey: (key: string) => boolean): unknown {

@@ -108,7 +108,7 @@ export class StringToken {
   /** Its end is a guess, or it is a template literal with a placeholder: code that would make a string. */
   get isDoubtful(): boolean {
     // Two strings on two lines, the second one indented, are joined in Python: no quotation inside one.
-    if (this.unescapedSeen && /^"[^"]*$|"\s*\n[ \t]+"/.test(this.content)) return true;
+    if (this.unescapedSeen && /^(?:[^"]*\s)?"[^"]*$|"\s*\n[ \t]+"/.test(this.content)) return true;
     return this.#endSeen || (this.#style.closers.includes('`') && this.content.includes('${'));
   }
 
