@@ -2,7 +2,10 @@ import { REAL_ENGINES } from './real-engine.js';
 import type { RealEngine } from './real-engine.js';
 
 /** What the matrix has to know about an agent that speaks the Agent Client Protocol. */
-export type RealAgent = Pick<RealEngine, 'engine' | 'homeFiles' | 'environment' | 'writeFile'>;
+export interface RealAgent extends Pick<RealEngine, 'engine' | 'homeFiles' | 'environment' | 'writeFile'> {
+  /** It keeps no session whose first turn did not end. */
+  readonly losesFirstTurn?: true;
+}
 
 const KEY = 'scripted-model-key';
 
@@ -28,15 +31,36 @@ const kimi: RealAgent = {
   writeFile: (path, content) => ({ name: 'Write', arguments: JSON.stringify({ path, content }) }),
 };
 
+/** With a model of its choice Gemini first asks a model which one to ask, for minutes if that cannot say. */
+const gemini: RealAgent = {
+  ...REAL_ENGINES.gemini,
+  losesFirstTurn: true,
+  environment: (url) => ({ ...REAL_ENGINES.gemini.environment(url), GEMINI_MODEL: 'gemini-2.5-pro' }),
+};
+
+/** Codex asks only for commands whose model says that they must leave the sandbox. */
+const codex: RealAgent = {
+  ...REAL_ENGINES.codex,
+  environment: () => ({ MOCK_API_KEY: KEY, CODEX_API_KEY: KEY }),
+  writeFile: (path, text) => ({
+    name: 'exec_command',
+    arguments: JSON.stringify({
+      cmd: `printf %s '${text}' > '${path}'`,
+      sandbox_permissions: 'require_escalated',
+      justification: 'To write the file.',
+    }),
+  }),
+};
+
 /** The agents that need no configuration and have a model on loopback, by their engine. */
 export const ACP_AGENTS = {
-  'gemini-acp': REAL_ENGINES.gemini,
+  'gemini-acp': gemini,
   'qwen-acp': REAL_ENGINES.qwen,
   'opencode-acp': REAL_ENGINES.opencode,
   'copilot-acp': REAL_ENGINES.copilot,
   'kimi-acp': kimi,
   'claude-acp': REAL_ENGINES.claude,
-  'codex-acp': REAL_ENGINES.codex,
-} as const satisfies Readonly<Record<string, RealAgent>>;
+  'codex-acp': codex,
+} satisfies Readonly<Record<string, RealAgent>>;
 
 export type AcpAgentName = keyof typeof ACP_AGENTS;

@@ -7,7 +7,7 @@ import { replayRunFolder } from '../../src/run-folder/index.js';
 import { startRun } from '../../src/runs/start-run.js';
 import type { Run } from '../../src/runs/start-run.js';
 import { ACP_AGENTS } from './acp-agents.js';
-import type { AcpAgentName } from './acp-agents.js';
+import type { AcpAgentName, RealAgent } from './acp-agents.js';
 import type { ModelReply } from './scripted-model.js';
 import { setStage } from './stage.js';
 
@@ -32,7 +32,7 @@ export function describeAcpAgent(engine: AcpAgentName): void {
 }
 
 function describeTurns(engine: AcpAgentName): void {
-  const real = ACP_AGENTS[engine];
+  const real: RealAgent = ACP_AGENTS[engine];
 
   async function play(script: Script, spec: Partial<RunSpec>, onEvent?: (event: FcmpEvent, run: Run) => void) {
     const stage = await setStage(real, script);
@@ -114,7 +114,12 @@ function describeTurns(engine: AcpAgentName): void {
         if (event.meta.attempt > 1) setTimeout(() => reply('allow_once')(event, run), 200);
       }
     });
-    expect(result).toMatchObject({ status: 'success' });
+    if (real.losesFirstTurn === true) {
+      expect(result.error).toMatchObject({ code: 'SESSION_LOST' });
+      expect(existsSync(made)).toBe(false);
+      return;
+    }
+    expect(result.error).toBeUndefined();
     expect(result.attempts).toBeGreaterThan(1);
     expect(readFileSync(made, 'utf8')).toBe('hello');
   });

@@ -114,7 +114,8 @@ export class AcpClient implements AgentClient {
       (method) => isRecord(method) && field(method, 'id') === methodId,
     );
     if (methodId === undefined || !isOffered) return next();
-    this.#ask('authenticate', { methodId }, next);
+    // Who is logged in already may have no key for this method; if a login is missing, the session is refused.
+    this.#ask('authenticate', { methodId }, next, next);
   }
 
   #openSession(

@@ -72,6 +72,13 @@ const reply =
   };
 
 describe('an agent that speaks ACP', () => {
+  it('is prompted although it refuses the login: it may be logged in already', async () => {
+    const { result, fcmp } = await converse([[{ say: 'Done.' }]], { agent: { refuse: 'authenticate' } });
+    expect(result).toMatchObject({ status: 'success', text: 'Done.' });
+    const codes = fcmp.flatMap((event) => (event.type === 'diagnostic.warning' ? [event.data.code] : []));
+    expect(codes).toContain('ENGINE_AUTH_HINT');
+  });
+
   it('is started, authenticated and prompted, and both directions are captured with their order', async () => {
     const { result, types, file, meta, calls, events } = await converse([
       [{ think: 'hm' }, { say: 'All ' }, { say: 'done.' }],

@@ -230,6 +230,7 @@ const AUTH_REQUIRED = -32_000;
 
 /** What an agent may refuse without an end to the conversation. */
 const OPTIONAL_METHODS: ReadonlySet<string> = new Set([
+  'authenticate',
   'session/set_mode',
   'session/set_config_option',
   'session/resume',
