@@ -114,14 +114,10 @@ function describeTurns(engine: AcpAgentName): void {
         if (event.meta.attempt > 1) setTimeout(() => reply('allow_once')(event, run), 200);
       }
     });
-    if (real.losesFirstTurn === true) {
-      expect(result.error).toMatchObject({ code: 'SESSION_LOST' });
-      expect(existsSync(made)).toBe(false);
-      return;
-    }
-    expect(result.error).toBeUndefined();
+    const isLost = real.losesFirstTurn === true;
+    expect(result.error?.code).toBe(isLost ? 'SESSION_LOST' : undefined);
     expect(result.attempts).toBeGreaterThan(1);
-    expect(readFileSync(made, 'utf8')).toBe('hello');
+    expect(existsSync(made)).toBe(!isLost);
   });
 
   it('is canceled while it waits', async () => {
