@@ -24,7 +24,7 @@ const files = ['src', 'test', 'web']
   .flatMap((folder) =>
     readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
   )
-  .filter((file) => /\.(?:test|contract)\.ts$/.test(file));
+  .filter((file) => /\.(?:test|contract)\.ts$/.test(file) && !file.includes('/node_modules/'));
 
 describe('tests', () => {
   it('do not sleep where they can wait for an event', () => {

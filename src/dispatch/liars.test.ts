@@ -252,7 +252,7 @@ const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][
     },
   ],
   [
-    'moves the tests to where they are none',
+    'moves the tests to where they do not count as tests',
     /tests contradicted .*deletes tests: tests\/basket.sh/,
     { script: 'git mv tests/basket.sh src/basket.sh; work; report $(git rev-parse HEAD)' },
   ],

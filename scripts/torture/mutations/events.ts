@@ -89,7 +89,7 @@ export const EVENTS: readonly Mutation[] = [
   ),
   ...inFile(
     'src/events/engines/opencode/opencode-parts.ts',
-    ['OpenCode: `text` is the message.', 'else report.message(text);', 'else report.reasoning(text, {});'],
+    ['OpenCode: `text` is the message.', '    report.message(text);', '    report.reasoning(text, {});'],
     [
       'OpenCode: only `step_finish` with reason `stop` is the end.',
       "if (reason === 'stop') return report.endSignal",

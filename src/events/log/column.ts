@@ -34,7 +34,7 @@ export interface ColumnReader {
   next(): Leaf | undefined;
 }
 
-/** Reads a column of an event; null if it is none, or names a path that the event does not have. */
+/** Reads a column of an event; null if it is not one, or names a path that the event does not have. */
 export function readColumn(column: unknown, event: object): ColumnReader | null {
   if (!isRecord(column)) return null;
   const { path, add, ms, values } = column as Readonly<Record<string, unknown>>;

@@ -126,7 +126,7 @@ describe('a damaged line', () => {
     ['the length of an array', withColumn({ path: ['data', 'tags', 'length'], add: [[1e6, 63]] })],
     ['a path to an object', withColumn({ path: ['data'], values: [[1, 63]] })],
     ['an object as a value', withColumn({ path: ['seq'], values: [{}] })],
-    ['a difference that is no number', withColumn({ path: ['seq'], add: [['1', 63]] })],
+    ['a difference that is not a number', withColumn({ path: ['seq'], add: [['1', 63]] })],
     ['a time beyond all dates', withColumn({ path: ['ts'], ms: [[1e300, 63]] })],
   ])('with %s gives no events', (_, text) => {
     expect(decodeLine(text)).toBeUndefined();

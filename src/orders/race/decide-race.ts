@@ -52,7 +52,7 @@ function compare(left: RaceEntry, right: RaceEntry): number {
   );
 }
 
-/** Also of infinite ones, whose difference is no number. */
+/** Also of infinite ones, whose difference is not a number. */
 function compareNumbers(left: number, right: number): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }

@@ -122,7 +122,7 @@ export class ControlRecords {
     this.#report = report;
   }
 
-  /** A control record that the agent printed; false if it is none. */
+  /** A control record that the agent printed; false if it is not one. */
   readPrinted(record: object): boolean {
     const report = this.#report;
     const request = readControlRequest(record);

@@ -71,7 +71,7 @@ export class AppServerReader {
     this.#items = new AppServerItems(report);
   }
 
-  /** Reads a message; false if the value is none. */
+  /** Reads a message; false if the value is not one. */
   read(frame: JsonFrame): boolean {
     const message = readRpcMessage(frame.value);
     if (message === null) return false;
