@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createClient } from '../src/client/index.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
@@ -12,11 +13,16 @@ async function startServe(args: readonly string[], env: Readonly<Record<string, 
     await expect.poll(() => printed.stdout, { timeout: 30_000 }).toMatch(/^http:\/\/\S+\n$/);
     return printed.stdout.trim();
   };
+  /** The token in the address of the console, as it prints it. */
+  const token = async (): Promise<string> => {
+    await expect.poll(() => printed.stderr, { timeout: 30_000 }).toMatch(/"console":"http:[^"]+#token=[\w-]{43}"/);
+    return /#token=([\w-]+)/.exec(printed.stderr)?.[1] ?? '';
+  };
   const end = async (): Promise<number | null> => {
     child.kill('SIGTERM');
     return exitCode;
   };
-  return { printed, address, end, exitCode };
+  return { printed, address, token, end, exitCode };
 }
 
 describe('sluice serve', () => {
@@ -42,9 +48,13 @@ describe('sluice serve', () => {
     const args = ['--port', '0', '--no-worker', '--config', join(config, 'sluice.config.json')];
     const order = { issue_ref: 'acme/shop#1', role: 'qa', repo_dir, worker: 'codex-cli', instructions: 'x' };
     const first = await startServe(args);
-    const submitted = await fetch(`${await first.address()}/v1/orders`, {
+    const url = await first.address();
+    const headers = { 'content-type': 'application/json' };
+    const refused = await fetch(`${url}/v1/orders`, { method: 'POST', headers, body: JSON.stringify(order) });
+    expect(refused.status).toBe(401);
+    const submitted = await fetch(`${url}/v1/orders`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { ...headers, authorization: `Bearer ${await first.token()}` },
       body: JSON.stringify(order),
     });
     expect(submitted.status).toBe(201);
@@ -52,6 +62,21 @@ describe('sluice serve', () => {
     const second = await startServe(args);
     const found = await fetch(`${await second.address()}/v1/issues/acme%2Fshop%231`);
     expect(await found.json()).toMatchObject({ issue: { state: 'doing' }, orders: [{ state: 'queued' }] });
+  });
+
+  it('has a token of the user, the same at every start, that can be replaced without a restart', async () => {
+    const first = await startServe(['--port', '0']);
+    const [url, token] = [await first.address(), await first.token()];
+    const client = createClient({ url });
+    expect(await client.getSession()).toMatchObject({ name: 'local', scopes: ['read', 'run', 'decide'] });
+    const second = await startServe(['--port', '0']);
+    expect(await second.token()).toBe(token);
+    const { printed, exitCode } = startCommand(['token', '--rotate'], await makeFolder({}));
+    expect(await exitCode).toBe(0);
+    const ask = async (value: string) => fetch(`${url}/v1/session`, { headers: { authorization: `Bearer ${value}` } });
+    await expect.poll(async () => (await ask(printed.stdout.trim())).status, { timeout: 30_000 }).toBe(200);
+    expect((await ask(token)).status).toBe(401);
+    expect(await client.getSession()).toMatchObject({ name: 'local' });
   });
 
   it('does not open to others without tokens', async () => {

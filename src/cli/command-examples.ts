@@ -47,6 +47,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
     { line: 'sluice translate RUN_FOLDER --write', does: 'rewrite the logs of the folder' },
   ],
   replay: [{ line: 'sluice replay RUN_FOLDER', does: 'compare the logs with what this version produces' }],
+  token: [{ line: 'sluice token', does: 'print the token of your local servers' }],
   trust: [{ line: 'sluice trust', does: 'let the configuration here start programs' }],
   doctor: [{ line: 'sluice doctor', does: 'check which agents are installed' }],
   order: [{ line: 'sluice order request.json', does: 'execute one order and print the decision' }],

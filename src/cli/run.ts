@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   acp: async () => (await import('./commands/acp.js')).addAcpCommand,
   translate: async () => (await import('./commands/translate.js')).addTranslateCommand,
   replay: async () => (await import('./commands/replay.js')).addReplayCommand,
+  token: async () => (await import('./commands/token.js')).addTokenCommand,
   trust: async () => (await import('./commands/trust.js')).addTrustCommand,
   doctor: async () => (await import('./commands/doctor.js')).addDoctorCommand,
   order: async () => (await import('./commands/order.js')).addOrderCommand,

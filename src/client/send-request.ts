@@ -1,11 +1,15 @@
 import type { Endpoint, Problem } from '../api/index.js';
 import { ClientError } from './client-error.js';
+import { findToken } from './local-token.js';
 
 /** The address of the server and how to authenticate. */
 export interface ClientOptions {
   /** `http://127.0.0.1:7171`; in a page of the server itself, its own address is the default. */
   readonly url?: string;
-  /** Sent as Bearer. Pages exchange it for a cookie with `openSession`. */
+  /**
+   * Sent as Bearer. Pages exchange it for a cookie with `openSession`. By default `SLUICE_TOKEN`, and to a server of this
+   * machine the token that `sluice serve` has generated for this user.
+   */
   readonly token?: string;
   /** Another `fetch`, for tests and proxies. */
   readonly fetch?: typeof fetch;
@@ -24,9 +28,11 @@ export interface RequestParts {
 export type SendRequest = (endpoint: Pick<Endpoint, 'method' | 'path'>, parts: RequestParts) => Promise<Response>;
 
 /** Creates the function that sends requests to a server. */
-export function createSendRequest({ url = '', token, fetch: send = fetch }: ClientOptions): SendRequest {
+export function createSendRequest({ url = '', token: given, fetch: send = fetch }: ClientOptions): SendRequest {
   const base = url.replace(/\/+$/, '');
   return async ({ method, path }, { params = {}, query = {}, body, headers = {}, signal }) => {
+    // Looked up each time: it may be replaced while this client lives.
+    const token = given ?? findToken(base);
     const init: RequestInit = {
       method,
       headers: {

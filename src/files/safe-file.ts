@@ -31,8 +31,8 @@ export async function openForAppending(path: string): Promise<FileHandle> {
 }
 
 /** Makes a new file for writing; it is an error if the name is taken. */
-export async function openNew(path: string): Promise<FileHandle> {
-  return open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, 0o666);
+export async function openNew(path: string, mode = 0o666): Promise<FileHandle> {
+  return open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, mode);
 }
 
 async function openRegular(path: string, flags: number): Promise<FileHandle | undefined> {

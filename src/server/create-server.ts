@@ -4,6 +4,7 @@ import type { Hono } from 'hono';
 import { SluiceError, createUlids, silentLogger, omitUndefined } from '../base/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
+import type { Token } from '../config/index.js';
 import type { Store } from '../store/index.js';
 import { createApp } from './app.js';
 import { readConsole } from './console/read-console.js';
@@ -43,6 +44,8 @@ export interface SluiceServer {
   readonly context: ServerContext;
   /** Refuses new work and reports not ready; reading still works. */
   readonly drain: () => void;
+  /** From now on only these tokens count; sessions of others are over. */
+  readonly replaceTokens: (tokens: readonly Token[]) => void;
   /** Closes every stream. */
   readonly end: () => void;
 }
@@ -60,7 +63,7 @@ export const DEFAULT_HOST = '127.0.0.1';
 export function createServer(options: ServerOptions): SluiceServer {
   const { store, lead, host = DEFAULT_HOST, clock = () => store.now() } = options;
   const settings: ServerSettings = { ...DEFAULT_SETTINGS, ...options.settings };
-  if (!isLoopback(host) && settings.tokens.length === 0) {
+  if (!isLoopback(host) && (settings.tokens.length === 0 || settings.openRead === true)) {
     throw new SluiceError(
       'TOKENS_NEEDED',
       `Refused to listen on "${host}" without tokens: other machines could reach it. Configure tokens (SLUICE_TOKENS), or listen on ${DEFAULT_HOST}.`,
@@ -99,6 +102,7 @@ export function createServer(options: ServerOptions): SluiceServer {
   return {
     app: createApp(context),
     context,
+    replaceTokens: (tokens) => context.guard.replaceTokens(tokens),
     drain() {
       isDraining = true;
     },

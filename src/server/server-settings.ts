@@ -5,7 +5,10 @@ import type { AgentSettings } from '../runs/index.js';
 
 /** The settings of a server. */
 export interface ServerSettings {
+  /** Who may use the server, for what. Empty only where whoever creates the server guards it: then everyone may do everything. */
   readonly tokens: readonly Token[];
+  /** Whether scope `read` needs no token; on loopback only. */
+  readonly openRead?: boolean;
   /** Folders that requests may use, including everything below. */
   readonly roots: readonly string[];
   /** Programs that engine `command` may start over HTTP. */
@@ -69,11 +72,11 @@ export const DEFAULT_SETTINGS: ServerSettings = {
  */
 export function settingsFromConfig(
   config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server' | 'agents'>,
-  { env, cwd }: { readonly env: Readonly<Record<string, string | undefined>>; readonly cwd: string },
+  { env, cwd, localToken }: SettingsSources,
 ): ServerSettings {
   const { server = {} } = config;
   return {
-    tokens: readTokens(config, env),
+    ...readTokenSettings(config, { env, localToken }),
     roots: config.roots ?? [cwd],
     commands: config.commands ?? [],
     agents: config.agents ?? {},
@@ -84,6 +87,24 @@ export function settingsFromConfig(
     https: server.https ?? false,
     limits: { ...DEFAULT_LIMITS, ...readLimits(server.limits ?? {}) },
   };
+}
+
+/** Where settings come from, beside the configuration. */
+interface SettingsSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** The token of this user, for a server on loopback. It counts where no tokens are configured; then reading needs none. */
+  readonly localToken?: string | undefined;
+}
+
+/** Who may use the server: the configured tokens, else the token of this user. */
+export function readTokenSettings(
+  config: Pick<Config, 'tokens'>,
+  { env, localToken }: Omit<SettingsSources, 'cwd'>,
+): Pick<ServerSettings, 'tokens' | 'openRead'> {
+  const tokens = readTokens(config, env);
+  if (tokens.length > 0 || localToken === undefined) return { tokens };
+  return { tokens: [{ name: 'local', scopes: ['read', 'run', 'decide'], value: localToken }], openRead: true };
 }
 
 type LimitsConfig = NonNullable<NonNullable<Config['server']>['limits']>;

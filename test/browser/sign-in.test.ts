@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { openLocalToken } from '../../src/config/local-token.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { findViolations } from './check-accessibility.js';
 import { session } from './codex-lines.js';
@@ -80,5 +81,23 @@ describe('a server with tokens', () => {
     await page.getByRole('button', { name: 'Sign out guest' }).waitFor();
     await settle(page);
     expect(await page.getByRole('link', { name: 'Start a run' }).count()).toBe(0);
+  });
+});
+
+describe('a server with the token of its user', () => {
+  const local = useConsole(async (site) => site.endedRun({ says: session(codex.message('Hello to everyone here.')) }));
+
+  it('lets everyone on the machine read, and signs in whoever opens the address that it prints', async () => {
+    const { page } = await local.open('/runs', { isStranger: true });
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await settle(page);
+    expect(await page.getByRole('link', { name: 'Start a run' }).count()).toBe(0);
+    const { value: token } = await openLocalToken(process.env);
+    await page.goto('/docs');
+    await page.goto(`/runs#token=${token}`);
+    await page.getByRole('link', { name: 'Start a run' }).first().waitFor();
+    expect(page.url()).not.toContain(token);
+    await page.reload();
+    await page.getByRole('link', { name: 'Start a run' }).first().waitFor();
   });
 });

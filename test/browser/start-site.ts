@@ -9,6 +9,7 @@ import { PROJECT } from '../../scripts/run-tool.js';
 import type { OrderView } from '../../src/api/shapes/order.js';
 import type { RunView } from '../../src/api/shapes/run.js';
 import type { ConfigFile } from '../../src/config/config.js';
+import { openLocalToken } from '../../src/config/local-token.js';
 import { createClient } from '../../src/client/index.js';
 import { BUNDLED_MAIN } from '../command-stage.js';
 import { toBytes } from '../../src/events/contract/translate-lines.contract.js';
@@ -94,6 +95,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
 
   await start();
   const token = changes.tokens?.[0]?.value;
+  const cookie = token === undefined ? await signIn(url) : undefined;
   const client = createClient({ url, ...(token === undefined ? {} : { token }) });
 
   /** Starts a run whose agent prints the script; its folder is where {@link appendLines} writes. */
@@ -119,6 +121,8 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
   }
 
   return {
+    /** What signs a page in, where no tokens are configured. */
+    cookie,
     folder,
     data,
     work,
@@ -172,4 +176,13 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined>):
     await wait(20);
   }
   throw new Error(`in vain: ${what}`);
+}
+
+/** Trades the token of this user for a cookie, as the console does when it is opened at the address that is printed. */
+async function signIn(url: string): Promise<{ readonly name: string; readonly value: string }> {
+  const { value: token } = await openLocalToken(process.env);
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/v1/session`, { method: 'POST', headers, body: JSON.stringify({ token }) });
+  const [name = '', value = ''] = (answer.headers.get('set-cookie') ?? '').split(';')[0]?.split('=') ?? [];
+  return { name, value };
 }

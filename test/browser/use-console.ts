@@ -14,6 +14,8 @@ export interface Look {
   readonly height?: number;
   /** Another address than that of the site, for a test that stands in between. */
   readonly url?: string;
+  /** Not signed in, where no tokens are configured. */
+  readonly isStranger?: boolean;
   /** Errors that the test brings about itself. */
   readonly mayFail?: RegExp;
 }
@@ -62,6 +64,8 @@ export function useConsole<Seeds>(seed: (site: Site) => Promise<Seeds>, changes:
         viewport: { width, height },
         reducedMotion: 'reduce',
       });
+      const { cookie } = started(site);
+      if (cookie !== undefined && look.isStranger !== true) await context.addCookies([{ ...cookie, url }]);
       const page = await context.newPage();
       page.setDefaultTimeout(15_000);
       const record = await watchPage(page, new URL(url).origin, look.mayFail);

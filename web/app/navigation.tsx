@@ -2,7 +2,7 @@ import { Icon } from '../ui/icon.js';
 import type { IconName } from '../ui/icon.js';
 import { formatWaiting, waiting } from '../server/waiting.js';
 import { route } from './router.js';
-import { hasScope, session, signOut } from './session.js';
+import { askForToken, hasScope, session, signOut } from './session.js';
 import { overlay } from './shortcuts.js';
 import { nextTheme, theme } from './theme.js';
 
@@ -54,7 +54,13 @@ export function Navigation() {
           <Icon name="theme" />
           <span>Theme: {theme}</span>
         </button>
-        {who.state === 'signed-in' && who.name !== 'local' ? (
+        {who.state === 'signed-in' && who.name === 'anonymous' ? (
+          <button type="button" class="quiet" onClick={askForToken}>
+            <Icon name="leave" />
+            <span>Sign in</span>
+          </button>
+        ) : null}
+        {who.state === 'signed-in' && who.name !== 'local' && who.name !== 'anonymous' ? (
           <button type="button" class="quiet" onClick={() => void signOut()}>
             <Icon name="leave" />
             <span>Sign out {who.name}</span>

@@ -40,7 +40,7 @@ function Palette() {
   const text = useSignal('');
   const at = useSignal(0);
   const who = session.value;
-  const canSignOut = who.state === 'signed-in' && who.name !== 'local';
+  const canSignOut = who.state === 'signed-in' && who.name !== 'local' && who.name !== 'anonymous';
   const commands = findCommands(text.value, { canRun: hasScope('run'), canSignOut });
   const chosen = Math.min(at.value, commands.length - 1);
 

@@ -21,11 +21,29 @@ export function hasScope(scope: 'read' | 'run' | 'decide'): boolean {
 /** Loads the session from the server. */
 export async function loadSession(): Promise<void> {
   try {
+    const token = takeToken();
+    if (token !== null && (await signIn(token)) === null) return;
     const { name, scopes } = await client.getSession();
     session.value = scopes.length === 0 ? { state: 'signed-out' } : { state: 'signed-in', name, scopes };
   } catch (error) {
     session.value = { state: 'unreachable', failure: asFailure(error) };
   }
+}
+
+/**
+ * The token in the address, as `sluice serve` prints it: behind the `#`, which browsers do not send. It is taken out, so that
+ * it stays in neither the address bar nor the history.
+ */
+function takeToken(): string | null {
+  const token = /^#token=([\w.~-]+)$/.exec(location.hash)?.[1];
+  if (token === undefined) return null;
+  history.replaceState(history.state, '', location.pathname + location.search);
+  return token;
+}
+
+/** Lets the person sign in who may only read without a token. */
+export function askForToken(): void {
+  session.value = { state: 'signed-out' };
 }
 
 /** Loads the session now, and again after every 401: an expired session leads to the sign-in form. */

@@ -26,7 +26,8 @@ export function SignIn() {
         onInput={(event) => (token.value = event.currentTarget.value)}
       />
       <p id="token-help" class={refusal.value === null ? 'help' : 'wrong'} role="status">
-        {refusal.value ?? 'A token from the server’s configuration. Your decisions are recorded under its name.'}
+        {refusal.value ??
+          'A token from the server’s configuration, or the one that sluice token prints. Your decisions are recorded under its name.'}
       </p>
       <button type="submit" class="primary">
         Sign in

@@ -4,6 +4,8 @@ import type { Command } from 'commander';
 import type { ShownDemo } from '../../dispatch/index.js';
 import type { Metrics } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
+import { loadCommandConfig } from '../load-command-config.js';
+import type { Config } from '../../config/index.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { withContext, withContextOptions, loadLogger, workerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
@@ -65,16 +67,13 @@ interface Serving {
 }
 
 async function serve(context: CommandContext, { flags, io, interruption }: Serving): Promise<ExitCode> {
-  const [{ runServer }, { settingsFromConfig }, { createMetrics }, { openTracing }] = await Promise.all([
-    import('../../server/index.js'),
-    import('../../server/index.js'),
-    import('../../server/index.js'),
-    import('../../server/index.js'),
-  ]);
-  const { createNotifyPost } = await import('../../config/index.js');
+  const [{ runServer, settingsFromConfig, createMetrics, openTracing }, { createNotifyPost }, { watchTokens }] =
+    await Promise.all([import('../../server/index.js'), import('../../config/index.js'), import('../watch-tokens.js')]);
   const { config, wrappers, store, lead, logger } = context;
   const { data, server: fileSettings = {} } = config;
-  const settings = settingsFromConfig(config, { env: process.env, cwd: process.cwd() });
+  const host = flags.host ?? fileSettings.host;
+  const localToken = await chooseLocalToken(config, host);
+  const settings = settingsFromConfig(config, { env: process.env, cwd: process.cwd(), localToken });
   const notifyPost = createNotifyPost(config, process.env);
   const tracing = await openTracing(logger);
   const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: fileSettings.drift_threshold });
@@ -92,13 +91,22 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       port: flags.port ?? fileSettings.port ?? DEFAULT_PORT,
       ...omitUndefined({
         worker: services.worker,
-        host: flags.host ?? fileSettings.host,
+        host,
         notify: notifyPost === undefined ? undefined : { post: notifyPost, consoleUrl: config.notify?.console_url },
       }),
     });
+    const stopWatching = watchTokens({
+      config,
+      env: process.env,
+      load: async () => loadCommandConfig(flags, { ...io, ask: undefined }),
+      isLocal: localToken !== undefined,
+      replace: (tokens) => running.server.replaceTokens(tokens),
+      logger,
+    });
     try {
       await io.stdout.write(`${running.url}\n`);
-      await announce({ data }, { io, logger });
+      const page = localToken === undefined ? running.url : `${running.url}/#token=${localToken}`;
+      await announce({ data, console: page }, { io, logger });
       await services.showDemo();
       await untilInterrupted(interruption);
       const graceS = fileSettings.grace_s ?? DEFAULT_GRACE_S;
@@ -107,6 +115,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       await running.stop({ graceMs: graceS * 1000 });
       return EXIT.success;
     } finally {
+      stopWatching();
       // Also if the address could not be printed.
       await running.stop({ graceMs: 0 });
     }
@@ -115,13 +124,23 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
   }
 }
 
+/** The token of this user, for a server that only this machine can reach and that has none configured. */
+async function chooseLocalToken(config: Config, host: string | undefined): Promise<string | undefined> {
+  const [{ DEFAULT_HOST, isLoopback }, { openLocalToken, readTokens }] = await Promise.all([
+    import('../../server/index.js'),
+    import('../../config/index.js'),
+  ]);
+  if (!isLoopback(host ?? DEFAULT_HOST) || readTokens(config, process.env).length > 0) return undefined;
+  return (await openLocalToken(process.env)).value;
+}
+
 /** Says what a person needs to know at the start: as text at a terminal, otherwise in the log. Programs read the address on stdout. */
 async function announce(
-  { data }: { readonly data: string },
+  facts: { readonly data: string; readonly console: string },
   { io, logger }: Pick<Serving, 'io'> & Pick<CommandContext, 'logger'>,
 ): Promise<void> {
-  if (io.stderr.isTerminal) await io.stderr.write(formatLine(`data folder: ${data}`));
-  else logger.info('server started', { data });
+  if (!io.stderr.isTerminal) logger.info('server started', facts);
+  else await io.stderr.write(formatLine(`console: ${facts.console}`) + formatLine(`data folder: ${facts.data}`));
 }
 
 interface ServiceOptions {

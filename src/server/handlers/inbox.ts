@@ -26,7 +26,8 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
 
   /** With tokens the token's name is who decides; without tokens the request may name anyone. */
   function readResolveRequest(id: string, { who, ...answer }: Answer, caller: Caller): ResolveRequest {
-    if (settings.tokens.length > 0 && who !== undefined && who !== caller.name) {
+    const isNamed = settings.tokens.length > 0 && settings.openRead !== true;
+    if (isNamed && who !== undefined && who !== caller.name) {
       throw new RequestError('INVALID_BODY', `"who" must be the name of your token, "${caller.name}". Omit it.`);
     }
     return { ...answer, id, who: who ?? caller.name };

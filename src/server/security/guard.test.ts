@@ -11,6 +11,63 @@ const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 const withTokens = async (settings = {}) => openServer({ settings: { tokens, ...settings } });
 const problem = async (answer: Response) => ({ status: answer.status, code: (await readJson(answer))['code'] });
 
+describe('on loopback with the token of the user', () => {
+  const value = 'the-generated-token-of-this-user';
+  const all = ['read', 'run', 'decide'] as const;
+  const openLocal = async () =>
+    openServer({ settings: { tokens: [{ name: 'local', scopes: all, value }], openRead: true } });
+  const rejection = { action: 'reject', why: 'x' };
+
+  it('reading needs no token, running and deciding do', async () => {
+    const { get, post, work } = await openLocal();
+    expect((await get('/v1/runs')).status).toBe(200);
+    expect((await post('/v1/parse', { text: '{a: 1}' })).status).toBe(200);
+    expect(await readJson(get('/v1/session'))).toEqual({ name: 'anonymous', scopes: ['read'], needs_token: true });
+    const refused = { status: 401, code: 'TOKEN_REFUSED' };
+    const run = { engine: 'codex', prompt: 'x', workdir: work };
+    expect(await problem(await post('/v1/runs', run))).toEqual(refused);
+    expect(await problem(await post('/v1/inbox/1/resolve', rejection))).toEqual(refused);
+    expect(await problem(await post('/v1/runs', run, bearer('wrong')))).toEqual(refused);
+    expect((await post('/v1/runs', run, bearer(value))).status).toBe(201);
+    expect((await post('/v1/inbox/1/resolve', rejection, bearer(value))).status).toBe(404);
+    expect(await readJson(get('/v1/session', bearer(value)))).toMatchObject({ name: 'local', scopes: all });
+  });
+
+  it('a page that was signed in by it may do what the user may', async () => {
+    const { post } = await openLocal();
+    const cookie = (await post('/v1/session', { token: value })).headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect((await post('/v1/inbox/1/resolve', rejection, { cookie })).status).toBe(404);
+    expect((await post('/v1/inbox/1/resolve', rejection, { cookie, origin: 'https://evil.example' })).status).toBe(403);
+  });
+
+  it('who decides may say their name: the token is of whoever uses this machine', async () => {
+    const { post } = await openLocal();
+    const named = await post('/v1/inbox/1/resolve', { ...rejection, who: 'Ada' }, bearer(value));
+    expect(await problem(named)).toMatchObject({ status: 404 });
+  });
+
+  it('a page of another site may not read', async () => {
+    const { get } = await openLocal();
+    expect((await get('/v1/runs', { origin: 'https://evil.example' })).status).toBe(403);
+  });
+
+  it('another address than loopback is refused', async () => {
+    const settings = { tokens: [{ name: 'local', scopes: all, value }], openRead: true };
+    await expect(openServer({ host: '0.0.0.0', settings })).rejects.toMatchObject({ code: 'TOKENS_NEEDED' });
+  });
+
+  it('is replaced without a restart: the old one and its sessions are over', async () => {
+    const { get, post, replaceTokens } = await openLocal();
+    const cookie = (await post('/v1/session', { token: value })).headers.get('set-cookie')?.split(';')[0] ?? '';
+    replaceTokens([{ name: 'local', scopes: all, value: 'another-token-of-this-user' }]);
+    expect((await get('/v1/session', bearer(value))).status).toBe(401);
+    expect(await readJson(get('/v1/session', { cookie }))).toMatchObject({ name: 'anonymous' });
+    expect(await readJson(get('/v1/session', bearer('another-token-of-this-user')))).toMatchObject({ name: 'local' });
+    replaceTokens([]);
+    expect((await post('/v1/inbox/1/resolve', rejection)).status).toBe(401);
+  });
+});
+
 describe('on loopback without tokens', () => {
   it('every caller on this machine has all scopes', async () => {
     const { get, post } = await openServer();

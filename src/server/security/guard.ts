@@ -2,11 +2,12 @@ import type { Context } from 'hono';
 import type { Endpoint } from '../../api/index.js';
 import { readHeader, readIncomingMessage } from '../http/read-request.js';
 import { RequestError } from '../http/problem.js';
+import type { Token } from '../../config/index.js';
 import type { ServerSettings } from '../server-settings.js';
 import { groupAddress, isLoopback, nameInHost, isCrossSite } from './origin.js';
 import { createRateLimit } from './rate-limit.js';
 import { createSessions } from './sessions.js';
-import { readCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS } from './tokens.js';
+import { readCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS, READER } from './tokens.js';
 import type { Caller } from './tokens.js';
 
 /** Decides which requests are admitted. */
@@ -19,6 +20,8 @@ export interface Guard {
   openSession(context: Context, token: string): { readonly caller: Caller; readonly cookie: string };
   /** The `Set-Cookie` header that ends a session. */
   closeSession(): string;
+  /** From now on only these tokens count; sessions of others are over. */
+  replaceTokens(tokens: readonly Token[]): void;
 }
 
 interface GuardPost {
@@ -30,9 +33,14 @@ interface GuardPost {
 
 /** Creates the guard of a server. */
 export function createGuard({ settings, host, clock }: GuardPost): Guard {
-  const { tokens, hosts, origins, https, limits } = settings;
-  const findToken = createTokenCheck(tokens);
-  const sessions = createSessions(tokens, { https, clock });
+  const { hosts, origins, https, limits, openRead = false } = settings;
+  const know = (tokens: readonly Token[]) => ({
+    isEmpty: tokens.length === 0,
+    find: createTokenCheck(tokens),
+    sessions: createSessions(tokens, { https, clock }),
+  });
+  let known = know(settings.tokens);
+  const stranger = openRead ? READER : ANONYMOUS;
   const requests = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
   const anonymousRequests = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
   const refusals = createRateLimit({ perMinute: limits.refusalsPerMinute, clock });
@@ -58,8 +66,8 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
   }
 
   /** Failed attempts are counted by address: guessing is slow, and seen in the log. */
-  function checkToken(context: Context, sent: string): (typeof tokens)[number] {
-    const token = findToken(sent);
+  function checkToken(context: Context, sent: string): Token {
+    const token = known.find(sent);
     // A right token is never refused: whoever shares an address with a guesser could be locked out.
     if (token !== undefined) return token;
     if (!refusals.take(readAddress(context))) throw tooMany('Too many failed attempts from this address.');
@@ -67,14 +75,14 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
   }
 
   function identify(context: Context): { readonly caller: Caller; readonly isAmbient: boolean } {
-    if (tokens.length === 0) return { caller: LOCAL_CALLER, isAmbient: true };
+    if (known.isEmpty) return { caller: LOCAL_CALLER, isAmbient: true };
     const authorization = readHeader(context, 'authorization');
     if (authorization !== undefined) {
       const sent = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
       return { caller: readCaller(checkToken(context, sent)), isAmbient: false };
     }
-    const caller = sessions.read(readHeader(context, 'cookie') ?? '');
-    return { caller: caller ?? ANONYMOUS, isAmbient: true };
+    const caller = known.sessions.read(readHeader(context, 'cookie') ?? '');
+    return { caller: caller ?? stranger, isAmbient: true };
   }
 
   function refuseCrossSite(context: Context): void {
@@ -98,12 +106,15 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
       const { caller, isAmbient } = identify(context);
       // Without an explicit token the request may come from a page that acts on its own.
       if (isAmbient && (method !== 'GET' || scope !== 'none')) refuseCrossSite(context);
-      const isAllowed =
-        caller === ANONYMOUS ? anonymousRequests.take(readAddress(context)) : requests.take(caller.name);
+      const isAllowed = caller === stranger ? anonymousRequests.take(readAddress(context)) : requests.take(caller.name);
       if (!isAllowed) throw tooMany('Rate limit exceeded.');
       if (caller.scopes.has(scope)) return caller;
-      if (caller === ANONYMOUS) {
-        throw new RequestError('TOKEN_REFUSED', 'A token is required. Send it as "Authorization: Bearer <token>".');
+      if (caller === stranger) {
+        const where = openRead ? ' "sluice serve" prints it at its start, and "sluice token" shows it.' : '';
+        throw new RequestError(
+          'TOKEN_REFUSED',
+          `A token is required. Send it as "Authorization: Bearer <token>".${where}`,
+        );
       }
       throw new RequestError(
         'SCOPE_MISSING',
@@ -112,9 +123,13 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
     },
     openSession(context, sent) {
       const token = checkToken(context, sent);
-      return { caller: readCaller(token), cookie: sessions.open(token) };
+      return { caller: readCaller(token), cookie: known.sessions.open(token) };
     },
-    closeSession: () => sessions.close(),
+    closeSession: () => known.sessions.close(),
+    replaceTokens(tokens) {
+      // Without any, everyone would be let in: whoever wants that creates another server.
+      if (tokens.length > 0) known = know(tokens);
+    },
   };
 }
 

@@ -11,6 +11,9 @@ export interface Caller {
 /** The caller on loopback without tokens: everything is allowed. */
 export const LOCAL_CALLER: Caller = { name: 'local', scopes: new Set(['none', 'read', 'run', 'decide']) };
 
+/** A caller on loopback that has no token, where reading needs none. */
+export const READER: Caller = { name: 'anonymous', scopes: new Set(['none', 'read']) };
+
 /** A caller without a token. */
 export const ANONYMOUS: Caller = { name: 'anonymous', scopes: new Set(['none']) };
 

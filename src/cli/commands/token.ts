@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+import { openLocalToken, rotateLocalToken } from '../../config/index.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode } from '../failure.js';
+
+/** Adds `sluice token` to the program. */
+export function addTokenCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  program
+    .command('token')
+    .description('print your token for servers on this machine that have none configured')
+    .option('--rotate', 'replace it; running servers accept the new one within seconds')
+    .action(async ({ rotate }: { readonly rotate?: boolean }) => {
+      const { value } = await (rotate === true ? rotateLocalToken : openLocalToken)(process.env);
+      await io.stdout.write(`${value}\n`);
+      end(EXIT.success);
+    });
+}

@@ -1,0 +1,46 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { findLocalTokenFile, readLocalToken } from '../config/index.js';
+import type { Config } from '../config/index.js';
+import { getErrorMessage } from '../base/index.js';
+import type { Logger } from '../base/index.js';
+import { readTokenSettings } from '../server/index.js';
+import type { ServerSettings } from '../server/index.js';
+
+/** How often the files are looked at. */
+const EVERY_MS = 1000;
+
+interface TokenWatch {
+  readonly config: Pick<Config, 'file'>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Reads the configuration again. */
+  readonly load: () => Promise<Pick<Config, 'tokens'>>;
+  /** Whether the token of this user counts here. */
+  readonly isLocal: boolean;
+  readonly replace: (tokens: ServerSettings['tokens']) => void;
+  readonly logger: Logger;
+  readonly everyMs?: number;
+}
+
+/**
+ * Follows the files that tokens come from: a server takes new ones without a restart. A file that cannot be read, or that is
+ * not trusted any more, changes nothing. Returns what ends it.
+ */
+export function watchTokens({ config, env, load, isLocal, replace, logger, ...options }: TokenWatch): () => void {
+  const files = [config.file, isLocal ? findLocalTokenFile(env) : null].filter((file) => file !== null);
+  const reload = async (): Promise<void> => {
+    try {
+      const localToken = isLocal ? await readLocalToken(env) : undefined;
+      const { tokens } = readTokenSettings(await load(), { env, localToken });
+      if (tokens.length === 0) throw new Error('there is no token left');
+      replace(tokens);
+      logger.info('tokens reloaded', { tokens: tokens.map(({ name }) => name) });
+    } catch (error) {
+      logger.warn('cannot reload the tokens; the old ones stay valid', { error: getErrorMessage(error) });
+    }
+  };
+  const listener = (): void => void reload();
+  for (const file of files) watchFile(file, { interval: options.everyMs ?? EVERY_MS, persistent: false }, listener);
+  return () => {
+    for (const file of files) unwatchFile(file, listener);
+  };
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { link, lstat, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getErrorCode } from '../base/index.js';
+import { findUserFolder, makeFolder, openNew, readSmallFile } from '../files/index.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The token of this user on this machine, for servers on loopback without configured tokens. */
+export interface LocalToken {
+  readonly value: string;
+  /** The file that holds it, for this user alone; null if it could not be stored and is good for this start only. */
+  readonly file: string | null;
+}
+
+/** What a token looks like: 32 random bytes. Anything else in the file was not written by us. */
+const TOKEN = /^[\w-]{43}$/;
+const TOKEN_FILE_BYTES = 1024;
+
+/** Where the token is, whether it exists or not; outside of every project. */
+export function findLocalTokenFile(env: Environment): string {
+  return join(findUserFolder(env), 'token');
+}
+
+/** The stored token; undefined if there is none, or if others could have read or written it. */
+export async function readLocalToken(env: Environment): Promise<string | undefined> {
+  const file = findLocalTokenFile(env);
+  const found = await lstat(file).catch(() => undefined);
+  if (found?.isFile() !== true || (found.mode & 0o077) !== 0 || !isOwn(found.uid)) return undefined;
+  const value = (await readSmallFile(file, TOKEN_FILE_BYTES).catch(() => undefined))?.trim() ?? '';
+  return TOKEN.test(value) ? value : undefined;
+}
+
+/**
+ * The token of this user, generated at first use. Where it cannot be stored, it is good for this start only.
+ *
+ * @example
+ * const { value, file } = await openLocalToken(process.env)
+ */
+export async function openLocalToken(env: Environment): Promise<LocalToken> {
+  const file = findLocalTokenFile(env);
+  const stored = await readLocalToken(env);
+  if (stored !== undefined) return { value: stored, file };
+  const value = generateToken();
+  try {
+    return await storeToken(file, value, env);
+  } catch {
+    return { value, file: null };
+  }
+}
+
+/** Replaces the token: running servers take the new one within seconds, and sessions of the old one end. */
+export async function rotateLocalToken(env: Environment): Promise<LocalToken> {
+  const file = findLocalTokenFile(env);
+  await rm(file, { force: true });
+  return storeToken(file, generateToken(), env);
+}
+
+function generateToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** The file appears whole: whoever finds it has the token. */
+async function storeToken(file: string, value: string, env: Environment): Promise<LocalToken> {
+  await makeFolder(findUserFolder(env));
+  const written = `${file}.${randomBytes(6).toString('hex')}`;
+  const handle = await openNew(written, 0o600);
+  try {
+    await handle.writeFile(`${value}\n`);
+    await handle.close();
+    await link(written, file).catch(async (error: unknown) => {
+      if (getErrorCode(error) !== 'EEXIST') throw error;
+      // Others could have read what is there: it is replaced. Otherwise another start was faster.
+      if ((await readLocalToken(env)) === undefined) await rename(written, file);
+    });
+    return { value: (await readLocalToken(env)) ?? value, file };
+  } finally {
+    await rm(written, { force: true });
+  }
+}
+
+function isOwn(uid: number): boolean {
+  return process.getuid === undefined || process.getuid() === uid;
+}
