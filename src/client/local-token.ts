@@ -19,19 +19,16 @@ export function findToken(url: string): string | undefined {
   // Never to another machine: the token would be theirs.
   if (found?.getBuiltinModule === undefined || !isThisMachine(url)) return undefined;
   const { XDG_DATA_HOME: data = '', HOME: home = '' } = found.env;
-  const folder = data.startsWith('/') ? data : `${home === '' ? readHome(found) : home}/.local/share`;
   try {
     // No import: this file is loaded in browsers, too.
     const files = found.getBuiltinModule('node:fs') as LocalFiles;
+    const { homedir } = found.getBuiltinModule('node:os') as { homedir(): string };
+    const folder = data.startsWith('/') ? data : `${home.startsWith('/') ? home : homedir()}/.local/share`;
     const token = files.readFileSync(`${folder}/sluice/token`, 'utf8').trim();
     return token === '' ? undefined : token;
   } catch {
     return undefined;
   }
-}
-
-function readHome(found: Surroundings): string {
-  return (found.getBuiltinModule?.('node:os') as { homedir(): string }).homedir();
 }
 
 function isThisMachine(url: string): boolean {
