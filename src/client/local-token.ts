@@ -22,8 +22,8 @@ export function findToken(url: string): string | undefined {
   try {
     // No import: this file is loaded in browsers, too.
     const files = found.getBuiltinModule('node:fs') as LocalFiles;
-    const { homedir } = found.getBuiltinModule('node:os') as { homedir(): string };
-    const folder = data.startsWith('/') ? data : `${home.startsWith('/') ? home : homedir()}/.local/share`;
+    const system = found.getBuiltinModule('node:os') as { homedir(): string };
+    const folder = data.startsWith('/') ? data : `${home.startsWith('/') ? home : system.homedir()}/.local/share`;
     const token = files.readFileSync(`${folder}/sluice/token`, 'utf8').trim();
     return token === '' ? undefined : token;
   } catch {
