@@ -5,13 +5,16 @@
 import { gzippedSize } from './package/gzipped-size.js';
 
 const ENTRY = './src/entries/json.ts';
+/** `aim`: what was asked for. `limit`: what is reached; the decision says why it is more. */
 const LIMITS = [
-  { what: 'sluice/json', names: undefined, limit: 23_600 },
-  { what: 'parse of sluice/json alone', names: ['parse'], limit: 19_650 },
+  { what: 'sluice/json', names: undefined, aim: 20_000, limit: 23_600 },
+  { what: 'parse of sluice/json alone', names: ['parse'], aim: 17_000, limit: 19_700 },
 ] as const;
 
-for (const { what, names, limit } of LIMITS) {
+for (const { what, names, aim, limit } of LIMITS) {
   const size = await gzippedSize(ENTRY, names);
-  console.log(`${what}: ${(size / 1000).toFixed(2)} kB minified and gzipped, limit ${limit / 1000} kB`);
+  console.log(
+    `${what}: ${(size / 1000).toFixed(2)} kB minified and gzipped, limit ${limit / 1000} kB, aim ${aim / 1000} kB`,
+  );
   if (size > limit) process.exitCode = 1;
 }
