@@ -52,6 +52,34 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(claimed[0]?.order).toMatchObject({ state: 'running', order: record.order });
     });
 
+    it('finds what can be claimed behind many runs that cannot', async () => {
+      const store = await openSite(await makeSite());
+      const submit = async (issueRef: string, change: Parameters<typeof sampleSubmission>[0], workerType = 'script') =>
+        (await store.submitOrder(sampleSubmission({ issue_ref: issueRef, ...change }, { workerType }))).record.run;
+      const claim = async () => {
+        const claimed = await store.claimRun(sampleClaim('w1', { concurrency: { full: 1 } }));
+        return claimed?.record.order?.issue_ref ?? claimed?.record.id;
+      };
+      await submit('held#1', { repo_dir: '/held', priority: 9 });
+      await submit('shared#1', { repo_dir: '/shared', priority: 9, isolation: 'worktree' });
+      await submit('full#1', { repo_dir: '/full', priority: 9 }, 'full');
+      expect([await claim(), await claim(), await claim()]).toEqual(['held#1', 'shared#1', 'full#1']);
+
+      for (let number = 2; number <= 120; number += 1) {
+        await submit(`held#${number}`, { repo_dir: '/held', priority: 5 });
+        await submit(`shared#${number}`, { repo_dir: '/shared', priority: 5 });
+        await submit(`full#${number}`, { repo_dir: `/full/${number}`, priority: 5 }, 'full');
+      }
+      expect(await claim()).toBeUndefined();
+      await store.createRun({ id: 'low', spec: specIn('/free'), ...QUEUED });
+      await submit('urgent#1', { repo_dir: '/other', priority: 1 });
+      await submit('shared#other', { repo_dir: '/shared', priority: 2, isolation: 'worktree' });
+      const canceled = await submit('held#canceled', { repo_dir: '/held', priority: 3 });
+      await store.requestCancel(canceled, NOW);
+      const order = [await claim(), await claim(), await claim(), await claim(), await claim()];
+      expect(order).toEqual(['held#canceled', 'shared#other', 'urgent#1', 'low', undefined]);
+    });
+
     it('can be limited to orders, or to runs without one', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: specIn('/a'), ...QUEUED });

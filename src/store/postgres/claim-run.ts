@@ -2,7 +2,7 @@ import type { RunStore } from '../../runs/index.js';
 import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
 import { readColumns, readOrder, closeDigest, digestValues, readRun } from './rows.js';
 import type { Context } from './context.js';
-import type { Queryable } from './driver.js';
+import type { Queryable, Row } from './driver.js';
 import { NOTIFY_QUEUE } from './queue.js';
 
 /** Claims are serialized across all machines, so that each can count the claims of the others. */
@@ -23,33 +23,33 @@ type ClaimRun = Pick<
 /** Claims runs, and lets the holder of a claim start, renew, release and end them. */
 export function createClaimRun({ database }: Context): ClaimRun {
   return {
-    claimRun: ({ worker, leaseMs, now, takes, concurrency = {}, workerTypes }) =>
-      database.transaction(async (transaction) => {
-        // A separate statement, so that the next one sees what the previous claim has written.
-        await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [CLAIM_LOCK]);
-        const limits = Object.entries(concurrency);
-        const { rows } = await transaction.query(CLAIM, [
-          worker.worker_id,
-          worker.host,
-          worker.pid,
-          worker.pid_started,
-          now + leaseMs,
-          workerTypes ?? null,
-          limits.map(([type]) => type),
-          limits.map(([, limit]) => limit),
-          now,
-          takes?.includes('orders') !== false,
-          takes?.includes('runs') !== false,
-        ]);
-        if (rows[0] === undefined) return undefined;
-        const record = readRun(rows[0]);
-        if (record.order === null) return { record, order: null, unresolved: [] };
-        const { rows: orders } = await transaction.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [
-          record.id,
-        ]);
-        const order = orders[0] === undefined ? null : readOrder(orders[0]);
-        return { record, order, unresolved: await findUnresolved(transaction, order?.order.depends_on ?? []) };
-      }),
+    async claimRun({ worker, leaseMs, now, takes, concurrency = {}, workerTypes }) {
+      const limits = Object.entries(concurrency);
+      const values = [
+        worker.worker_id,
+        worker.host,
+        worker.pid,
+        worker.pid_started,
+        now + leaseMs,
+        workerTypes ?? null,
+        limits.map(([type]) => type),
+        limits.map(([, limit]) => limit),
+        now,
+        takes?.includes('orders') !== false,
+        takes?.includes('runs') !== false,
+      ];
+      // Without a queue there is no need to wait for the others.
+      const { rows: queued } = await database.query(ANY_QUEUED, [now]);
+      if (queued.length === 0) return undefined;
+      const claimed = await database.transaction(async (transaction) => claimNext(transaction, values));
+      if (claimed === undefined) return undefined;
+      // After the claims of others may go on: what is read now belongs to the claimed run.
+      const record = readRun(claimed);
+      if (record.order === null) return { record, order: null, unresolved: [] };
+      const { rows: orders } = await database.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [record.id]);
+      const order = orders[0] === undefined ? null : readOrder(orders[0]);
+      return { record, order, unresolved: await findUnresolved(database, order?.order.depends_on ?? []) };
+    },
 
     async markStarted({ id, workerId, now, spec, baseCommit }) {
       // One update with a case, because cancellation may be requested at the moment of the start.
@@ -161,19 +161,68 @@ const IS_HELD = `state IN ('running', 'waiting')`;
 const IS_CANCELED = `cancel_requested AND started_at IS NULL`;
 const UNCLAIMED = `state = 'queued', lease_until = NULL, worker_id = NULL, owner_host = NULL, owner_pid = NULL, owner_pid_started = NULL`;
 
+const ANY_QUEUED = `SELECT 1 FROM sluice.runs WHERE state = 'queued' AND not_before <= $1 LIMIT 1`;
+
+/** Claims the next run: among the first in the queue, else the first of each lane, unless there are too many of those. */
+async function claimNext(transaction: Queryable, values: readonly unknown[]): Promise<Row | undefined> {
+  // A separate statement, so that the next one sees what the previous claim has written.
+  await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [CLAIM_LOCK]);
+  const { rows: first } = await transaction.query(claimFrom(FIRST_QUEUED), values, 'claim-first');
+  if (first[0] !== undefined) return first[0];
+  const { rows: counted } = await transaction.query(COUNT_LANES);
+  const isFew = readColumns(counted[0] ?? {}).number('lanes') <= MOST_LANES;
+  const { rows } = await transaction.query(claimFrom(isFew ? FIRST_OF_LANES : ALL_QUEUED), values);
+  return rows[0];
+}
+
+/** With more lanes than this, one after the other is not faster than run after run. */
+const MOST_LANES = 2000;
+
+/** As in the index `runs_lanes`. */
+const LANE = `(folder || E'\\n' || exclusive::text || E'\\n' || coalesce(worker_type, ''))`;
+
+const ALL_QUEUED = `SELECT * FROM sluice.runs WHERE state = 'queued' ORDER BY priority DESC, seq`;
+
+/** Most of the time one of the first can be claimed. */
+const FIRST_QUEUED = `${ALL_QUEUED} LIMIT 256`;
+
+/** Steps from lane to lane. */
+const LANES = `
+  WITH RECURSIVE steps (lane) AS (
+    (SELECT ${LANE} FROM sluice.runs WHERE state = 'queued' ORDER BY ${LANE} LIMIT 1)
+    UNION ALL
+    SELECT (SELECT ${LANE} FROM sluice.runs WHERE state = 'queued' AND ${LANE} > steps.lane ORDER BY ${LANE} LIMIT 1)
+    FROM steps WHERE steps.lane IS NOT NULL
+  )
+  SELECT lane FROM steps WHERE lane IS NOT NULL LIMIT ${MOST_LANES + 1}`;
+
+const COUNT_LANES = `SELECT count(*) AS lanes FROM (${LANES}) AS lanes`;
+
+/**
+ * Thousands may wait for a few folders. Runs of one lane (folder, way of using it, worker type) can all be claimed or none of
+ * them, apart from canceled ones, so the first of each lane is enough.
+ */
+const FIRST_OF_LANES = `
+  SELECT firsts.* FROM (${LANES}) AS lanes CROSS JOIN LATERAL (
+    SELECT * FROM sluice.runs WHERE state = 'queued' AND ${LANE} = lanes.lane AND not_before <= $9
+    ORDER BY priority DESC, seq LIMIT 1) AS firsts
+  UNION ALL
+  SELECT * FROM sluice.runs WHERE state = 'queued' AND cancel_requested`;
+
 /**
  * Two runs share a folder only if neither needs it exclusively. A canceled order needs no folder: it is settled without a
  * process.
  */
-const CLAIM = `
+function claimFrom(queue: string): string {
+  return `
   WITH busy AS MATERIALIZED (
     SELECT worker_type, folder, exclusive FROM sluice.runs WHERE ${IS_HELD}
   ), full_types AS MATERIALIZED (
     SELECT type FROM unnest($7::text[], $8::double precision[]) AS limits (type, most)
     WHERE (SELECT count(*) FROM busy WHERE busy.worker_type = type) >= most
-  ), next AS (
-    SELECT seq FROM sluice.runs AS queued
-    WHERE state = 'queued' AND not_before <= $9
+  ), candidate AS MATERIALIZED (
+    SELECT seq FROM (${queue}) AS queued
+    WHERE not_before <= $9
       AND CASE WHEN order_run_id IS NULL THEN $11::boolean ELSE $10::boolean END
       AND (worker_type IS NULL OR $6::text[] IS NULL OR worker_type = ANY ($6))
       AND (worker_type IS NULL OR worker_type NOT IN (SELECT type FROM full_types))
@@ -182,13 +231,15 @@ const CLAIM = `
       ))
     ORDER BY priority DESC, seq
     LIMIT 1
-    FOR UPDATE SKIP LOCKED
+  ), next AS (
+    SELECT seq FROM sluice.runs WHERE seq = (SELECT seq FROM candidate) AND state = 'queued' FOR UPDATE
   )
   UPDATE sluice.runs
   SET state = 'running', worker_id = $1, owner_host = $2, owner_pid = $3, owner_pid_started = $4, lease_until = $5, not_before = 0
   FROM next
   WHERE runs.seq = next.seq
   RETURNING runs.*`;
+}
 
 async function findUnresolved(transaction: Queryable, dependencies: readonly string[]): Promise<string[]> {
   if (dependencies.length === 0) return [];

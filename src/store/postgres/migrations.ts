@@ -317,4 +317,10 @@ export const MIGRATIONS: readonly string[] = [
     SELECT run_id, protocol, attempt, seq, seq, convert_to(event, 'UTF8') FROM sluice.events;
   DROP TABLE sluice.events;
   `,
+  // Claiming steps from lane to lane: runs that can all be claimed or none of them.
+  `
+  CREATE INDEX runs_lanes ON sluice.runs ((folder || E'\\n' || exclusive::text || E'\\n' || coalesce(worker_type, '')), priority DESC, seq)
+    WHERE state = 'queued';
+  CREATE INDEX runs_queued_canceled ON sluice.runs (seq) WHERE state = 'queued' AND cancel_requested;
+  `,
 ];

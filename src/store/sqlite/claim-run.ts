@@ -5,7 +5,7 @@ import { buildFailureText, createDigest } from '../run-digest.js';
 import { QUEUE } from '../wakers.js';
 import type { Wakers } from '../wakers.js';
 import type { Database } from './database.js';
-import type { SqlRow } from './driver.js';
+import type { SqlRow, SqlValue } from './driver.js';
 import { readInteger, readJsonOrNull, readOrder, readRun, readText } from './rows.js';
 
 type ClaimRun = Pick<
@@ -25,6 +25,8 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const digests = createRunDigests(database);
   const countBusy = database.prepare(COUNT_BUSY);
   const findNext = database.prepare(FIND_NEXT);
+  const findNextOfLanes = database.prepare(FIND_NEXT_OF_LANES);
+  const findNextOfAll = database.prepare(FIND_NEXT_OF_ALL);
   const claim = database.prepare(`
     UPDATE runs SET state = 'running', worker_id = ?, host = ?, pid = ?, pid_started = ?, lease_until = ?, not_before = 0
     WHERE sequence = ? RETURNING *`);
@@ -47,6 +49,15 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const findExpired = database.prepare(`
     SELECT * FROM runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= ? ORDER BY sequence LIMIT ?`);
 
+  /** The next run: among the first in the queue, else the first of each lane, unless there are too many of those. */
+  function find(wanted: readonly SqlValue[]): SqlRow | undefined {
+    const next = findNext.get(...wanted);
+    if (next !== undefined) return next;
+    const first = findNextOfLanes.get(...wanted) ?? {};
+    if (readInteger(first, 'lanes') > MOST_LANES) return findNextOfAll.get(...wanted);
+    return first['sequence'] === null ? undefined : first;
+  }
+
   /** Changes a run, inside a transaction, if the worker still holds the claim. */
   const whileHeld = async <T>({ id, workerId }: RunHold, lost: T, work: (row: SqlRow) => T): Promise<T> =>
     database.write(() => {
@@ -61,13 +72,13 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
           countBusy.all().map((row): [string, number] => [readText(row, 'worker_type'), readInteger(row, 'busy')]),
         );
         const full = Object.entries(concurrency).filter(([type, most]) => (busy.get(type) ?? 0) >= most);
-        const next = findNext.get(
+        const next = find([
           now,
           takes?.includes('orders') === false ? 0 : 1,
           takes?.includes('runs') === false ? 0 : 1,
           JSON.stringify(full.map(([type]) => type)),
           workerTypes === undefined ? null : JSON.stringify(workerTypes),
-        );
+        ]);
         if (next === undefined) return undefined;
         const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;
         const row = claim.get(workerId, host, pid, pidStarted, now + leaseMs, readInteger(next, 'sequence'));
@@ -132,6 +143,12 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   };
 }
 
+/** With more lanes than this, one after the other is not faster than run after run. */
+const MOST_LANES = 2000;
+
+/** As in the index `runs_lanes`. */
+const LANE = `(folder || char(10) || exclusive || char(10) || coalesce(worker_type, ''))`;
+
 const IS_HELD = `state IN ('running', 'waiting')`;
 const UNCLAIMED = `state = 'queued', lease_until = NULL, worker_id = NULL, host = NULL, pid = NULL, pid_started = NULL`;
 
@@ -145,20 +162,57 @@ const COUNT_BUSY = `
   WHERE ${IS_HELD} AND worker_type IS NOT NULL GROUP BY worker_type`;
 
 /**
- * The index is named because SQLite, without statistics, would choose one that needs sorting. Two runs share a folder
- * only if neither needs it exclusively. A canceled order needs no folder: it is settled without a process.
+ * Two runs share a folder only if neither needs it exclusively. A canceled order needs no folder: it is settled without a
+ * process.
  */
-export const FIND_NEXT = `
-  SELECT sequence FROM runs AS queued INDEXED BY runs_queued
-  WHERE state = 'queued' AND not_before <= ?1
+const IS_CLAIMABLE = `
+  not_before <= ?1
     AND CASE WHEN order_run_id IS NULL THEN ?3 ELSE ?2 END = 1
     AND (worker_type IS NULL OR worker_type NOT IN (SELECT value FROM json_each(?4)))
     AND (worker_type IS NULL OR ?5 IS NULL OR worker_type IN (SELECT value FROM json_each(?5)))
     AND (cancel_requested = 1 OR NOT EXISTS (
       SELECT 1 FROM runs AS busy INDEXED BY runs_busy
       WHERE busy.folder = queued.folder AND busy.state IN ('running', 'waiting')
-        AND (busy.exclusive = 1 OR queued.exclusive = 1)))
+        AND (busy.exclusive = 1 OR queued.exclusive = 1)))`;
+
+/** The index is named because SQLite, without statistics, would choose one that needs sorting. */
+const FIND_NEXT_OF_ALL = `
+  SELECT sequence FROM runs AS queued INDEXED BY runs_queued
+  WHERE state = 'queued' AND ${IS_CLAIMABLE}
   ORDER BY priority DESC, sequence LIMIT 1`;
+
+/** Most of the time one of the first can be claimed. */
+export const FIND_NEXT = `
+  SELECT sequence FROM (
+    SELECT * FROM runs INDEXED BY runs_queued WHERE state = 'queued' ORDER BY priority DESC, sequence LIMIT 256
+  ) AS queued
+  WHERE ${IS_CLAIMABLE}
+  ORDER BY priority DESC, sequence LIMIT 1`;
+
+/**
+ * Otherwise thousands may wait for a few folders. Runs of one lane (folder, way of using it, worker type) can all be claimed
+ * or none of them, apart from canceled ones, so the first of each lane is enough: this steps from lane to lane.
+ */
+export const FIND_NEXT_OF_LANES = `
+  WITH RECURSIVE lanes (lane) AS MATERIALIZED (
+    SELECT * FROM (SELECT ${LANE} FROM runs INDEXED BY runs_lanes WHERE state = 'queued' ORDER BY ${LANE} LIMIT 1)
+    UNION ALL
+    SELECT (
+      SELECT ${LANE} FROM runs INDEXED BY runs_lanes WHERE state = 'queued' AND ${LANE} > lanes.lane
+      ORDER BY ${LANE} LIMIT 1) AS next
+    FROM lanes WHERE lanes.lane IS NOT NULL LIMIT ${MOST_LANES + 1}
+  ), firsts (sequence) AS (
+    SELECT (
+      SELECT sequence FROM runs INDEXED BY runs_lanes WHERE state = 'queued' AND ${LANE} = lanes.lane AND not_before <= ?1
+      ORDER BY priority DESC, sequence LIMIT 1)
+    FROM lanes
+    UNION
+    SELECT sequence FROM runs INDEXED BY runs_queued_canceled WHERE state = 'queued' AND cancel_requested = 1
+  )
+  SELECT (SELECT count(*) FROM lanes) AS lanes, (
+    SELECT queued.sequence FROM firsts JOIN runs AS queued ON queued.sequence = firsts.sequence
+    WHERE ${IS_CLAIMABLE}
+    ORDER BY priority DESC, queued.sequence LIMIT 1) AS sequence`;
 
 /** Maintains the digests of runs, inside the transactions that change the runs. */
 export interface RunDigests {

@@ -325,4 +325,10 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE events;
   CREATE UNIQUE INDEX event_packs_by_position ON event_packs (run_id, protocol, attempt, last_seq, first_seq);
   `,
+  // Claiming steps from lane to lane: runs that can all be claimed or none of them.
+  `
+  CREATE INDEX runs_lanes ON runs ((folder || char(10) || exclusive || char(10) || coalesce(worker_type, '')), priority DESC, sequence)
+    WHERE state = 'queued';
+  CREATE INDEX runs_queued_canceled ON runs (sequence) WHERE state = 'queued' AND cancel_requested = 1;
+  `,
 ];

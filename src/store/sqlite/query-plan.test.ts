@@ -5,7 +5,7 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import type { ExecutionFilter } from '../../orders/ports/order-store.js';
 import type { ExecutionWindow } from '../page.js';
 import { openStore } from '../open-store.js';
-import { FIND_NEXT } from './claim-run.js';
+import { FIND_NEXT, FIND_NEXT_OF_LANES } from './claim-run.js';
 import { FIND_STORED, READ_EVENTS } from './event-log.js';
 import { executionsStatement, listStatement, ORDER_STATES } from './lists.js';
 import { FIND_DUE, LIST_SINKS, NOTE_STRANDED, REDELIVER_ALL } from './outbox.js';
@@ -100,6 +100,16 @@ describe('the query plan of', () => {
       expect(plan.filter((detail) => /TEMP B-TREE|^SCAN (?:busy|older)/.test(detail))).toEqual([]);
     },
   );
+
+  it('FIND_NEXT_OF_LANES steps through the lanes by index', async () => {
+    const plan = await explain(FIND_NEXT_OF_LANES);
+    expect(plan.filter((detail) => /runs_lanes \(<expr>[>=]/.test(detail))).toHaveLength(2);
+    expect(
+      plan.filter((detail) =>
+        /^SCAN (?!CONSTANT|lanes|firsts|json|\(subquery|runs USING (?:COVERING )?INDEX)/.test(detail),
+      ),
+    ).toEqual([]);
+  });
 
   it.each(Object.entries({ LIST_SINKS, REDELIVER_ALL }))('%s does not read delivered messages', async (_, sql) => {
     const plan = await explain(sql);
