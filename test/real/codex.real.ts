@@ -1,4 +1,6 @@
 import { describeEngine } from './describe-engine.js';
+import { describeTwoWay } from './describe-two-way.js';
 import { REAL_ENGINES } from './real-engine.js';
 
 describeEngine(REAL_ENGINES.codex);
+describeTwoWay(REAL_ENGINES.codex);

@@ -61,7 +61,8 @@ export const codexLauncher: Launcher = {
  */
 function permissionOptions({ permissions, asks, workdir, runDir }: LaunchRequest): string[] {
   const guarded = [
-    `--config=approval_policy="${asks === true ? 'untrusted' : 'never'}"`,
+    // The policy that asks is one of the thread: as a setting of the program it is refused.
+    ...(asks === true ? [] : ['--config=approval_policy="never"']),
     `--config=projects={${text(workdir)}={trust_level="untrusted"}}`,
   ];
   switch (permissions) {
