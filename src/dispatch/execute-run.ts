@@ -1,9 +1,10 @@
 import type { ClaimedRun } from '../runs/index.js';
 import { holdClaim } from './hold-claim.js';
 import type { HeldClaim } from './hold-claim.js';
+import type { RunRecord } from '../records/index.js';
 import { executeOrder } from './order/execute-order.js';
 import { retryStore } from './retry-store.js';
-import { acquireFolder, CANCELED_BEFORE_START, runToEnd } from './run-to-end.js';
+import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from './run-to-end.js';
 import type { WorkContext } from './worker-options.js';
 
 /** Executes a claimed run from the folder lock to its end; with its order, if it carries one. */
@@ -33,10 +34,28 @@ async function executePlainRun(
     const started = await retryStore(async () => store.markStarted({ id, workerId, now: clock() }), context);
     if (started === 'lost') return;
     const result =
-      started === 'canceled' ? CANCELED_BEFORE_START : await runToEnd(context, { id, workerId, spec, lock }, claim);
+      started === 'canceled'
+        ? CANCELED_BEFORE_START
+        : await runToEnd(context, { id, workerId, spec, lock, mayDetach: true }, claim);
+    if (isDetached(result)) return;
     await retryStore(async () => store.endRun({ id, workerId, result, now: clock() }), context);
   } finally {
     await lock?.release();
+  }
+}
+
+/** Goes on with a run whose worker is gone, after its claim was taken over. */
+export async function resumeAdopted(context: WorkContext, record: RunRecord, workerId: string): Promise<void> {
+  const { id, spec, state: resumes } = record;
+  const { store, clock } = context;
+  const claim = holdClaim(context, { id, workerId });
+  try {
+    const run = { id, workerId, spec, lock: undefined, resumes, mayDetach: true };
+    const result = await runToEnd(context, run, claim);
+    if (isDetached(result)) return;
+    await retryStore(async () => store.endRun({ id, workerId, result, now: clock() }), context);
+  } finally {
+    await claim.end();
   }
 }
 

@@ -63,7 +63,7 @@ describe('reconcile', () => {
     const { reconcileAll, pass, run } = await withClaim(await makeDeadWorker(), false);
     expect(await reconcileAll()).toMatchObject({ requeued: 0 });
     pass(60_001);
-    expect(await reconcileAll()).toEqual({ requeued: 1, ended: 0, held: 0, processes: 0 });
+    expect(await reconcileAll()).toEqual({ requeued: 1, ended: 0, held: 0, adopted: 0, processes: 0 });
     expect(await run()).toMatchObject({ state: 'queued', owner: null });
   });
 

@@ -6,7 +6,8 @@ import { STREAM_BYTES } from '../orders/index.js';
 import type { Lead } from '../orders/index.js';
 import type { InboxItem, RunRecord } from '../records/index.js';
 import { readLastAttempt, runFolderPath } from '../run-folder/index.js';
-import { endOrphans, failedResult, getProcessState } from '../runs/index.js';
+import { DEFAULT_LIMITS, endOrphans, failedResult, getProcessState, listLaunchers } from '../runs/index.js';
+import type { RunPorts } from '../runs/index.js';
 import type { Store } from '../store/index.js';
 import { isInProgress } from './claims-in-progress.js';
 import type { LostRunCode } from './lost-run-codes.js';
@@ -25,6 +26,10 @@ export interface ReconcileOptions {
   readonly isAbandoned?: (run: RunRecord) => boolean;
   /** How often an order whose worker died on this machine is queued again, under a new run id; 0 by default. */
   readonly workerLostRetries?: number;
+  /** Agents of the configuration: their runs may be resumed too. */
+  readonly agents?: RunPorts['agents'];
+  /** Takes over a run of this host that can be resumed; false if that is not possible now. Only a worker can. */
+  readonly adopt?: (run: RunRecord) => Promise<boolean>;
 }
 
 /** What was reconciled. */
@@ -35,6 +40,8 @@ export interface Reconciliation {
   readonly ended: number;
   /** Their lease has expired, but the worker that holds them is alive: left alone. */
   readonly held: number;
+  /** Runs of this host that another worker goes on with: they wait for an answer, or are to be resumed. */
+  readonly adopted: number;
   /** Processes that had outlived their Sluice. */
   readonly processes: number;
 }
@@ -60,7 +67,8 @@ export async function reconcile(given: ReconcileOptions): Promise<Reconciliation
   const processes = await endOrphans(join(await realpath(data).catch(() => data), 'processes'), {
     isOrphan: async ({ runDir }) => isUnheld((await store.findRun(basename(runDir)))?.owner ?? null),
   });
-  const report = { requeued: await store.requeueExpired(clock()), ended: 0, held: 0, processes: processes.length };
+  const requeued = await store.requeueExpired(clock());
+  const report = { requeued, ended: 0, held: 0, adopted: 0, processes: processes.length };
   const seen = new Set<string>();
   for (;;) {
     const fresh = (await store.listExpiredRuns(clock())).filter(({ id }) => !seen.has(id));
@@ -77,9 +85,10 @@ export async function reconcile(given: ReconcileOptions): Promise<Reconciliation
 async function endUnlessHeld(
   options: ReconcileOptions & { readonly data: string },
   run: RunRecord,
-): Promise<'held' | 'ended'> {
+): Promise<'held' | 'ended' | 'adopted'> {
   const { owner, order } = run;
   if (owner === null || (await isHeld(owner))) return 'held';
+  if (isResumable(options, run)) return resumeLater(options, run, owner.host);
   if (owner.host !== hostname() && options.isAbandoned?.(run) === false) return 'held';
   if (order === null) {
     await options.store.endRun({ id: run.id, workerId: owner.worker_id, result: ORPHANED, now: options.clock() });
@@ -94,6 +103,25 @@ async function endUnlessHeld(
 /** Notes of processes are files: the store has the last word on who holds a run. A run it does not know has no holder. */
 async function isUnheld(owner: RunRecord['owner']): Promise<boolean> {
   return owner === null || owner.host !== hostname() || !(await isHeld(owner));
+}
+
+/** Whether another worker can go on with a run: it waits for an answer or says so, and its engine has sessions. */
+function isResumable({ agents, clock }: ReconcileOptions, run: RunRecord): boolean {
+  const { order, spec, state, cancel_requested, lease_until: leaseUntil } = run;
+  if (order !== null || cancel_requested || (state !== 'waiting' && spec.resume !== 'same-host')) return false;
+  // Nothing waits longer than a person may take to answer.
+  const waitMs = (spec.limits?.wait_s ?? DEFAULT_LIMITS.wait_s) * 1000;
+  return listLaunchers(agents)[spec.engine]?.canResume === true && (leaseUntil ?? 0) + waitMs > clock();
+}
+
+/** A worker of the same host with the same data goes on with it; others leave it alone. */
+async function resumeLater(
+  { adopt, data }: ReconcileOptions & { readonly data: string },
+  run: RunRecord,
+  host: string,
+): Promise<'held' | 'adopted'> {
+  if (adopt === undefined || host !== hostname() || !(await isPresent(runFolderPath(data, run.id)))) return 'held';
+  return (await adopt(run)) ? 'adopted' : 'held';
 }
 
 /** Whether a live worker holds the claim. Of another machine only the lease says so, and it has expired. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { getErrorMessage, isSluiceError } from '../base/index.js';
 import { decodeReply } from '../records/index.js';
-import type { RunResult, RunSpec } from '../records/index.js';
-import { failedResult, lockFolder, startRun } from '../runs/index.js';
+import type { RunResult, RunSpec, RunState } from '../records/index.js';
+import { failedResult, lockFolder, resumeRun, startRun } from '../runs/index.js';
 import type { FolderLock, Run, RunPorts } from '../runs/index.js';
 import type { HeldClaim } from './hold-claim.js';
 import type { LostRunCode } from './lost-run-codes.js';
@@ -45,6 +45,10 @@ export interface StartedRun {
   readonly workerId: string;
   readonly spec: RunSpec;
   readonly lock: FolderLock | undefined;
+  /** Where it is resumed: the state it was found in. */
+  readonly resumes?: RunState;
+  /** Whether it may be left while it waits, to be resumed by another worker. */
+  readonly mayDetach?: boolean;
   /** Variables beside those of the worker's environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Called once it has been started. */
@@ -53,8 +57,9 @@ export interface StartedRun {
 
 /** Runs an agent under a claim and returns its result; replies and cancellation reach it through the claim. */
 export async function runToEnd(context: WorkContext, started: StartedRun, claim: HeldClaim): Promise<RunResult> {
-  const { id, workerId, spec, lock, env } = started;
+  const { id, workerId, spec, lock, env, resumes, mayDetach = false } = started;
   const { store, clock, runs } = context;
+  let isFound = resumes === 'waiting';
   const ports: RunPorts = {
     ...runs,
     eventLog: store,
@@ -62,27 +67,42 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
     newId: () => id,
     ending: context.signal,
     environment: { ...(runs.environment ?? process.env), ...env },
+    ...(context.slots === undefined ? {} : { slot: context.slots.assign(workerId, claim.stop) }),
     onQuestion: async () => {
+      // It waits already, and an answer may have been posted.
+      if (isFound) return void (isFound = false);
       await retryStore(async () => store.markWaiting({ id, workerId, now: clock() }), context);
     },
     onUnanswered: async () => {
+      isFound = false;
       await retryStore(async () => store.markWaiting({ id, workerId, now: clock(), isOver: true }), context);
     },
     ...(lock === undefined ? {} : { folderLock: lock }),
   };
-  let run: Run;
+  let starting: Promise<Run>;
   try {
-    run = startRun(spec, ports);
+    starting = resumes === undefined ? Promise.resolve(startRun(spec, ports)) : resumeRun(id, spec, ports);
+    claim.onReply(async (reply) => (await starting).reply(decodeReply(reply)));
+    await starting;
   } catch (error) {
     // What cannot be started at all was queued without being checked: that is the run's result.
     return failedResult(isSluiceError(error) ? error.code : NOT_STARTED, getErrorMessage(error));
   }
+  const run = await starting;
   started.onRun?.(run);
-  const cancel = () => void run.cancel(String(claim.stop.reason));
-  if (claim.stop.aborted) cancel();
-  claim.stop.addEventListener('abort', cancel, { once: true });
-  claim.onReply(async (reply) => run.reply(decodeReply(reply)));
+  const stop = async (): Promise<void> => {
+    const isLeft = mayDetach && context.signal.aborted && (await run.detach());
+    if (!isLeft) await run.cancel(String(claim.stop.reason));
+  };
+  const onStop = () => void stop();
+  if (claim.stop.aborted) onStop();
+  claim.stop.addEventListener('abort', onStop, { once: true });
   const result = await run.result;
-  claim.stop.removeEventListener('abort', cancel);
+  claim.stop.removeEventListener('abort', onStop);
   return result;
+}
+
+/** Whether a run was left while it waits: it has not ended, and the next worker of this host goes on with it. */
+export function isDetached({ error }: RunResult): boolean {
+  return error?.code === 'RUN_DETACHED';
 }

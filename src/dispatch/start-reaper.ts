@@ -28,7 +28,7 @@ export interface ReaperOptions extends Omit<ReconcileOptions, 'clock' | 'data'> 
  */
 export function startReaper(options: ReaperOptions): { stop(): Promise<void> } {
   const { store, lead, data, everyMs = DEFAULT_LEASE_MS, logger = silentLogger, onRequeued } = options;
-  const { workerLostRetries = 0 } = options;
+  const { workerLostRetries = 0, agents, adopt } = options;
   const { clock = () => store.now() } = options;
   const waker = createWaker();
   const stopping = new AbortController();
@@ -41,6 +41,8 @@ export function startReaper(options: ReaperOptions): { stop(): Promise<void> } {
       data,
       clock,
       workerLostRetries,
+      ...(agents === undefined ? {} : { agents }),
+      ...(adopt === undefined ? {} : { adopt }),
       isAbandoned({ id, owner }) {
         const claim = `${id} ${owner?.worker_id ?? ''}`;
         seen.add(claim);
@@ -48,8 +50,8 @@ export function startReaper(options: ReaperOptions): { stop(): Promise<void> } {
       },
     });
     expired = seen;
-    const { requeued, ended, processes } = report;
-    if (requeued + ended + processes > 0) logger.info('reconciled', { ...report });
+    const { requeued, ended, adopted, processes } = report;
+    if (requeued + ended + adopted + processes > 0) logger.info('reconciled', { ...report });
     if (requeued > 0) onRequeued?.();
   };
   const ended = repeatWork({ name: 'reconciling', work, waker, sleepMs: everyMs, logger, signal: stopping.signal });

@@ -1,12 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import { createUlids, silentLogger } from '../base/index.js';
-import type { WorkerIdentity } from '../records/index.js';
+import type { RunRecord, WorkerIdentity } from '../records/index.js';
 import { VERSION, chooseDataFolder } from '../files/index.js';
 import { identifyOwnProcess, listLaunchers } from '../runs/index.js';
 import { whileInProgress } from './claims-in-progress.js';
-import { executeRun } from './execute-run.js';
+import { executeRun, resumeAdopted } from './execute-run.js';
 import { repeatWork } from './repeat-work.js';
+import { Slots } from './slots.js';
 import { startReaper } from './start-reaper.js';
 import { createWaker } from './waker.js';
 import type { WorkContext, Worker, WorkerOptions } from './worker-options.js';
@@ -37,7 +38,8 @@ export function startWorker(options: WorkerOptions): Worker {
   const outOfTime = new AbortController();
   // Every piece of work listens to it.
   setMaxListeners(0, outOfTime.signal);
-  const context: WorkContext = { store, lead, runs, leaseMs, clock, logger, signal: outOfTime.signal };
+  const slots = new Slots(concurrency);
+  const context: WorkContext = { store, lead, runs, leaseMs, clock, logger, slots, signal: outOfTime.signal };
   const tasks = new Set<Promise<void>>();
   const forWork = createWaker();
   const forDelivery = createWaker();
@@ -58,14 +60,16 @@ export function startWorker(options: WorkerOptions): Worker {
       )
       .finally(() => {
         tasks.delete(task);
+        slots.free(workerId);
         wake();
       });
     tasks.add(task);
   }
+  slots.onFree = wake;
 
   /** Claims runs until the queue is empty or the worker is busy. Each claim has its own name, so that each can be lost alone. */
   async function claimWork(): Promise<void> {
-    while (!stopping.signal.aborted && tasks.size < concurrency) {
+    while (!stopping.signal.aborted && !slots.isFull) {
       const workerId = `${id}/${newId()}`;
       const claimed = await store.claimRun({
         worker: await identifyWorker(workerId),
@@ -76,8 +80,21 @@ export function startWorker(options: WorkerOptions): Worker {
         ...(options.workerTypes === undefined ? {} : { workerTypes: options.workerTypes }),
       });
       if (claimed === undefined) return;
+      slots.take(workerId);
       begin(workerId, async () => executeRun(context, claimed, workerId));
     }
+  }
+
+  /** Takes over a run of this host whose worker is gone; one that waits for an answer takes no slot. */
+  async function adopt({ id: runId, owner, state }: RunRecord): Promise<boolean> {
+    if (owner === null || stopping.signal.aborted || (state !== 'waiting' && slots.isFull)) return false;
+    const workerId = `${id}/${newId()}`;
+    const worker = await identifyWorker(workerId);
+    const record = await store.adoptRun({ id: runId, from: owner.worker_id, worker, leaseMs, now: clock() });
+    if (record === undefined) return false;
+    if (record.state !== 'waiting') slots.take(workerId);
+    begin(workerId, async () => resumeAdopted(context, record, workerId));
+    return true;
   }
 
   /** Reports itself to the fleet. Whoever misses two leases is gone. */
@@ -89,7 +106,7 @@ export function startWorker(options: WorkerOptions): Worker {
       version: VERSION,
       engines: Object.keys(listLaunchers(runs.agents)),
       capacity: concurrency,
-      busy: tasks.size,
+      busy: slots.taken,
       isStopping: stopping.signal.aborted,
       now,
       aliveUntil: now + 2 * leaseMs,
@@ -130,6 +147,8 @@ export function startWorker(options: WorkerOptions): Worker {
     everyMs: options.reconcileMs ?? leaseMs,
     onRequeued: forWork.wake,
     workerLostRetries: options.workerLostRetries ?? 0,
+    ...(runs.agents === undefined ? {} : { agents: runs.agents }),
+    ...(takes.includes('runs') ? { adopt } : {}),
   });
 
   async function stop(): Promise<void> {
@@ -155,7 +174,7 @@ export function startWorker(options: WorkerOptions): Worker {
   return {
     id,
     get busy() {
-      return tasks.size;
+      return slots.taken;
     },
     wake,
     stop: async ({ graceMs } = {}) => {

@@ -2,6 +2,7 @@ import type { Logger } from '../base/index.js';
 import type { Lead } from '../orders/index.js';
 import type { RunPorts } from '../runs/index.js';
 import type { Store } from '../store/index.js';
+import type { Slots } from './slots.js';
 
 /** How long a claim holds without being renewed, by default. */
 export const DEFAULT_LEASE_MS = 30_000;
@@ -56,6 +57,8 @@ export interface WorkContext {
   readonly leaseMs: number;
   readonly clock: () => number;
   readonly logger: Logger;
+  /** Without it any number of runs may execute at once. */
+  readonly slots?: Slots;
   /** Aborted when the worker has no more time. */
   readonly signal: AbortSignal;
 }

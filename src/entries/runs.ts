@@ -1,5 +1,6 @@
 export {
   startRun,
+  resumeRun,
   defineLauncher,
   type LauncherDefinition,
   type Launcher,

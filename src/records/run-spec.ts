@@ -97,6 +97,8 @@ export const storedRunSpec = {
     input_files: { type: 'array', maxItems: 10_000, items: word },
     /** `true` reads and writes the cache, `refresh` only writes. */
     cache: { enum: [true, false, 'refresh'] },
+    /** `same-host`: when its worker is lost, another one on that host resumes its session; without it the run ends. */
+    resume: { const: 'same-host' },
     /** How often a failed contract is sent back with what was wrong; 0 by default. */
     max_retries: { type: 'integer', minimum: 0, maximum: 100 },
     model: word,

@@ -9,6 +9,8 @@ import { createRunJournal } from './capture/run-journal.js';
 import { recordUnstarted } from './attempts/run-attempt.js';
 import { runAttempts } from './attempts/run-attempts.js';
 import type { RunContext } from './attempts/run-context.js';
+import { recoverRun, remainingWait } from './attempts/recover-run.js';
+import type { RecoveredRun } from './attempts/recover-run.js';
 import { RunControl, explainStop } from './attempts/run-control.js';
 import { RunUsage } from './attempts/run-context.js';
 import { createStopwatch } from './attempts/stopwatch.js';
@@ -44,6 +46,11 @@ export interface Run {
    * says who ended it and why.
    */
   cancel(reason?: string): Promise<void>;
+  /**
+   * Leaves a run that waits for an answer: its process is ended and `result` has the code `RUN_DETACHED`, but the run has
+   * not ended; `resumeRun` goes on with it. False, without any effect, if it does not wait or its engine cannot resume.
+   */
+  detach(): Promise<boolean>;
 }
 
 /**
@@ -56,6 +63,30 @@ export interface Run {
  * const { status, value } = await run.result
  */
 export function startRun(spec: RunSpec, ports: RunPorts = {}): Run {
+  return beginRun(spec, ports, null);
+}
+
+/**
+ * Goes on with a run that was left: detached, or its process was killed. Its questions are open again when this resolves; a run
+ * that was at work goes on with its next attempt. Rejects with `RUN_NOT_RESUMABLE` if it has ended.
+ *
+ * @example
+ * const run = await resumeRun('01J…', spec)
+ * await run.reply('The second one.')
+ */
+export async function resumeRun(id: string, spec: RunSpec, ports: RunPorts = {}): Promise<Run> {
+  return new Promise((resolve, reject) => {
+    const run = beginRun(spec, { ...ports, newId: () => id }, { onDone: () => resolve(run), onFailure: reject });
+  });
+}
+
+/** Who waits until a run is recovered. */
+interface Recovery {
+  onDone(): void;
+  onFailure(error: unknown): void;
+}
+
+function beginRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Run {
   const decided = decidePorts(ports);
   const checked = checkRunSpec(spec, decided);
   const id = decided.newId();
@@ -63,7 +94,8 @@ export function startRun(spec: RunSpec, ports: RunPorts = {}): Run {
   runFolderPath(decided.data, id);
   const feed = new EventFeed(id, decided.eventLog);
   const control = new RunControl();
-  const result = runToResult(id, checked, decided, control, feed);
+  const { canResume } = getLauncher(spec.engine, decided.agents, decided.launchers);
+  const result = runToResult(id, checked, decided, control, feed, recovery);
   return {
     id,
     events: feed,
@@ -76,6 +108,12 @@ export function startRun(spec: RunSpec, ports: RunPorts = {}): Run {
       control.requestStop({ verdict: 'canceled', reason });
       await result;
     },
+    async detach() {
+      if (!control.isWaiting || !canResume || control.stop !== null) return false;
+      control.requestStop({ verdict: 'detached', reason: 'The run was left while it waits for an answer.' });
+      await result;
+      return true;
+    },
   };
 }
 
@@ -85,16 +123,23 @@ async function runToResult(
   ports: DecidedPorts,
   control: RunControl,
   feed: EventFeed,
+  recovery: Recovery | null,
 ): Promise<RunResult> {
   const { logger } = ports;
   const fields = { run_id: id, engine: checked.spec.engine };
   logger.info('run started', fields);
   try {
-    const result = await runInFolder(id, checked, ports, control, feed);
+    const result = await runInFolder(id, checked, ports, control, feed, recovery);
     logger.info('run ended', { ...fields, status: result.status, attempts: result.attempts });
     feed.end();
     return result;
   } catch (error) {
+    recovery?.onFailure(error);
+    if (isSluiceError(error) && error.code === 'RUN_DETACHED') {
+      logger.info('run left while it waits', fields);
+      feed.end();
+      return failedResult(error.code, error.message);
+    }
     // The folder or the log is broken: no event can be written, so only the result says it.
     const failure = asStorageFailure(error);
     logger.error('run failed', { ...fields, code: failure.code, error: failure.message });
@@ -111,17 +156,16 @@ async function runInFolder(
   ports: DecidedPorts,
   control: RunControl,
   feed: EventFeed,
+  recovery: Recovery | null,
 ): Promise<RunResult> {
   await makeFolder(ports.data);
   const runDir = runFolderPath(await realpath(ports.data), id);
   const folder = await createRunFolder(runDir);
-  if ((await folder.attempts()).length > 0) {
+  if (recovery === null && (await folder.attempts()).length > 0) {
     throw new SluiceError('RUN_FOLDER_TAKEN', `"${runDir}" already contains a run. Use another run id.`);
   }
-  const { otherLog: log, logger, ending } = ports;
-  const journal = createRunJournal(id, { files: await openRunLogs(folder), log, feed, logger, ending });
   const limits = decideLimits(spec.limits);
-  const context: RunContext = {
+  const base: Omit<RunContext, 'journal'> = {
     id,
     spec,
     schema,
@@ -133,7 +177,6 @@ async function runInFolder(
     usage: new RunUsage(),
     findings: new RunFindings(),
     warnings: new Map(),
-    journal,
     folder,
     runDir,
     progress: {
@@ -148,14 +191,36 @@ async function runInFolder(
       sandbox: undefined,
     },
   };
+  const recovered = recovery === null ? null : await reopenRun(base, feed);
+  const { otherLog: log, logger, ending } = ports;
+  const journal = createRunJournal(id, { files: await openRunLogs(folder), log, feed, logger, ending });
+  recovery?.onDone();
   try {
-    return await runOrUseCache(context);
+    return await runOrUseCache({ ...base, journal }, recovered);
   } finally {
     await journal.close();
   }
 }
 
-async function runOrUseCache(context: RunContext): Promise<RunResult> {
+/** Recovers a run and opens its questions again; null where no attempt of it had begun. */
+async function reopenRun(context: Omit<RunContext, 'journal'>, feed: EventFeed): Promise<RecoveredRun | null> {
+  const { control, folder, id, limits, ports } = context;
+  if ((await folder.attempts()).length === 0) return null;
+  const recovered = await recoverRun(context, feed);
+  const { state } = recovered;
+  if (state.kind === 'ended')
+    throw new SluiceError('RUN_NOT_RESUMABLE', `Cannot resume the run ${id}: it has ended. Start a new one.`);
+  if (state.kind === 'question') control.ask();
+  if (state.kind === 'permissions') {
+    const waitMs = remainingWait(state.askedAt, limits.wait_s, ports.clock());
+    for (const { interaction_id, options } of state.questions) control.askPermission(interaction_id, options, waitMs);
+  }
+  // A question that was never published is asked again by the agent.
+  await (state.kind === 'working' ? ports.onUnanswered() : ports.onQuestion());
+  return recovered;
+}
+
+async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null): Promise<RunResult> {
   const {
     control,
     ports: { logger },
@@ -164,6 +229,10 @@ async function runOrUseCache(context: RunContext): Promise<RunResult> {
   let lock: FolderLock | undefined = context.ports.folderLock;
   try {
     const workdir = await findWorkdir(context);
+    if (recovered !== null) {
+      lock = await claimWorkdir(context, workdir);
+      return await runAttempts(context, workdir, recovered);
+    }
     const find = async (): Promise<{ readonly key?: string; readonly cached?: CachedResult }> => {
       const key = await prepareCacheKey(context, workdir);
       if (key === undefined) return {};

@@ -12,6 +12,13 @@ import type { Places } from './stage.js';
 
 type Script = (places: Places) => readonly [ModelReply, ...ModelReply[]];
 
+/** Answers every permission request with an option of a kind. */
+const reply = (kind: 'allow_once' | 'reject_once') => (event: FcmpEvent, run: Run) => {
+  if (event.type !== 'permission.required') return;
+  const { interaction_id, options } = event.data;
+  void run.reply({ interaction_id, option_id: options.find((one) => one.kind === kind)?.id ?? '', who: 'ann' });
+};
+
 /** What must hold for a program that is talked with: approvals, and one process over several questions. */
 export function describeTwoWay(real: RealEngine): void {
   const { engine } = real;
@@ -43,12 +50,6 @@ export function describeTwoWay(real: RealEngine): void {
       model: stage.model,
     };
   }
-
-  const reply = (kind: 'allow_once' | 'reject_once') => (event: FcmpEvent, run: Run) => {
-    if (event.type !== 'permission.required') return;
-    const { interaction_id, options } = event.data;
-    void run.reply({ interaction_id, option_id: options.find((one) => one.kind === kind)?.id ?? '', who: 'ann' });
-  };
 
   describe(`the real ${engine}, talked with`, () => {
     it('uses a tool that a person allows', async () => {

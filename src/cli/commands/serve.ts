@@ -158,7 +158,7 @@ async function startServices(context: CommandContext, { flags, metrics }: Servic
   const { data } = config;
   const metered = metrics.measureLag(store);
   const worker = flags.worker ? startWorker({ store: metered, lead, ...workerSettings(context) }) : undefined;
-  const reaper = flags.worker ? undefined : startReaper({ store, lead, data, logger });
+  const reaper = flags.worker ? undefined : startReaper({ store, lead, data, logger, agents: config.agents ?? {} });
   const retention = startRetention({ store, data, logger, settings: readRetention(config) });
   let demo: ShownDemo | undefined;
   return {

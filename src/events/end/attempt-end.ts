@@ -45,6 +45,7 @@ const STOPPED: ReadonlySet<Verdict> = new Set([
   'session_lost',
   'protocol_broken',
   'held',
+  'worker_lost',
 ]);
 
 /** Reports how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
@@ -127,6 +128,7 @@ function writeLast(report: ReportWriter, writer: EventWriter, judgement: Judgeme
     }
     case 'unknown':
       if (judgement.reason === 'OUTPUT_RETRIED') return writer.warn('OUTPUT_RETRIED', end.reason);
+      if (judgement.reason === 'WORKER_LOST') return writer.warn('WORKER_LOST', end.reason);
       return writer.warn('INCOMPLETE_STATE_CLASSIFICATION', undefined, { confidence: judgement.confidence });
   }
 }

@@ -40,6 +40,7 @@ export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgeme
   if (stopped !== null) return stopped;
   if (evidence.verdict === 'retry') return RETRIED;
   if (evidence.verdict === 'held') return HELD;
+  if (evidence.verdict === 'worker_lost') return LOST;
   if (mode === 'auto') return judgeOutput(evidence);
   if (evidence.doneMarker && evidence.verdict === 'not_validated') return notValidated(evidence);
   if (evidence.doneMarker) return completed(markerReason(evidence.verdict), 0.96, evidence);
@@ -72,6 +73,9 @@ const RETRIED: Judgement = { state: 'unknown', reason: 'OUTPUT_RETRIED', confide
 
 /** Not the end of the run: the answer to the permission request resumes it. */
 const HELD: Judgement = { state: 'awaiting_user_input', reason: 'PERMISSION_PENDING', confidence: 1, conflict: null };
+
+/** Not the end of the run: its session is resumed. */
+const LOST: Judgement = { state: 'unknown', reason: 'WORKER_LOST', confidence: 1, conflict: null };
 
 function judgeStop({ verdict, doneMarker, reason }: Evidence): Judgement | null {
   const stop = verdict === null ? undefined : STOPS[verdict];

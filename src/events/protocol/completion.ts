@@ -20,6 +20,7 @@ export const VERDICTS = [
   'session_lost',
   'protocol_broken',
   'held',
+  'worker_lost',
 ] as const;
 
 /** One of `VERDICTS`. */
@@ -56,6 +57,7 @@ const OPEN_REASONS = {
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
   PERMISSION_PENDING:
     'The agent asked for a permission and waits for an answer; its session is resumed with the answer.',
+  WORKER_LOST: 'The worker was lost while the agent worked; its session is resumed in the next attempt.',
   INSUFFICIENT_EVIDENCE: 'Unknown how the attempt ended.',
 } as const;
 

@@ -35,6 +35,7 @@ export const DIAGNOSTIC_CODES = {
   OUTPUT_RETRIED: 'The output did not pass the schema of the contract, and the agent is asked again.',
   PERMISSION_PENDING:
     'The process was ended because its permission request has no answer yet; it is resumed with the answer.',
+  WORKER_LOST: 'The worker was lost while the agent worked; its session is resumed in the next attempt.',
   DONE_MARKER_REPEATED: 'The done marker was said more than once.',
 
   TOOL_CALL_DENIED: 'The engine refused a tool call that its permissions do not allow.',

@@ -171,7 +171,10 @@ async function keep(
 const STORAGE_HINT = 'Raise the limit, or let the agent print less. Everything it printed until then is stored.';
 
 /** Adds what the events report: tokens and cost, diagnostics, denied tools, the model. */
-export function addFindings({ usage, findings }: RunContext, events: readonly Emitted[]): void {
+export function addFindings(
+  { usage, findings }: Pick<RunContext, 'usage' | 'findings'>,
+  events: readonly Emitted[],
+): void {
   findings.add(events);
   for (const { protocol, event } of events) {
     if (protocol !== 'rasp' || !isRasp(event, 'lifecycle.run.status')) continue;

@@ -13,15 +13,21 @@ import type { AttemptOutcome, AttemptPlan } from './run-attempt.js';
 import { warn } from './run-context.js';
 import type { RunContext } from './run-context.js';
 import type { LiveAgent } from './live-agent.js';
+import { remainingWait } from './recover-run.js';
+import type { RecoveredRun } from './recover-run.js';
 import { explainStop } from './run-control.js';
 
 /** Runs attempt after attempt until one ends the run: the first, those with a reply, those with a correction. */
-export async function runAttempts(context: RunContext, workdir: string): Promise<RunResult> {
+export async function runAttempts(
+  context: RunContext,
+  workdir: string,
+  recovered: RecoveredRun | null = null,
+): Promise<RunResult> {
   const { spec, usage, stopwatch } = context;
   warnAboutUnreportedCost(context);
-  let retries = spec.max_retries ?? 0;
-  let artifacts: FsDiff = NO_CHANGES;
-  let drift: RunDrift | undefined;
+  let retries = (spec.max_retries ?? 0) - (recovered?.retries ?? 0);
+  let artifacts: FsDiff = recovered?.artifacts ?? NO_CHANGES;
+  let drift: RunDrift | undefined = recovered?.drift;
   let kept: LiveAgent | null = null;
   let plan: AttemptPlan = {
     workdir,
@@ -33,6 +39,11 @@ export async function runAttempts(context: RunContext, workdir: string): Promise
     agent: null,
   };
   try {
+    if (recovered !== null) {
+      const next = await resumeStep(context, recovered);
+      if ('ended' in next) return buildResult(next.ended, context, { artifacts, drift });
+      plan = { ...plan, ...next };
+    }
     for (;;) {
       if (plan.sessionId === null) usage.startSession();
       stopwatch.start();
@@ -84,19 +95,29 @@ async function nextStep(context: RunContext, plan: AttemptPlan, outcome: Attempt
  * Waits until a person answers; the time limit for work does not run meanwhile. A process that was kept waits too: where
  * its session can be resumed for `hold_s`, otherwise for as long as the question is open.
  */
-async function waitForReply(context: RunContext, agent: LiveAgent | null): Promise<NextStep> {
-  const { control, limits, launcher, progress } = context;
+async function waitForReply(
+  context: RunContext,
+  agent: LiveAgent | null,
+  waitMs = context.limits.wait_s * 1000,
+): Promise<NextStep> {
+  const { control, limits, launcher, ports, progress } = context;
   const { sessionId } = progress;
   const canResume = sessionId !== null && launcher.canResume && agent?.conversation?.canResume !== false;
   const reason = `No answer within limits.wait_s (${limits.wait_s} s).`;
   const hint = 'Start the run again when somebody can answer.';
-  const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), limits.wait_s * 1000);
-  const hold = canResume ? setTimeout(() => void agent?.dismiss(), limits.hold_s * 1000) : undefined;
+  const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), waitMs);
+  const release = (): void => {
+    void agent?.dismiss();
+    ports.slot.release();
+  };
+  const hold = canResume && agent !== null ? setTimeout(release, limits.hold_s * 1000) : undefined;
+  if (agent === null) ports.slot.release();
   const answered = await control.answered();
   clearTimeout(timer);
   clearTimeout(hold);
   const isAlive = answered.kind === 'reply' && agent?.isAlive === true;
   if (!isAlive) progress.leftover = (await agent?.dismiss()) ?? [];
+  await ports.slot.acquire();
   if (answered.kind === 'stop')
     return { ended: await recordUnstarted(context, { sessionId, reply: null }, explainStop(answered.stop)) };
   const { text } = answered;
@@ -117,10 +138,42 @@ async function waitForReply(context: RunContext, agent: LiveAgent | null): Promi
   return { ended: await recordUnstarted(context, { sessionId, reply }, lost) };
 }
 
+/** A run that is lost more often is not resumed again: its agent may be what ends the worker. */
+const MAX_LOSSES = 3;
+
+/** How a run goes on whose worker was lost. Its questions are open again already. */
+async function resumeStep(context: RunContext, { state, losses }: RecoveredRun): Promise<NextStep> {
+  const { launcher, limits, ports, progress } = context;
+  const { sessionId } = progress;
+  const end = async (reason: string): Promise<NextStep> => ({
+    ended: await recordUnstarted(context, { sessionId, reply: null }, { verdict: 'session_lost', reason }),
+  });
+  const canResume = sessionId !== null && launcher.canResume;
+  switch (state.kind) {
+    case 'question':
+      return waitForReply(context, null, remainingWait(state.askedAt, limits.wait_s, ports.clock()));
+    case 'permissions':
+      if (canResume) return waitForPermissions(context, state.questions);
+      return end(
+        `The permission counts as denied: its worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`,
+      );
+    case 'working':
+    case 'ended':
+      if (!canResume)
+        return end(`The worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`);
+      if (losses > MAX_LOSSES) return end(`The worker was lost ${losses} times. Start a new run.`);
+      return { prompt: INTERRUPTED, sessionId, reply: null, isRetry: false };
+  }
+}
+
+const INTERRUPTED =
+  'You were interrupted while you worked. Check what is done already, then continue with your task to its end.';
+
 /** Waits for the answers to what the ended process asked; the session is resumed with them, also where none came. */
 async function waitForPermissions(context: RunContext, questions: readonly PermissionQuestion[]): Promise<NextStep> {
-  const { control, limits, progress } = context;
+  const { control, limits, ports, progress } = context;
   const { sessionId } = progress;
+  ports.slot.release();
   const remembered: RememberedAnswer[] = [];
   for (const question of questions) {
     const answer = await control.permissionAnswered(question.interaction_id);
@@ -137,6 +190,7 @@ async function waitForPermissions(context: RunContext, questions: readonly Permi
     remembered.push({ question, decide, by: 'person', ...omitUndefined({ who, why }) });
   }
   progress.replies += 1;
+  await ports.slot.acquire();
   return { prompt: renderPermissions(remembered), sessionId, reply: null, isRetry: false, remembered };
 }
 

@@ -6,7 +6,14 @@ import type { EngineTrouble } from '../result/run-findings.js';
 
 /** Why Sluice itself ends a run. */
 export interface Stop {
-  readonly verdict: 'canceled' | 'timed_out' | 'limit' | 'storage_limit' | 'session_lost' | 'protocol_broken';
+  readonly verdict:
+    | 'canceled'
+    | 'timed_out'
+    | 'limit'
+    | 'storage_limit'
+    | 'session_lost'
+    | 'protocol_broken'
+    | 'detached';
   /** What happened. */
   readonly reason: string;
   /** What to do about it. */
@@ -14,10 +21,11 @@ export interface Stop {
 }
 
 /**
- * A stop as verdict and message. A run that timed out while its engine kept failing needs that error repaired, not more
+ * A stop as verdict and message. Throws `RUN_DETACHED` where the run was left while it waits: it has no end. A run that timed out while its engine kept failing needs that error repaired, not more
  * time: then the error takes the place of the hint.
  */
 export function explainStop({ verdict, reason, hint }: Stop, trouble: EngineTrouble | null = null) {
+  if (verdict === 'detached') throw new SluiceError('RUN_DETACHED', reason);
   if (trouble !== null && verdict !== 'canceled') {
     const error = trouble.message.replace(/[.\s]+$/, '');
     return { verdict, reason: `${reason} Last error of the engine: ${error}. ${CAUSE_HINTS[trouble.cause]}` };
@@ -71,6 +79,11 @@ export class RunControl {
     if (this.#stop !== null) listener(this.#stop);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Whether a person is asked. */
+  get isWaiting(): boolean {
+    return this.#isAsking || [...this.#permissions.values()].some(({ isOpen }) => isOpen);
   }
 
   /** From here on the agent's question may be answered. */

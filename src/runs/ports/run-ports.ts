@@ -53,8 +53,19 @@ export interface RunPorts {
   readonly onQuestion?: () => Promise<void>;
   /** Called when a permission request was not answered in time: the run continues with a denial. */
   readonly onUnanswered?: () => Promise<void>;
+  /**
+   * The place of the run among those that execute at once: released while it waits for an answer without a process, and acquired
+   * before one is launched again. By default there is no limit.
+   */
+  readonly slot?: RunSlot;
   /** Aborted when this process must end: an event log that is away is not waited for any more. */
   readonly ending?: AbortSignal;
+}
+
+/** See {@link RunPorts.slot}. */
+export interface RunSlot {
+  release(): void;
+  acquire(): Promise<void>;
 }
 
 /** The ports of a run, all of them decided. */
@@ -92,6 +103,7 @@ export function decidePorts(ports: RunPorts): DecidedPorts {
     onWarning: ports.onWarning ?? (() => undefined),
     onQuestion: ports.onQuestion ?? (async () => undefined),
     onUnanswered: ports.onUnanswered ?? (async () => undefined),
+    slot: ports.slot ?? { release: () => undefined, acquire: async () => undefined },
     ending: ports.ending ?? new AbortController().signal,
   };
 }

@@ -80,6 +80,18 @@ export interface RunStore {
   ): Promise<{ readonly held: boolean; readonly cancel: boolean; readonly reply: string | null }>;
   /** The agent has asked: from here on a reply is accepted; with `isOver` none is any more, and the run goes on. False if the claim is not held any more. */
   markWaiting(hold: RunHold & { readonly isOver?: boolean }): Promise<boolean>;
+  /**
+   * Takes over the claim of a worker that is gone on a run that was started; state and posted reply stay. Undefined unless that
+   * worker still holds the claim and its lease has expired.
+   */
+  adoptRun(adoption: {
+    readonly id: string;
+    /** The worker that is gone. */
+    readonly from: string;
+    readonly worker: WorkerIdentity;
+    readonly leaseMs: number;
+    readonly now: number;
+  }): Promise<RunRecord | undefined>;
   /** Ends a run that carries no order. False if the claim is not held any more: another worker has the last word. */
   endRun(end: RunHold & { readonly result: RunResult }): Promise<boolean>;
   /** Asks a run to end; one that is queued and carries no order ends at once. */

@@ -399,6 +399,34 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.listExpiredRuns(NOW + 1000)).toEqual([]);
     });
 
+    it('are taken over once, by whoever names the worker that is gone, with state and reply', async () => {
+      const store = await openSite(await makeSite());
+      await store.createRun({ id: 'r1', spec: specIn('/1'), ...QUEUED });
+      await store.claimRun(sampleClaim());
+      const adopt = async (from: string, now: number) =>
+        store.adoptRun({ id: 'r1', from, worker: sampleWorker('w2'), leaseMs: 1000, now });
+      expect(await adopt('w1', NOW + 9000)).toBeUndefined();
+      await store.markStarted(HOLD);
+      await store.markWaiting(HOLD);
+      await store.postReply('r1', 'yes');
+      expect(await adopt('w1', NOW + 999)).toBeUndefined();
+      expect(await adopt('w3', NOW + 1000)).toBeUndefined();
+      expect(await adopt('w1', NOW + 1000)).toMatchObject({
+        id: 'r1',
+        state: 'waiting',
+        owner: sampleWorker('w2'),
+        lease_until: NOW + 2000,
+      });
+      expect(await adopt('w1', NOW + 9000)).toBeUndefined();
+      expect(await store.renewRun({ ...HOLD, leaseMs: 1000 })).toMatchObject({ held: false });
+      expect(await store.renewRun({ ...HOLD, workerId: 'w2', leaseMs: 1000 })).toMatchObject({
+        held: true,
+        reply: 'yes',
+      });
+      await store.endRun({ ...HOLD, workerId: 'w2', result: createRunResult() });
+      expect(await adopt('w2', NOW + 9000)).toBeUndefined();
+    });
+
     it('are listed a bounded number at a time, the oldest first', async () => {
       const store = await openSite(await makeSite());
       for (let index = 0; index < EXPIRED_AT_ONCE + 1; index++) {

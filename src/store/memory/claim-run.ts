@@ -21,6 +21,7 @@ type ClaimRun = Pick<
   | 'releaseRun'
   | 'renewRun'
   | 'markWaiting'
+  | 'adoptRun'
   | 'endRun'
   | 'requeueExpired'
   | 'listExpiredRuns'
@@ -90,6 +91,14 @@ export function createClaimRun(tables: Tables): ClaimRun {
       row.reply = null;
       row.record = { ...row.record, state: isOver ? 'running' : 'waiting' };
       return true;
+    },
+
+    async adoptRun({ id, from, worker, leaseMs, now }) {
+      checkOpen(tables);
+      const row = findHeld(tables, { id, workerId: from, now });
+      if (row === undefined || !isExpired(row, now) || row.record.started_at === null) return undefined;
+      row.record = { ...row.record, owner: copyValue(worker), lease_until: now + leaseMs };
+      return readRun(tables, row);
     },
 
     async endRun({ result, ...hold }) {

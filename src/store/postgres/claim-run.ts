@@ -15,6 +15,7 @@ type ClaimRun = Pick<
   | 'releaseRun'
   | 'renewRun'
   | 'markWaiting'
+  | 'adoptRun'
   | 'endRun'
   | 'requeueExpired'
   | 'listExpiredRuns'
@@ -115,6 +116,17 @@ export function createClaimRun({ database }: Context): ClaimRun {
         [id, workerId, isOver ? 'running' : 'waiting'],
       );
       return rows.length > 0;
+    },
+
+    async adoptRun({ id, from, worker, leaseMs, now }) {
+      const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;
+      const { rows } = await database.query(
+        `UPDATE sluice.runs SET worker_id = $3, host = $4, pid = $5, pid_started = $6, lease_until = $7
+         WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= $8
+         RETURNING *`,
+        [id, from, workerId, host, pid, pidStarted, now + leaseMs, now],
+      );
+      return rows[0] === undefined ? undefined : readRun(rows[0]);
     },
 
     async endRun({ id, workerId, result, now }) {

@@ -15,6 +15,7 @@ type ClaimRun = Pick<
   | 'releaseRun'
   | 'renewRun'
   | 'markWaiting'
+  | 'adoptRun'
   | 'endRun'
   | 'requeueExpired'
   | 'listExpiredRuns'
@@ -43,6 +44,9 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const release = database.prepare(`UPDATE runs SET ${UNCLAIMED}, not_before = ? WHERE id = ?`);
   const renew = database.prepare('UPDATE runs SET state = ?, lease_until = ?, reply = NULL WHERE id = ?');
   const wait = database.prepare(`UPDATE runs SET state = ?, reply = NULL WHERE id = ?`);
+  const adopt = database.prepare(`
+    UPDATE runs SET worker_id = ?, host = ?, pid = ?, pid_started = ?, lease_until = ?
+    WHERE id = ? AND worker_id = ? AND ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= ? RETURNING *`);
   const end = database.prepare(END_RUN);
   const requeueExpired = database.prepare(`
     UPDATE runs SET ${UNCLAIMED} WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= ?`);
@@ -120,6 +124,13 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
       whileHeld(hold, false, () => {
         wait.run(isOver ? 'running' : 'waiting', hold.id);
         return true;
+      }),
+
+    adoptRun: async ({ id, from, worker, leaseMs, now }) =>
+      database.write(() => {
+        const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;
+        const row = adopt.get(workerId, host, pid, pidStarted, now + leaseMs, id, from, now);
+        return row === undefined ? undefined : readRun(row);
       }),
 
     async endRun({ result, ...hold }) {

@@ -1,0 +1,182 @@
+import { stat } from 'node:fs/promises';
+import type { Emitted, FcmpEvent, FsDiff } from '../../events/index.js';
+import { isRasp } from '../../events/index.js';
+import { readFsDiff, rewriteRunLogs, writeAttemptMeta } from '../../run-folder/index.js';
+import type { RunFolder } from '../../run-folder/index.js';
+import type { RunDrift } from '../../records/index.js';
+import type { EventFeed } from '../capture/event-feed.js';
+import type { PermissionQuestion } from '../conversation/approvals.js';
+import { addDrift } from '../result/build-result.js';
+import { mergeFsDiffs, NO_CHANGES } from '../result/merge-fs-diffs.js';
+import type { EventLog } from '../ports/event-log.js';
+import { addFindings } from './capture-process.js';
+import type { RunContext } from './run-context.js';
+
+/** What a run was doing when the process that executed it was lost, and what its attempts add up to. */
+export interface RecoveredRun {
+  readonly state:
+    | { readonly kind: 'question'; readonly askedAt: number }
+    | { readonly kind: 'permissions'; readonly questions: readonly PermissionQuestion[]; readonly askedAt: number }
+    | { readonly kind: 'working' }
+    | { readonly kind: 'ended' };
+  /** How often an output was sent back. */
+  readonly retries: number;
+  /** How often it was recovered while the agent worked. */
+  readonly losses: number;
+  readonly artifacts: FsDiff;
+  readonly drift: RunDrift | undefined;
+}
+
+/** Events that are passed on at once. */
+const BATCH = 500;
+
+/**
+ * Recovers a run from its folder: the attempt that was cut off gets an end, events that were not published are, and the
+ * context knows what the attempts before have used and said. What a person was asked is taken from the event log, not from
+ * the folder, which the agent could write to.
+ */
+export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: EventFeed): Promise<RecoveredRun> {
+  const { folder, id, ports, progress, runDir } = context;
+  const attempts = await folder.attempts();
+  const last = attempts.at(-1) ?? 0;
+  const seen = new History(last);
+  for await (const event of readFcmp(ports.eventLog, id)) seen.add(event);
+  await endLastAttempt(context, folder, last, seen.openQuestions.length > 0);
+
+  let drift: RunDrift | undefined;
+  let batch: Emitted[] = [];
+  const pass = async (): Promise<void> => {
+    const events = batch;
+    batch = [];
+    addFindings(context, events);
+    // What the log has already is left unchanged by it.
+    await ports.otherLog?.append(id, events);
+    feed.publish(events);
+  };
+  const onDrift = (summary: Parameters<typeof addDrift>[1]): void => {
+    drift = addDrift(drift, summary);
+  };
+  const made = new History(last);
+  for await (const emitted of rewriteRunLogs(runDir, { engines: ports.engines, onDrift })) {
+    note(context, emitted);
+    if (emitted.protocol === 'fcmp') made.add(emitted.event);
+    batch.push(emitted);
+    if (batch.length >= BATCH) await pass();
+  }
+  await pass();
+  progress.attempts = last;
+  progress.printed = await countPrinted(folder, attempts);
+
+  let artifacts: FsDiff = NO_CHANGES;
+  for (const attempt of attempts) {
+    artifacts = mergeFsDiffs(artifacts, (await readFsDiff(folder, attempt, () => undefined)) ?? NO_CHANGES);
+  }
+  const { retries, losses } = made;
+  return { state: findState(made, seen), retries, losses, artifacts, drift };
+}
+
+/** What is left of the time for an answer; at least a moment, so that one that was posted meanwhile counts. */
+export function remainingWait(askedAt: number, waitS: number, now: number): number {
+  return Math.max(Math.min(5000, waitS * 1000), Math.min(waitS * 1000, askedAt + waitS * 1000 - now));
+}
+
+/** An attempt that was cut off ends by what is known of it: it waits for an answer, or it was at work. */
+async function endLastAttempt(
+  { ports }: Pick<RunContext, 'ports'>,
+  folder: RunFolder,
+  attempt: number,
+  isWaiting: boolean,
+): Promise<void> {
+  const meta = await folder.meta(attempt);
+  if (meta.finished_at !== undefined) return;
+  await writeAttemptMeta(folder, attempt, {
+    ...meta,
+    finished_at: new Date(Math.floor(ports.clock())).toISOString(),
+    exit_code: null,
+    signal: null,
+    verdict: isWaiting ? 'held' : 'worker_lost',
+  });
+}
+
+function findState(made: History, seen: History): RecoveredRun['state'] {
+  const { last } = made;
+  if (last === null) return { kind: 'working' };
+  if (last.type === 'conversation.completed' || last.type === 'conversation.failed') return { kind: 'ended' };
+  const askedAt = Date.parse(last.ts);
+  if (last.type === 'user.input.required') return { kind: 'question', askedAt };
+  const isHeld = last.type === 'diagnostic.warning' && last.data.code === 'PERMISSION_PENDING';
+  if (!isHeld || seen.openQuestions.length === 0) return { kind: 'working' };
+  return { kind: 'permissions', questions: seen.openQuestions, askedAt: seen.askedAt ?? askedAt };
+}
+
+/** What the events of a run say about where it stands. */
+class History {
+  readonly #lastAttempt: number;
+  readonly #open = new Map<string, PermissionQuestion>();
+  last: FcmpEvent | null = null;
+  /** When the oldest question of the last attempt was asked. */
+  askedAt: number | null = null;
+  retries = 0;
+  losses = 0;
+
+  constructor(lastAttempt: number) {
+    this.#lastAttempt = lastAttempt;
+  }
+
+  /** What was asked in the last attempt and not answered. */
+  get openQuestions(): readonly PermissionQuestion[] {
+    return [...this.#open.values()];
+  }
+
+  add(event: FcmpEvent): void {
+    this.last = event;
+    if (event.type === 'diagnostic.warning') {
+      if (event.data.code === 'OUTPUT_RETRIED') this.retries += 1;
+      if (event.data.code === 'WORKER_LOST') this.losses += 1;
+    }
+    if (event.meta.attempt !== this.#lastAttempt) return;
+    if (event.type === 'permission.required') {
+      this.#open.set(event.data.interaction_id, event.data);
+      this.askedAt ??= Date.parse(event.ts);
+    }
+    if (event.type === 'permission.replied') this.#open.delete(event.data.interaction_id);
+  }
+}
+
+/** What an event says about the progress of the run. */
+function note({ progress, usage, findings }: Omit<RunContext, 'journal'>, { protocol, event }: Emitted): void {
+  if (protocol === 'rasp') {
+    if (!isRasp(event, 'lifecycle.run.started')) return;
+    findings.startAttempt();
+    if (!event.data.resumed) usage.startSession();
+    return;
+  }
+  progress.fcmpSeq = event.seq;
+  progress.sessionId = event.correlation.session_id ?? progress.sessionId;
+  if (event.type === 'user.input.replied') progress.replies += 1;
+  if (event.type === 'assistant.message.final' && event.data.parent_tool_call_id === undefined)
+    progress.text = event.data.text;
+}
+
+async function* readFcmp(log: EventLog, runId: string): AsyncGenerator<FcmpEvent> {
+  let after = 0;
+  for (;;) {
+    const page = await log.read({ runId, protocol: 'fcmp', after, limit: BATCH });
+    if (page.length === 0) return;
+    for (const { protocol, event } of page) {
+      if (protocol !== 'fcmp') continue;
+      after = event.seq;
+      yield event;
+    }
+  }
+}
+
+async function countPrinted(folder: RunFolder, attempts: readonly number[]): Promise<number> {
+  let bytes = 0;
+  for (const attempt of attempts) {
+    for (const stream of ['stdout', 'stderr', 'pty'] as const) {
+      bytes += (await stat(folder.attemptPath(stream, attempt)).catch(() => undefined))?.size ?? 0;
+    }
+  }
+  return bytes;
+}
