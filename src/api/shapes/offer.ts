@@ -25,4 +25,6 @@ export const offerSchema = object({
   env: names,
   /** Who does orders, by the name that orders use. */
   workers: { type: 'array', items: object({ name, type: name }) },
+  /** Checks that an order may name. */
+  checks: names,
 });

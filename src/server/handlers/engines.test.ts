@@ -6,7 +6,8 @@ it('GET /v1/engines lists what a request may contain', async () => {
   const offer = await readJson(get('/v1/engines'));
   expect(offer).toMatchObject({ commands: ['node'], env: ['OPENAI_*'], permissions: ['safe', 'workspace', 'ask'] });
   expect(offer['roots']).toEqual([work]);
-  expect(offer['engines']).toContainEqual({ name: 'codex', takes: 'prompt', can_ask: true, asks_permission: false });
+  expect(offer['engines']).toContainEqual({ name: 'codex', takes: 'prompt', can_ask: true, asks_permission: true });
+  expect(offer['checks']).toEqual([]);
   expect(offer['engines']).toContainEqual({
     name: 'command',
     takes: 'command',

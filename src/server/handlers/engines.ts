@@ -5,7 +5,7 @@ import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 
 /** What a form needs to know before it is filled in. */
-export function createEngineHandlers({ settings, wrappers }: ServerContext): Pick<Handlers, 'listEngines'> {
+export function createEngineHandlers({ settings, wrappers, lead }: ServerContext): Pick<Handlers, 'listEngines'> {
   const { commands, roots, env, allowBypass, agents } = settings;
   const engines = Object.values(listLaunchers(agents)).map(({ engine, canResume, canAsk }) => ({
     name: engine,
@@ -15,8 +15,9 @@ export function createEngineHandlers({ settings, wrappers }: ServerContext): Pic
   }));
   const permissions = ['safe', 'workspace', ...(allowBypass ? (['bypass'] as const) : []), 'ask'] as const;
   const workers = listWorkers(wrappers);
+  const checks = Object.keys(lead.checks);
   return {
-    listEngines: async () => ({ engines, commands, roots, permissions, env, workers }),
+    listEngines: async () => ({ engines, commands, roots, permissions, env, workers, checks }),
   };
 }
 

@@ -42,6 +42,12 @@ export function Item({ id }: { readonly id: string }) {
       {value.resolution === null ? null : <Settled item={value} resolution={value.resolution} isMine={isMine.value} />}
       <Evidence item={value} />
       <OrderRequest issueRef={value.issue_ref} runId={value.run_id} />
+      {value.group === undefined ? null : (
+        <p>
+          This run took part in a race without a winner.{' '}
+          <a href={toPath({ page: 'issues', ref: value.issue_ref })}>Compare the changes of its runs</a>
+        </p>
+      )}
       <Changes issueRef={value.issue_ref} runId={value.run_id} review={review} />
       <RawFiles run={value.run} />
       <Decide

@@ -37,7 +37,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
   };
 
   const line = (
-    field: 'issueRef' | 'role' | 'repoDir' | 'specRef' | 'contractsRef' | 'priority',
+    field: 'issueRef' | 'role' | 'repoDir' | 'specRef' | 'contractsRef' | 'priority' | 'race',
     label: string,
     help: string,
   ) => (
@@ -52,7 +52,12 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       onWrite={(value) => edit({ [field]: value })}
     />
   );
-  const lines = (field: 'instructions' | 'constraints' | 'dependsOn', label: string, help: string, rows: number) => (
+  const lines = (
+    field: 'instructions' | 'constraints' | 'dependsOn' | 'checks' | 'paths',
+    label: string,
+    help: string,
+    rows: number,
+  ) => (
     <LinesField
       id={field}
       label={label}
@@ -102,6 +107,28 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       {lines('constraints', 'Constraints', 'Optional. One per line.', 3)}
       <details class="card">
         <summary>
+          <strong>Proof and race</strong>
+        </summary>
+        <div class="stack">
+          <div class="pair">
+            {lines('checks', 'Checks', describeChecks(offer.value?.checks ?? []), 2)}
+            {lines('paths', 'Paths', 'What the change may touch: globs such as src/**, one per line.', 2)}
+          </div>
+          {line('race', 'Race', 'How many runs compete (2 to 8), or the workers that do, separated by commas.')}
+          <Choices
+            name="expects"
+            legend="Expected result"
+            value={fields.expects}
+            onChange={(expects) => edit({ expects })}
+            options={[
+              { value: 'change', label: 'change', help: 'A commit or a pull request.' },
+              { value: 'report', label: 'report', help: 'An answer; no commit is needed.' },
+            ]}
+          />
+        </div>
+      </details>
+      <details class="card">
+        <summary>
           <strong>References and scheduling</strong>
         </summary>
         <div class="stack">
@@ -144,6 +171,11 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       />
     </form>
   );
+}
+
+function describeChecks(names: readonly string[]): string {
+  const known = names.length === 0 ? 'None is configured.' : `Configured: ${names.join(', ')}.`;
+  return `Sluice runs them on the change; those of the worker by default. One per line. ${known}`;
 }
 
 /** The form of an order: a new one, or the last one of an issue to be changed and given again. */

@@ -34,6 +34,10 @@ test('an order that was given comes out of the form as it went in, without its r
     depends_on: ['acme/shop#7'],
     priority: 5,
     isolation: 'worktree',
+    checks: ['unit', 'lint'],
+    paths: ['src/**'],
+    expects: 'report',
+    race: ['codex-cli', 'claude-code'],
   };
   expect(
     checkOrderForm(fillOrderForm({ ...order, run_id: '2026-11-15-backend-0001', request_id: 'x' })).request,
@@ -51,6 +55,21 @@ test.each([
 });
 
 test.each([
+  ['', undefined],
+  ['3', 3],
+  [' codex-cli , claude-code', ['codex-cli', 'claude-code']],
+])('race %j is sent as %j', (race, expected) => {
+  const { request, wrong } = checkOrderForm(form({ race }));
+  expect(wrong).toEqual({});
+  expect(request.race).toEqual(expected);
+  expect(checkOrderForm(fillOrderForm({ ...request })).request).toEqual(request);
+});
+
+test.each([
+  ['race', { race: '1' }],
+  ['race', { race: '9' }],
+  ['race', { race: 'codex-cli' }],
+  ['race', { race: 'codex-cli,' }],
   ['issueRef', { issueRef: 'shop 12' }],
   ['role', { role: 'a role' }],
   ['worker', { worker: '' }],

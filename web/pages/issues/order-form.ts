@@ -18,6 +18,10 @@ export const EMPTY_ORDER_FORM = {
   dependsOn: '',
   priority: '0',
   isolation: 'default',
+  checks: '',
+  paths: '',
+  expects: 'change',
+  race: '',
   /** What the form was last sent under; empty once anything in it was changed. */
   requestId: '',
 };
@@ -42,8 +46,12 @@ export const ORDER_PLACES: Places<OrderField> = {
     depends_on: 'dependsOn',
     priority: 'priority',
     isolation: 'isolation',
+    checks: 'checks',
+    paths: 'paths',
+    expects: 'expects',
+    race: 'race',
   },
-  codes: { UNKNOWN_WORKER: 'worker', FOLDER_NOT_ALLOWED: 'repoDir' },
+  codes: { UNKNOWN_WORKER: 'worker', UNKNOWN_CHECK: 'checks', FOLDER_NOT_ALLOWED: 'repoDir' },
 };
 
 /** An order that was given before, to be changed and given again. */
@@ -65,6 +73,10 @@ export function fillOrderForm(order: Readonly<Record<string, unknown>>): OrderFo
     dependsOn: lines('depends_on'),
     priority: typeof order['priority'] === 'number' ? String(order['priority']) : '0',
     isolation: ISOLATIONS.find((known) => known === order['isolation']) ?? 'default',
+    checks: lines('checks'),
+    paths: lines('paths'),
+    expects: order['expects'] === 'report' ? 'report' : 'change',
+    race: typeof order['race'] === 'number' ? String(order['race']) : lines('race').replaceAll('\n', ', '),
     requestId: '',
   };
 }
@@ -86,6 +98,9 @@ export function checkOrderForm(form: OrderForm): {
     wrong.priority = 'Enter a whole number from -1000 to 1000.';
   const constraints = splitLines(form.constraints);
   const dependsOn = splitLines(form.dependsOn);
+  const [checks, paths] = [splitLines(form.checks), splitLines(form.paths)];
+  const race = readRace(form.race);
+  if (race === 'wrong') wrong.race = 'Enter a number from 2 to 8, or 2 to 8 workers separated by commas.';
   const request: OrderRequest = {
     issue_ref: form.issueRef.trim(),
     role: form.role.trim(),
@@ -98,6 +113,10 @@ export function checkOrderForm(form: OrderForm): {
     ...(dependsOn.length === 0 ? {} : { depends_on: dependsOn }),
     ...(priority === 0 ? {} : { priority }),
     ...chooseIsolation(form.isolation),
+    ...(checks.length === 0 ? {} : { checks }),
+    ...(paths.length === 0 ? {} : { paths }),
+    ...(form.expects === 'report' ? { expects: 'report' } : {}),
+    ...(race === undefined || race === 'wrong' ? {} : { race }),
   };
   return { request, wrong };
 }
@@ -108,4 +127,15 @@ const ISOLATIONS = ['repository', 'worktree'] as const;
 function chooseIsolation(chosen: string): { readonly isolation?: (typeof ISOLATIONS)[number] } {
   const isolation = ISOLATIONS.find((known) => known === chosen);
   return isolation === undefined ? {} : { isolation };
+}
+
+/** How many runs compete, or which workers do; undefined for a single run. */
+function readRace(written: string): number | readonly string[] | undefined | 'wrong' {
+  const words = written.split(',').map((word) => word.trim());
+  const [first = ''] = words;
+  if (first === '' && words.length === 1) return undefined;
+  const isNumber = words.length === 1 && /^\d+$/.test(first);
+  const size = isNumber ? Number(first) : words.length;
+  if (size < 2 || size > 8 || words.includes('')) return 'wrong';
+  return isNumber ? size : words;
 }
