@@ -82,7 +82,8 @@ async function drain(store: Store, data: string, forge: string): Promise<void> {
     (await store.listRuns({ state: 'running', limit: 1 })).items.length +
     (await store.listOutbox({ state: 'waiting', limit: 1 })).items.length +
     (await store.listOutbox({ state: 'sending', limit: 1 })).items.length;
-  await expect.poll(isDone, { timeout: 90_000, interval: 100 }).toBe(0);
+  // Every kill leaves orders in the queue.
+  await expect.poll(isDone, { timeout: 90_000 + KILLS * 5000, interval: 100 }).toBe(0);
   await worker.stop();
 }
 
@@ -91,7 +92,7 @@ const STATE_OF = { advance: 'review', blocked: 'blocked', 'needs-human': 'needs-
 describe('a lead that is killed again and again', () => {
   it(
     'loses nothing acknowledged, comments once on every issue, moves no wrong issue and leaves no orphaned run',
-    { timeout: 120_000 + KILLS * 10_000 },
+    { timeout: 120_000 + KILLS * 15_000 },
     async () => {
       const { data, program } = await makeSite();
       const forge = await startForge({ perPage: 10 });

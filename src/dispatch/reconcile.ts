@@ -6,7 +6,14 @@ import { STREAM_BYTES } from '../orders/index.js';
 import type { Lead } from '../orders/index.js';
 import type { InboxItem, RunRecord } from '../records/index.js';
 import { readLastAttempt, runFolderPath } from '../run-folder/index.js';
-import { DEFAULT_LIMITS, endOrphans, failedResult, getProcessState, listLaunchers } from '../runs/index.js';
+import {
+  DEFAULT_LIMITS,
+  endOrphans,
+  endProcessesOfRun,
+  failedResult,
+  getProcessState,
+  listLaunchers,
+} from '../runs/index.js';
 import type { RunPorts } from '../runs/index.js';
 import type { Store } from '../store/index.js';
 import { isInProgress } from './claims-in-progress.js';
@@ -88,6 +95,8 @@ async function endUnlessHeld(
 ): Promise<'held' | 'ended' | 'adopted'> {
   const { owner, order } = run;
   if (owner === null || (await isHeld(owner))) return 'held';
+  // Whoever works in that folder next must be alone there.
+  if (owner.host === hostname()) await endProcessesOfRun(run.id);
   if (isResumable(options, run)) return resumeLater(options, run, owner.host);
   if (owner.host !== hostname() && options.isAbandoned?.(run) === false) return 'held';
   if (order === null) {

@@ -15,7 +15,7 @@ export { failedResult } from './result/build-result.js';
 export { identifyOwnProcess, getProcessState } from './process/process-identity.js';
 export { compileSecrets, type Secrets } from './secrets/compile-secrets.js';
 export { sensitiveEnvironment } from './secrets/environment.js';
-export { endOrphans } from './process/end-orphans.js';
+export { endOrphans, endProcessesOfRun } from './process/end-orphans.js';
 export { mergeFsDiffs, NO_CHANGES } from './result/merge-fs-diffs.js';
 export { listLaunchers } from './launchers/launchers.js';
 export { agentSettingsSchema, type AgentSettings } from './launchers/acp.js';

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { endGroup, isGoneWithin, listPids } from './process-group.js';
 import { readProcessStat, getProcessState } from './process-identity.js';
 import { readProcessRecords, removeOld, RUN_MARKER } from './process-record.js';
@@ -137,6 +137,16 @@ async function lookForAll(): Promise<ReadonlySet<string>> {
   waiting = new Set();
   look = null;
   return new Set(findMarkedProcesses(runDirs).map(({ runDir }) => runDir));
+}
+
+/**
+ * Ends what is left of a run on this machine, whichever data folder its Sluice had: two workers of one store need not share
+ * one. Linux only; elsewhere only the records of a data folder say what was started.
+ */
+export async function endProcessesOfRun(run: string): Promise<EndedOrphan[]> {
+  if (process.platform !== 'linux') return [];
+  const markers = listPids().flatMap((pid) => readMarker(pid) ?? []);
+  return endMarkedProcesses(new Set(markers.filter((runDir) => basename(runDir) === run)));
 }
 
 /** A process of a run, found by the environment it was started with. */
