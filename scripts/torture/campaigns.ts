@@ -97,11 +97,18 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
       settings: { WORKERS, ORDERS, WORKER_KILLS: ORDERS },
     },
     {
-      name: `a lead on SQLite killed ${LEAD_KILLS} times while it submits, replaces, runs, commits, checks, settles and delivers`,
+      name: `a lead on SQLite killed ${LEAD_KILLS} times while it submits, races, replaces, runs, commits, checks, settles and delivers`,
       project: 'source',
       files: ['src/dispatch/lead-killed'],
       rounds: 1,
       settings: { LEAD_KILLS },
+    },
+    {
+      name: 'a worker killed at every call of the store between the end of its agent and the settlement',
+      project: 'source',
+      files: ['src/dispatch/settle-killed'],
+      rounds: 1,
+      settings: { SETTLE_STEP: 1 },
     },
     {
       name: 'a store that fails at every single call of a worker, before and after the call took effect',
