@@ -1,7 +1,7 @@
-import { lstat, mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { lstat, mkdtemp, open, realpath, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { findGitFolders } from './mounts/git-folders.js';
 import { isWithin, renderMounts } from './mounts/mount.js';
 import type { Mount } from './mounts/mount.js';
@@ -190,7 +190,25 @@ async function listMounts(
     const isShown = mounts.some(({ kind, at: shown }) => (kind === 'read' || kind === 'write') && isWithin(at, shown));
     if (found !== undefined && isShown) mounts.push({ kind: 'hidden', at, isFolder: found.isDirectory() });
   }
-  return mounts;
+  return dropUnreachable(mounts);
+}
+
+/**
+ * Leaves out what lies behind a link in a folder that is shown: inside, the link leads where it leads, and the mount would be
+ * made there. What it leads to is shown by itself, if it is to be.
+ */
+async function dropUnreachable(mounts: readonly Mount[]): Promise<Mount[]> {
+  const isShown = (mount: Mount): boolean =>
+    mounts.some((other) => {
+      const isFolder = other.kind === 'read' || other.kind === 'write';
+      return isFolder && other.at !== mount.at && isWithin(mount.at, other.at);
+    });
+  const kept: Mount[] = [];
+  for (const mount of mounts) {
+    const real = isShown(mount) ? await realpath(mount.at).catch(() => undefined) : mount.at;
+    if (real === mount.at) kept.push(mount);
+  }
+  return kept;
 }
 
 async function listNamedFiles(env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {
@@ -202,7 +220,7 @@ async function listNamedFiles(env: Readonly<Record<string, string>>): Promise<re
 
 async function listExisting(kind: 'read' | 'write', paths: readonly string[]): Promise<readonly Mount[]> {
   const mounts: Mount[] = [];
-  for (const path of paths) {
+  for (const path of paths.map((each) => resolve(each))) {
     if ((await stat(path).catch(() => undefined)) !== undefined) mounts.push({ kind, at: path, from: path });
   }
   return mounts;

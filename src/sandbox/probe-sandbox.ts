@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { getErrorCode } from '../base/index.js';
 import { findProgram } from '../files/index.js';
@@ -23,9 +24,26 @@ export const NAMESPACES: readonly string[] = [
   '--unshare-uts',
   '--unshare-cgroup-try',
   '--die-with-parent',
-  // To root bubblewrap would leave its capabilities, with which every mount can be changed.
-  ...(process.getuid?.() === 0 ? ['--cap-drop', 'ALL'] : []),
+  ...leaveRoot(),
 ];
+
+/**
+ * To root bubblewrap would leave its capabilities, with which every mount can be changed; and root without them could make no
+ * further namespaces, which agents with sandboxes of their own need. So inside root is another user, one that has a name.
+ */
+function leaveRoot(): readonly string[] {
+  if (process.getuid?.() !== 0) return [];
+  const [, user = '65534', group = '65534'] = /^[^:\n]*:[^:\n]*:([1-9]\d*):([1-9]\d*):/m.exec(readUsers()) ?? [];
+  return ['--uid', user, '--gid', group, '--cap-drop', 'ALL'];
+}
+
+function readUsers(): string {
+  try {
+    return readFileSync('/etc/passwd', 'latin1');
+  } catch {
+    return '';
+  }
+}
 
 /** A sandbox is made in milliseconds; only a broken machine takes longer. */
 const PROBE_MS = 10_000;

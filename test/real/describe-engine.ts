@@ -159,7 +159,8 @@ export function describeEngine(real: RealEngine): void {
     });
 
     it(`${real.trapSprings ? 'starts' : 'does not even start'} what a folder wants started with every permission`, async () => {
-      const spec = { prompt: 'Say hello.', permissions: 'bypass' } as const;
+      // In a sandbox it could start it, and the trap would be out of its reach.
+      const spec = { prompt: 'Say hello.', permissions: 'bypass', sandbox: 'off' } as const;
       const { stage } = await perform({ ...SCENARIOS.plain, files: setTrap, spec });
       expect(existsSync(trapIn(stage))).toBe(real.trapSprings);
     });

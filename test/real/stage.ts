@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { PROJECT } from '../../scripts/run-tool.js';
 import type { Emitted, FcmpEvent } from '../../src/events/index.js';
 import type { RunPorts } from '../../src/runs/ports/run-ports.js';
 import type { RunResult } from '../../src/records/run-result.js';
@@ -60,6 +61,8 @@ export async function setStage(
     ports: {
       data: join(root, 'data'),
       newId: () => RUN_ID,
+      // The settings of the engines name a server of this project.
+      sandbox: { read: [PROJECT, realpathSync(join(PROJECT, 'node_modules'))] },
       environment: {
         PATH: [PROGRAMS_FOLDER, ACP_PROGRAMS_FOLDER, process.env['PATH']].join(delimiter),
         HOME: home,

@@ -12,6 +12,6 @@ export interface SandboxPort extends SandboxFolders {
 /** Whoever runs Sluice may choose for all runs. A value that is misspelled must not leave them unprotected. */
 export function readSandboxUse(): NonNullable<SandboxPort['use']> {
   const use = process.env['SLUICE_SANDBOX'];
-  if (use === undefined || use === '' || use === 'off') return 'off';
-  return use === 'auto' ? 'auto' : 'required';
+  if (use === undefined || use === '' || use === 'auto') return 'auto';
+  return use === 'off' ? 'off' : 'required';
 }

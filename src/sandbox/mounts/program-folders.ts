@@ -27,14 +27,14 @@ const MAX_STEPS = 8;
  * await findProgramFolders(['codex'], { path, cwd, home }) // [{ kind: 'read', at: '/home/me/.nvm/versions/node/v20.19.0', … }]
  */
 export async function findProgramFolders(words: readonly string[], places: ProgramPlaces): Promise<readonly Mount[]> {
-  const shown = new Set<string>();
-  const show = (path: string): void => {
-    if (!isInSystem(path) && !isWithin(path, places.cwd)) shown.add(path);
+  const shown = new Map<string, string>();
+  const show = (path: string, from = path): void => {
+    if (!isInSystem(path) && !isWithin(path, places.cwd)) shown.set(path, from);
   };
   for (const folder of places.path.split(delimiter).filter(isAbsolute)) {
     const real = await realpath(folder).catch(() => undefined);
     if (real === undefined || isBroad(folder, places.home) || isBroad(real, places.home)) continue;
-    show(folder);
+    show(folder, real);
     show(real);
   }
   const [program = '', ...rest] = words;
@@ -44,7 +44,7 @@ export async function findProgramFolders(words: readonly string[], places: Progr
     if (SCRIPT.test(word)) await showFile(word, places, show);
     else show(word);
   }
-  return [...shown].map((path) => ({ kind: 'read', at: path, from: path }));
+  return [...shown].map(([at, from]) => ({ kind: 'read', at, from }));
 }
 
 async function showProgram(
