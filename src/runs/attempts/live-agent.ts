@@ -4,11 +4,13 @@ import { OutputReader } from '../capture/output-reader.js';
 import { Conversation } from '../conversation/conversation.js';
 import type { PreparedLaunch } from '../launch/prepare-launch.js';
 import { prepareSandbox } from '../launch/prepare-sandbox.js';
+import { openCgroup } from '../process/cgroup.js';
 import { endEscapedProcesses } from '../process/end-orphans.js';
 import { launchProcess } from '../process/launch-process.js';
 import type { RunningProcess } from '../process/launch-process.js';
 import type { OutputChunk } from '../process/output-queue.js';
 import { recordProcess } from '../process/process-record.js';
+import { trackTree } from '../process/track-tree.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { RunContext } from './run-context.js';
 
@@ -53,6 +55,9 @@ export async function launchAgent(
     await note.forget();
     throw error;
   }
+  const { pid } = running.identity;
+  // Nothing leaves a sandbox; without one, what leaves its group and forgets its environment is found by these.
+  const descendants = sandbox === undefined ? (openCgroup(pid) ?? trackTree(pid)) : undefined;
   const conversation = openConversation(context, plan, prepared, running);
   const reader = new OutputReader(running.output);
   let hasExited = false;
@@ -65,7 +70,7 @@ export async function launchAgent(
       await running.stop().catch((error: unknown) => {
         ports.logger.warn('cannot end a process of the run', { run_id: context.id, error: getErrorMessage(error) });
       });
-      // Nothing leaves a sandbox.
+      await descendants?.end();
       if (sandbox === undefined) await endEscapedProcesses(runDir);
     } finally {
       await sandbox?.close();

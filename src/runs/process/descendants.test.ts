@@ -1,0 +1,117 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readlinkSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { startRun } from '../start-run.js';
+import { openCgroup } from './cgroup.js';
+import { isGoneWithin } from './process-group.js';
+import { readProcessStat } from './process-identity.js';
+import { trackTree } from './track-tree.js';
+
+const isRunning = (pid: number): boolean => readProcessStat(pid)?.isZombie === false;
+
+/** Leaves group, session and environment, and prints its number; its parent waits until its input is closed. */
+const ESCAPE = `env -i setsid sh -c 'echo $$; exec sleep 600' & read line`;
+
+async function startEscape() {
+  const child = spawn('sh', ['-c', ESCAPE], { stdio: ['pipe', 'pipe', 'ignore'], detached: true });
+  const pid = child.pid ?? 0;
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return {
+    pid,
+    escaped: new Promise<number>((resolve) => {
+      child.stdout.once('data', (bytes: Buffer) => {
+        const escaped = Number(bytes.toString());
+        onTestFinished(() => {
+          if (isRunning(escaped)) process.kill(escaped, 'SIGKILL');
+        });
+        resolve(escaped);
+      });
+    }),
+    leave: async () => {
+      child.stdin.end();
+      await isGoneWithin(() => !isRunning(pid), 10_000);
+    },
+  };
+}
+
+function spawnBystander(): number {
+  const child = spawn('sleep', ['600'], { stdio: 'ignore', detached: true });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child.pid ?? 0;
+}
+
+describe.runIf(process.platform === 'linux')('descendants without a sandbox', () => {
+  it('are ended with the tree they came from, also when they left it with a new environment', async () => {
+    const { pid, escaped, leave } = await startEscape();
+    const tree = trackTree(pid);
+    const found = await escaped;
+    const bystander = spawnBystander();
+    const other = trackTree(bystander);
+    tree.look();
+    await leave();
+    expect(isRunning(found)).toBe(true);
+    await tree.end();
+    expect(isRunning(found)).toBe(false);
+    expect(isRunning(bystander)).toBe(true);
+    await other.end();
+  });
+
+  it('are ended with a run that is not sandboxed', async () => {
+    const folder = await makeFolder({});
+    const command = ['sh', '-c', `env -i setsid sh -c 'echo $$; exec sleep 600' & sleep 1`];
+    const run = startRun(
+      { engine: 'command', command, workdir: folder, sandbox: 'off' },
+      { data: join(folder, 'data') },
+    );
+    const { text } = await run.result;
+    expect(Number(text)).toBeGreaterThan(1);
+    expect(isRunning(Number(text))).toBe(false);
+  });
+});
+
+/** A file system of cgroups to write to; undefined where this process may not have one. */
+function mountCgroups(folder: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'cgroup2', 'none', folder], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe.runIf(process.platform === 'linux')('a cgroup', () => {
+  it('ends everything that was started in it, and is removed', async ({ skip }) => {
+    const folder = await makeFolder({});
+    if (!mountCgroups(folder)) skip('no cgroups to write to');
+    onTestFinished(() => void execFileSync('umount', [folder]));
+    const { pid, escaped, leave } = await startEscape();
+    const cgroup = openCgroup(pid, folder);
+    const found = await escaped;
+    await leave();
+    expect(isRunning(found)).toBe(true);
+    await cgroup?.end();
+    expect(isRunning(found)).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.includes(`-${process.pid}-`))).toEqual([]);
+  });
+
+  it('of a Sluice that was killed is ended by the next one', async ({ skip }) => {
+    const folder = await makeFolder({});
+    if (!mountCgroups(folder)) skip('no cgroups to write to');
+    onTestFinished(() => void execFileSync('umount', [folder]));
+    const place = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
+    const left = join(folder, `sluice-${place}-${process.pid}-1-1`);
+    mkdirSync(left);
+    const { pid } = await startEscape();
+    writeFileSync(join(left, 'cgroup.procs'), String(pid));
+    const cgroup = openCgroup(spawnBystander(), folder);
+    expect(await isGoneWithin(() => !isRunning(pid), 10_000)).toBe(true);
+    await cgroup?.end();
+    rmdirSync(left);
+  });
+
+  it('is not used where it cannot be written to', () => {
+    expect(openCgroup(process.pid, '/proc/self')).toBeUndefined();
+  });
+});
