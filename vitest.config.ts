@@ -31,6 +31,7 @@ export default defineConfig({
           name: 'source',
           include: ['src/**/*.test.ts', 'web/**/*.test.ts'],
           exclude: ['src/store/postgres/**'],
+          globalSetup: ['test/install-bubblewrap.ts'],
         },
       },
       {
@@ -56,7 +57,7 @@ export default defineConfig({
             'test/browser/**',
             'test/package-matrix/**',
           ],
-          globalSetup: ['test/build-product.ts'],
+          globalSetup: ['test/build-product.ts', 'test/install-bubblewrap.ts'],
         },
       },
       {

@@ -30,6 +30,21 @@ export function countTests(modules: Iterable<ReportedModule>, strayErrors: numbe
   return { passed, failed, skipped };
 }
 
+/** The tests that were not run, for example because this machine has no sandboxes: file and title. Filters leave out too many to list. */
+export function listSkipped(modules: Iterable<NamedModule>): readonly string[] {
+  const names = [...modules].flatMap((module) =>
+    [...module.children.allTests('skipped')].map(({ fullName }) => `${module.relativeModuleId}: ${fullName}`),
+  );
+  return names.length > MAX_SKIPPED ? [] : names;
+}
+
+const MAX_SKIPPED = 100;
+
+interface NamedModule {
+  readonly relativeModuleId: string;
+  readonly children: { allTests(state: 'skipped'): Iterable<{ readonly fullName: string }> };
+}
+
 /** A run that tested nothing has not passed. */
 export function hasPassed({ passed, failed }: Totals): boolean {
   return failed === 0 && passed > 0;

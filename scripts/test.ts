@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
-import { countTests, hasPassed, renderTotals, type Totals } from './test-totals.js';
+import { countTests, hasPassed, listSkipped, renderTotals, type Totals } from './test-totals.js';
 
 /** What tests themselves read. */
 const SETTINGS_OF_TESTS = ['SLUICE_CHROMIUM'];
@@ -27,7 +27,9 @@ async function runTests(): Promise<Totals> {
   const filters = filter.map(nameFolder);
   // A snapshot that is not there yet is a failure unless the caller asks to write it, here as in CI.
   const vitest = await startVitest('test', filters, { update: 'none', allowOnly: false, ...options, watch: false });
-  const totals = countTests(vitest.state.getTestModules(), vitest.state.getUnhandledErrors().length);
+  const modules = vitest.state.getTestModules();
+  const totals = countTests(modules, vitest.state.getUnhandledErrors().length);
+  for (const name of listSkipped(modules)) process.stdout.write(`not run: ${name}\n`);
   await vitest.close();
   // A set-up that failed or a filter that found nothing is not a test, but it is a failure.
   const isSilentFailure = totals.failed === 0 && process.exitCode !== undefined && process.exitCode !== 0;

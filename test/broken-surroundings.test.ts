@@ -91,7 +91,10 @@ describe('a run whose folder its worker takes away', () => {
       const { renameSync, symlinkSync } = require('node:fs');
       renameSync(process.env.SLUICE_RUN_DIR + '/.audit', process.env.SLUICE_RUN_DIR + '/mine');
       symlinkSync(${JSON.stringify(join(folder, 'folder'))}, process.env.SLUICE_RUN_DIR + '/.audit');`;
-    expectRefusal(await sluice('run', '--engine', 'command', '--', process.execPath, '-e', trick), 'UNSAFE_FILE');
+    expectRefusal(
+      await sluice('run', '--sandbox', 'off', '--engine', 'command', '--', process.execPath, '-e', trick),
+      'UNSAFE_FILE',
+    );
     expect(await readdir(join(folder, 'folder'))).toEqual([]);
   });
 });

@@ -36,7 +36,7 @@ describe('.ci/run', () => {
   it('ends with the tests', async () => {
     const { exitCode, headings, lines } = await runSteps('nothing');
     expect(exitCode).toBe(0);
-    expect(headings).toHaveLength(14);
+    expect(headings).toHaveLength(15);
     expect(lines).toContain(`npm ${REAL}`);
     expect(lines.slice(-2)).toEqual(['== tests', 'npm test --silent']);
   });

@@ -42,7 +42,7 @@ describe('Ctrl-C', () => {
   });
 
   it('stops an order and asks a person', async () => {
-    const wrappers = { slow: { type: 'script', command: waiting(), inject: 'env' } };
+    const wrappers = { slow: { type: 'script', command: waiting(), inject: 'env', sandbox: 'off' } };
     await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ wrappers }));
     const repo_dir = join(folder, 'folder');
     await mkdir(repo_dir);

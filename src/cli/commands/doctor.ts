@@ -4,6 +4,8 @@ import type { CommandIo } from '../command-io.js';
 import { loadCommandConfig } from '../load-command-config.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { DATA_OPTION } from '../command-context.js';
+import { probeSandbox } from '../../sandbox/index.js';
+import type { SandboxSupport } from '../../sandbox/index.js';
 import { wantsJson, printJson } from '../print.js';
 import { formatLine, visibleText } from '../terminal-text.js';
 
@@ -27,6 +29,12 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
     });
 }
 
+function describeSandbox(support: SandboxSupport): string {
+  if (!support.works) return `none; ${support.reason}`;
+  const network = support.closesNetwork ? '' : ', but cannot close the network';
+  return `bubblewrap ${support.version} works${network}`;
+}
+
 async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
   const { examineEngines, renderDoctor } = await import('../../runs/index.js');
   const { programs, agents, data, dataWarning } = await loadCommandConfig(flags, io);
@@ -35,10 +43,12 @@ async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
     cwd: process.cwd(),
     ...omitUndefined({ programs, agents }),
   });
+  const sandbox = describeSandbox(await probeSandbox());
   if (wantsJson(flags, io)) {
     await printJson(reports, io);
     await io.stderr.write(formatLine(`data folder: ${data}`));
-  } else await io.stdout.write(visibleText(`${renderDoctor(reports)}\nData folder: ${data}\n`));
+    await io.stderr.write(formatLine(`sandbox: ${sandbox}`));
+  } else await io.stdout.write(visibleText(`${renderDoctor(reports)}\nData folder: ${data}\nSandbox: ${sandbox}\n`));
   if (dataWarning !== undefined) await io.stderr.write(formatLine(dataWarning));
   return reports.some(({ status }) => status === 'ready' || status === 'unproven_version') ? EXIT.success : EXIT.failed;
 }
