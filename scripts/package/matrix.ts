@@ -52,7 +52,7 @@ export async function tryMatrix(folder: string): Promise<MatrixReport> {
     const place = join(folder, `matrix-${name}`);
     mkdirSync(place, { recursive: true });
     writePrograms(place, PACKAGES[name]);
-    for (const trial of listTrials(place)) {
+    for (const trial of [...listTrials(place), ...(name === 'sluice' ? [AI_SDK_7] : [])]) {
       const title = `${name} in ${trial.name}`;
       if (trial.commands.some(([program]) => program.startsWith(TOOLS) && !existsSync(program))) {
         notRun.push(title);
@@ -100,6 +100,7 @@ function writePrograms(place: string, entries: (typeof PACKAGES)[keyof typeof PA
     'webpack.config.cjs': WEBPACK,
     'edge.cjs': EDGE,
     'vite.config.mjs': VITE,
+    'ai-sdk.mjs': AI_SDK,
   };
   for (const resolution of ['node16', 'nodenext', 'bundler']) {
     const isBundler = resolution === 'bundler';
@@ -211,6 +212,27 @@ const unit :Workerd.Config = (services = [(name = "main", worker = (
   modules = [(name = "worker.mjs", esModule = embed "worker.mjs"), (name = "page.bundle.mjs", esModule = embed "page.bundle.mjs")],
   compatibilityDate = "2026-01-01"))]);
 `;
+const AI_SDK = `import { Output, simulateReadableStream, streamText, wrapLanguageModel } from '${join(TOOLS, 'ai-7/dist/index.js')}';
+import { MockLanguageModelV4 } from '${join(TOOLS, 'ai-7/dist/test/index.js')}';
+import { jsonMiddleware } from 'sluice/ai-sdk';
+import { z } from 'zod';
+const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+const text = (delta) => ({ type: 'text-delta', id: '1', delta });
+const chunks = [
+  { type: 'text-start', id: '1' }, text('Sure: \`\`\`json\\n{li'), text('ne: 3,}\\n\`\`\`'), { type: 'text-end', id: '1' },
+  { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage },
+];
+const provider = new MockLanguageModelV4({ doStream: async () => ({ stream: simulateReadableStream({ chunks }) }) });
+const model = wrapLanguageModel({ model: provider, middleware: jsonMiddleware({ version: 'v4' }) });
+const output = Output.object({ schema: z.object({ line: z.number() }) });
+const answer = streamText({ model, output, prompt: 'Which line?' });
+await answer.consumeStream();
+console.log(\`line \${(await answer.output).line}\`);
+`;
+const AI_SDK_7: Trial = {
+  name: 'AI SDK 7 on Node.js 24',
+  commands: [[tool(`node-linux-${process.arch}/bin/node`), 'ai-sdk.mjs']],
+};
 const ROLLUP = `import resolve from '${join(TOOLS, '@rollup/plugin-node-resolve/dist/es/index.js')}';
 export default { input: 'program.mjs', output: { file: 'rollup.bundle.mjs', format: 'es' }, external: /^ajv/, plugins: [resolve()] };
 `;
