@@ -1,5 +1,9 @@
 import { getErrorCode, getErrorMessage, isSluiceError } from '../../base/index.js';
+import { migratedMeanwhile } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
+
+/** The state with which our tables refuse a process that writes another schema version. */
+export const OTHER_FORM = 'SLU01';
 
 /** Serialization failure and deadlock: the whole transaction can be retried. */
 const REPEATABLE = new Set(['40001', '40P01']);
@@ -34,6 +38,7 @@ export function toStoreError(error: unknown, where: string): Error {
       { cause: error },
     );
   }
+  if (state === OTHER_FORM) return migratedMeanwhile(`PostgreSQL at "${where}"`);
   if (TIMED_OUT.has(state) || REPEATABLE.has(state)) {
     return new StoreError('STORE_BUSY', `PostgreSQL at "${where}" is busy: ${said}. Nothing was written; try again.`, {
       cause: error,

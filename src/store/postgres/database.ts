@@ -1,11 +1,13 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { callbackify } from 'node:util';
 import { isSluiceError } from '../../base/index.js';
 import { holdsNul, isLookUp } from '../holds-nul.js';
 import { storeClosed } from '../store-error.js';
 import { isRepeatable, leavesConnection, toStoreError } from './database-error.js';
 import type { DriverClient, DriverConnection, DriverPool, DriverQuery, Queryable, Row } from './driver.js';
 import { loadPackage } from './load-package.js';
+import { SET_FORM } from './migrations.js';
 import { createTurns } from './turns.js';
 
 /** How this store uses a server. */
@@ -53,7 +55,13 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     keepAlive: true,
   };
   const { connections = 10 } = options;
-  const pool: DriverPool = new pg.Pool({ ...settings, max: connections, allowExitOnIdle: true });
+  const pool: DriverPool = new pg.Pool({
+    ...settings,
+    max: connections,
+    allowExitOnIdle: true,
+    // A connection says which form of the tables it writes before it is used.
+    verify: (connection, done) => setForm(connection, (error) => done(error ?? undefined)),
+  });
   const turns = createTurns(connections, statementTimeoutMs);
   // A connection that breaks between two statements, idle or in a transaction, emits an error: without a listener it
   // would end the process. The pool drops it, or the next statement fails.
@@ -110,6 +118,10 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     },
   };
 }
+
+const setForm = callbackify(async (connection: { query(text: string): Promise<unknown> }) =>
+  connection.query(SET_FORM),
+);
 
 function asQueryable(connection: DriverConnection): Queryable {
   return {

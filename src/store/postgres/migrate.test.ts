@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
 import { expectMigrated, expectUnpackedMigrated } from '../contract/migrated.contract.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
-import { sampleSubmission } from '../contract/fixtures/order-samples.js';
+import { sampleClaim, sampleSubmission } from '../contract/fixtures/order-samples.js';
+import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations.js';
@@ -58,6 +60,43 @@ describe('opening a store on PostgreSQL', () => {
     await migrate(database);
     await database.query('INSERT INTO sluice.migrations (version) VALUES ($1)', [MIGRATIONS.length + 1]);
     expect(await catchCode(openSite(url))).toBe('STORE_TOO_NEW');
+  });
+
+  it('takes no more writes of a process once a newer version has migrated', async () => {
+    const url = await createDatabase();
+    const store = await openSite(url);
+    await store.submitOrder(sampleSubmission());
+    const database = await openPlain(url);
+    await database.query('INSERT INTO sluice.migrations (version) VALUES ($1)', [MIGRATIONS.length + 1]);
+    expect(await catchCode(store.submitOrder(sampleSubmission({ issue_ref: 'local#2' })))).toBe('STORE_TOO_NEW');
+    expect(await catchCode(store.append('run', [sampleFcmp(1)]))).toBe('STORE_TOO_NEW');
+    expect(await catchCode(store.claimRun(sampleClaim()))).toBe('STORE_TOO_NEW');
+    expect((await store.listOrders({})).items).toHaveLength(1);
+    await database.query('DELETE FROM sluice.migrations WHERE version = $1', [MIGRATIONS.length + 1]);
+    await store.append('run', [sampleFcmp(1)]);
+  });
+
+  it('takes no writes of a version that does not say what it writes, in any table', async () => {
+    const url = await createDatabase();
+    await openSite(url);
+    const client = new pg.Client(url);
+    await client.connect();
+    onTestFinished(async () => client.end());
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'sluice' AND tablename <> 'migrations'`,
+    );
+    expect(rows.length).toBeGreaterThan(8);
+    for (const { name } of rows) {
+      await expect(client.query(`DELETE FROM sluice.${name}`)).rejects.toMatchObject({ code: 'SLU01' });
+    }
+  });
+
+  it('refuses a database that other steps have made', async () => {
+    const url = await createDatabase();
+    const database = await openPlain(url);
+    await migrate(database);
+    await database.query(`UPDATE sluice.migrations SET checksum = 'x' WHERE version = 7`);
+    expect(await catchCode(openSite(url))).toBe('STORE_DAMAGED');
   });
 
   it('rolls back a migration step that fails', async () => {

@@ -1,5 +1,7 @@
+import { compareSteps } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
 import type { Database } from './database.js';
+import { OTHER_FORM } from './database-error.js';
 import type { Queryable } from './driver.js';
 import { MIGRATIONS } from './migrations.js';
 
@@ -14,11 +16,64 @@ export async function migrate(database: Database): Promise<void> {
   for (let version = await readVersion(database); version < MIGRATIONS.length; version++) {
     await alone(database, async (transaction) => {
       if ((await readVersion(transaction)) !== version) return;
+      // A step writes to tables of the form before it.
+      await transaction.query(`SET LOCAL sluice.form = ${version}`);
       await transaction.query(MIGRATIONS[version] ?? '');
       await transaction.query(`INSERT INTO sluice.migrations (version) VALUES ($1)`, [version + 1]);
     });
   }
+  await checkSteps(database);
+  await guardTables(database);
 }
+
+/** Compares the steps with those that made the tables, and records the ones that are not recorded yet. */
+async function checkSteps(database: Database): Promise<void> {
+  const { rows } = await database.query(`SELECT version, checksum FROM sluice.migrations WHERE checksum IS NOT NULL`);
+  const recorded = new Map(rows.map((row) => [Number(row['version']), String(row['checksum'])]));
+  const missing = compareSteps(MIGRATIONS, recorded, 'the database');
+  if (missing.length === 0) return;
+  await database.query(
+    `UPDATE sluice.migrations SET checksum = steps.checksum
+     FROM unnest($1::integer[], $2::text[]) AS steps (version, checksum)
+     WHERE migrations.version = steps.version AND migrations.checksum IS NULL`,
+    [missing.map(([version]) => version), missing.map(([, sum]) => sum)],
+  );
+}
+
+/**
+ * Lets every table refuse writes of a process that does not know its form: each connection says which form it writes
+ * (`sluice.form`), and a trigger compares. A process of another version is refused from the moment the migration is committed;
+ * a statement that has begun before holds locks for which the migration of its table waits.
+ */
+async function guardTables(database: Database): Promise<void> {
+  const { rows } = await database.query(UNGUARDED);
+  if (rows.length === 0) return;
+  await alone(database, async (transaction) => {
+    await transaction.query(CHECK_FORM);
+    const { rows: tables } = await transaction.query(UNGUARDED);
+    for (const row of tables) {
+      await transaction.query(
+        `CREATE TRIGGER check_form BEFORE INSERT OR UPDATE OR DELETE ON sluice.${String(row['name'])}
+         FOR EACH STATEMENT EXECUTE FUNCTION sluice.check_form()`,
+      );
+    }
+  });
+}
+
+/** Names of our own tables need no quotes. */
+const UNGUARDED = `
+  SELECT relname AS name FROM pg_class
+  WHERE relnamespace = 'sluice'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'migrations'
+    AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND tgname = 'check_form')`;
+
+const CHECK_FORM = `
+  CREATE OR REPLACE FUNCTION sluice.check_form() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF current_setting('sluice.form', true) IS DISTINCT FROM (SELECT max(version)::text FROM sluice.migrations) THEN
+      RAISE EXCEPTION 'this process writes another schema version' USING ERRCODE = '${OTHER_FORM}';
+    END IF;
+    RETURN NULL;
+  END $$`;
 
 /** Changes the tables under the migration lock. */
 export async function alone(database: Database, change: (transaction: Queryable) => Promise<unknown>): Promise<void> {

@@ -323,4 +323,11 @@ export const MIGRATIONS: readonly string[] = [
     WHERE state = 'queued';
   CREATE INDEX runs_queued_canceled ON sluice.runs (seq) WHERE state = 'queued' AND cancel_requested;
   `,
+  // Which steps have made the tables.
+  `
+  ALTER TABLE sluice.migrations ADD COLUMN checksum text;
+  `,
 ];
+
+/** What a connection says when it is opened: tables refuse writes of another form. */
+export const SET_FORM = `SET sluice.form = ${MIGRATIONS.length}`;

@@ -8,7 +8,7 @@ import { holdsNul, isLookUp } from '../holds-nul.js';
 import { nulInName, storeClosed } from '../store-error.js';
 import { fileReplaced, isBusy, storeBusy, toStoreError } from './database-error.js';
 import type { Connection, SqlValue, Statement } from './driver.js';
-import { migrate } from './migrate.js';
+import { createFormCheck, migrate } from './migrate.js';
 
 /** How a file is used. */
 export interface DatabaseOptions {
@@ -84,6 +84,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
 
   const begin = prepare('BEGIN IMMEDIATE');
   const commit = prepare('COMMIT');
+  const checkForm = createFormCheck(connection, file);
 
   function check(): void {
     if (isClosed) throw storeClosed();
@@ -94,6 +95,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     check();
     begin.run();
     try {
+      checkForm();
       const value = work();
       commit.run();
       return value;

@@ -7,6 +7,7 @@ import { closedPlace } from '../../../test/closed-place.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleSubmission } from '../contract/fixtures/order-samples.js';
+import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 import { expectMigrated, expectUnpackedMigrated } from '../contract/migrated.contract.js';
 import { openStore } from '../open-store.js';
 import { MIGRATIONS } from './migrations.js';
@@ -60,6 +61,26 @@ describe('a file', () => {
     expect(await catchCode(openStore(`sqlite:${file}`))).toBe('STORE_TOO_NEW');
     change(file, `PRAGMA user_version = ${MIGRATIONS.length}`);
     expect(await catchCode(openSite(`sqlite:${file}`))).toBe('no error');
+  });
+
+  it('that a newer version migrates while it is open takes no more writes', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    const store = await openSite(`sqlite:${file}`);
+    await store.submitOrder(sampleSubmission());
+    change(file, `PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    expect(await catchCode(store.submitOrder(sampleSubmission({ issue_ref: 'local#2' })))).toBe('STORE_TOO_NEW');
+    expect(await catchCode(store.append('run', [sampleFcmp(1)]))).toBe('STORE_TOO_NEW');
+    expect((await store.listOrders({})).items).toHaveLength(1);
+    expect(await store.read({ runId: 'run', protocol: 'fcmp', limit: 1 })).toEqual([]);
+  });
+
+  it('that other steps have made is refused', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    await (await openStore(`sqlite:${file}`)).close();
+    change(file, `UPDATE migrations SET checksum = 'x' WHERE version = 7`);
+    const opening = openStore(`sqlite:${file}`);
+    expect(await catchCode(opening)).toBe('STORE_DAMAGED');
+    await expect(opening).rejects.toThrow('schema version 7 was made by a different step');
   });
 
   it('of another program is refused and left unchanged', async () => {

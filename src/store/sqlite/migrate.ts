@@ -1,3 +1,4 @@
+import { compareSteps, migratedMeanwhile } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
 import { damaged } from './database-error.js';
 import type { Connection } from './driver.js';
@@ -29,6 +30,29 @@ export function migrate(connection: Connection, file: string): void {
       throw error;
     }
   }
+  checkSteps(connection, file);
+}
+
+/** Compares the steps with those that made the tables, and records the ones that are not recorded yet. */
+function checkSteps(connection: Connection, file: string): void {
+  const rows = connection.prepare('SELECT version, checksum FROM migrations').all();
+  const recorded = new Map(rows.map((row) => [Number(row['version']), String(row['checksum'])]));
+  const missing = compareSteps(MIGRATIONS, recorded, `the database "${file}"`);
+  if (missing.length === 0) return;
+  // One statement is one transaction; another process may do the same.
+  connection
+    .prepare(
+      `INSERT INTO migrations (version, checksum) SELECT value ->> 0, value ->> 1 FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`,
+    )
+    .run(JSON.stringify(missing));
+}
+
+/** Checks, inside a transaction that writes, that no newer version has migrated the tables. */
+export function createFormCheck(connection: Connection, file: string): () => void {
+  const readForm = connection.prepare('PRAGMA user_version');
+  return () => {
+    if (readForm.get()?.['user_version'] !== MIGRATIONS.length) throw migratedMeanwhile(`the database "${file}"`);
+  };
 }
 
 /** Refuses a file of another program, or with an unknown schema version; changes nothing. */

@@ -331,4 +331,8 @@ export const MIGRATIONS: readonly string[] = [
     WHERE state = 'queued';
   CREATE INDEX runs_queued_canceled ON runs (sequence) WHERE state = 'queued' AND cancel_requested = 1;
   `,
+  // Which steps have made the tables.
+  `
+  CREATE TABLE migrations (version INTEGER PRIMARY KEY, checksum TEXT NOT NULL) STRICT;
+  `,
 ];
