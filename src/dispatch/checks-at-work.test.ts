@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { codex } from '../events/contract/translate-lines.contract.js';
 import type { Check } from '../orders/index.js';
+import { canSandbox } from '../runs/scenarios/fixtures/make-prison.js';
 import { makeSite } from '../runs/scenarios/fixtures/make-site.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
@@ -148,5 +149,26 @@ describe('an agent in a repository', { timeout: 60_000 }, () => {
       /^sluice\nAdd a file\n[\s\S]*Co-authored-by: codex-cli/,
     );
     expect(git('branch', '--contains', commit)).toContain('sluice/2020-01-01-qa-0001-');
+  });
+});
+
+describe.runIf(canSandbox)('a check in a sandbox', { timeout: 60_000 }, () => {
+  it('has the commit and its objects, and no network; the evidence says so', async () => {
+    const command = ['bash', '-c', 'git log --format=%s -1 && grep -c : /proc/net/dev'];
+    const { action, evidence, store } = await judge({ command, sandbox: 'required' });
+    const run = await store.findRun(evidence?.run ?? '');
+    expect(run?.result?.text).toBe('Work\n1');
+    expect(run?.result?.sandbox).toEqual({ used: true, network: 'none' });
+    expect(evidence?.detail).toContain('Sandboxed, without network.');
+    expect(action).toBe('advance');
+  });
+
+  it('has the network where it says so, and its preparation always has; both share a home', async () => {
+    const prepare = ['bash', '-c', 'grep : /proc/net/dev > "$HOME/devices"'];
+    const command = ['bash', '-c', 'diff <(grep : /proc/net/dev | cut -d: -f1) <(cut -d: -f1 "$HOME/devices")'];
+    expect(await judge({ command, prepare, network: 'host', sandbox: 'required' })).toMatchObject({
+      action: 'advance',
+      evidence: { detail: expect.stringContaining('Sandboxed, with network.') },
+    });
   });
 });

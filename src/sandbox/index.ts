@@ -1,5 +1,5 @@
 export { probeSandbox, type SandboxSupport } from './probe-sandbox.js';
-export { openSandbox, type Sandbox, type SandboxFolders, type SandboxNetwork } from './open-sandbox.js';
+export { openSandbox, type Sandbox, type SandboxFolders } from './open-sandbox.js';
 export type { StateFolder } from './mounts/state-folders.js';
 export type { DeniedHost } from './network/proxy.js';
 export { isPrivateAddress } from './network/private-address.js';
