@@ -21,7 +21,7 @@ const limitsSchema = object(
     idle_s: seconds,
     /** Time for a person to answer a question; the other two clocks stop meanwhile. */
     wait_s: seconds,
-    /** How long a process is kept that waits for a permission; then it is ended, and resumed with the answer. */
+    /** How long a process is kept that waits for a person; then it is ended, and resumed with the answer. */
     hold_s: seconds,
     output_bytes: bound,
     line_bytes: bound,

@@ -9,7 +9,12 @@ const LEFT_OUT: readonly { readonly why: string; readonly paths: RegExp }[] = [
     why: 'the type of the event says the same',
     paths: /(?:: |\.)(?:type|subtype|role|status|delta|is_error|success)$/u,
   },
-  { why: 'the event has its own time', paths: /: timestamp$/u },
+  { why: 'the question has an id of its own', paths: /^control_request: request_id$/u },
+  { why: 'the event has its own time', paths: /: timestamp$|^document: .*(?:AtMs|[a-z]At)$/u },
+  {
+    why: 'the event says the same in its own words',
+    paths: /^document: (?:method|id|params\.(?:thread|turn|item)Id)$/u,
+  },
   {
     why: 'no other record refers to it',
     paths: /: (?:uuid|(?:event\.)?message\.id|item\.id|part\.(?:id|messageID)|event\.index)$/u,
@@ -23,6 +28,9 @@ const LEFT_OUT: readonly { readonly why: string; readonly paths: RegExp }[] = [
     paths:
       /\.(?:usage|tokens)\.(?:\w+\.)?(?:\w*cache\w*|read|write|\w*reasoning\w*)$|: usage\.(?:cache_write_input|reasoning_output)_tokens$/u,
   },
+  { why: 'the event has the count under another name', paths: /^document: params\.tokenUsage\./u },
+  { why: 'repeats an item that was printed before', paths: /^document: params\.turn\.(?:id|items\..*)$/u },
+  { why: 'no other record refers to it', paths: /^document: params\.item\.id$/u },
   { why: 'a message printed block by block repeats it', paths: /^assistant: message\.usage\./u },
   { why: 'proves a thought to the provider of the model', paths: /\.signature$/u },
   {

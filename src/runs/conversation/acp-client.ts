@@ -77,6 +77,7 @@ export class AcpClient implements AgentClient {
 
   prompt(text: string): void {
     this.#isOver = false;
+    this.#peer.isResting = false;
     this.#permissions = 0;
     this.#questions.clear();
     const end = (): void => this.#end();
@@ -163,6 +164,7 @@ export class AcpClient implements AgentClient {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#peer.isResting = true;
     this.#peer.endHandshake();
     this.#ports.onEnd();
   }

@@ -50,6 +50,7 @@ export class AppServerClient implements AgentClient {
 
   prompt(text: string): void {
     this.#isOver = false;
+    this.#peer.isResting = false;
     this.#permissions = 0;
     this.#questions.clear();
     this.#turnId = null;
@@ -139,6 +140,7 @@ export class AppServerClient implements AgentClient {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#peer.isResting = true;
     this.#peer.endHandshake();
     this.#ports.onEnd();
   }

@@ -36,6 +36,8 @@ export class RpcPeer {
   #hasAnswered = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** Whether nothing is expected until the next prompt: what an agent says in between breaks nothing. */
+  isResting = false;
 
   constructor(ports: RpcPeerPorts, options: RpcPeerOptions) {
     this.#ports = ports;
@@ -108,7 +110,7 @@ export class RpcPeer {
   }
 
   #read(message: RpcMessage | null): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.isResting) return;
     if (message === null) return this.#readStrayLine();
     switch (message.kind) {
       case 'notification':

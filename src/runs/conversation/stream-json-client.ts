@@ -102,7 +102,7 @@ export class StreamJsonClient implements AgentClient {
   }
 
   #read(record: object | null): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#isOver) return;
     if (record === null) return this.#readStrayLine();
     switch (field(record, 'type')) {
       case 'control_response':

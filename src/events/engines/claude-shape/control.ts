@@ -109,6 +109,9 @@ function readToolAnswer({ response }: ControlResponse): PermissionAnswer {
   };
 }
 
+/** Fields of a question that events are made from. */
+const USED_FIELDS: ReadonlySet<string> = new Set(['subtype', 'tool_name', 'tool_use_id', 'input']);
+
 /** Requests that may be open at once; a hostile agent could ask without end. */
 const MAX_OPEN = 1024;
 
@@ -128,6 +131,9 @@ export class ControlRecords {
     const request = readControlRequest(record);
     const question = request === null ? null : readToolQuestion(request);
     if (request !== null && question !== null) {
+      report.keepRest(request.request, USED_FIELDS, 'request');
+      // Carries what else the request says.
+      report.status({ status: request.subtype });
       if (this.#asked.has(request.id)) {
         const message = `The agent used the id ${JSON.stringify(request.id)} for another request while the first is open.`;
         report.warning('MALFORMED_RECORD', message, { subject: request.id });

@@ -76,8 +76,28 @@ export class AppServerReader {
     const message = readRpcMessage(frame.value);
     if (message === null) return false;
     if (frame.stream === 'stdin') this.#readSent(message);
-    else this.#readPrinted(message);
+    else {
+      this.#keepRest(message);
+      this.#readPrinted(message);
+    }
     return true;
+  }
+
+  /** What a message says beyond the fields that events are made from. */
+  #keepRest(message: RpcMessage): void {
+    if (message.kind === 'result') {
+      const result = resultFields(message.result);
+      const thread = objectField(result, 'thread');
+      this.#report.keepRest(result, USED_RESULT, 'result');
+      if (thread !== null) this.#report.keepRest(thread, USED_THREAD, 'result.thread');
+    } else if (message.kind !== 'error') {
+      const { params } = message;
+      this.#report.keepRest(params, USED_PARAMS, 'params');
+      for (const place of ['item', 'turn', 'thread'] as const) {
+        const part = objectField(params, place);
+        if (part !== null) this.#report.keepRest(part, USED_PARTS[place], `params.${place}`);
+      }
+    }
   }
 
   #readSent(message: RpcMessage): void {
@@ -153,6 +173,8 @@ export class AppServerReader {
       const question = readApproval(method, params, item === null ? null : this.#items.describe(item));
       if (question === null)
         return report.unparsed('MALFORMED_RECORD', 'A permission request does not say for which item.');
+      // Carries what else the request says.
+      report.status({ status: method });
       keepBounded(this.#asked, id, { method, interaction: report.permissionRequired(question) });
     } else {
       keepBounded(this.#asked, id, { method, interaction: null });
@@ -238,6 +260,31 @@ export class AppServerReader {
     report.runtimeError(message);
   }
 }
+
+/*
+ * Fields that events are made from; the times are those of the events.
+ */
+const USED_RESULT: ReadonlySet<string> = new Set(['thread', 'model']);
+const USED_THREAD: ReadonlySet<string> = new Set(['id', 'cliVersion', 'createdAt', 'updatedAt', 'recencyAt', 'turns']);
+const USED_PARAMS: ReadonlySet<string> = new Set([
+  'threadId',
+  'turnId',
+  'itemId',
+  'item',
+  'turn',
+  'thread',
+  'delta',
+  'plan',
+  'tokenUsage',
+  'error',
+  'startedAtMs',
+  'completedAtMs',
+]);
+const USED_PARTS = {
+  item: new Set(['id', 'type', 'text', 'summary', 'content', 'changes', 'aggregatedOutput', 'arguments', 'result']),
+  turn: new Set(['id', 'status', 'error', 'items', 'startedAt', 'completedAt']),
+  thread: USED_THREAD,
+} as const;
 
 /** Codex says with an error what kind it is, and the HTTP status where there was one. */
 function readErrorInfo(error: object): { readonly httpStatus?: number; readonly detail?: unknown } {

@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { arbitraryCut } from '../../events/contract/damage.contract.js';
+import { createTranslator } from '../../events/index.js';
+import type { Emitted } from '../../events/index.js';
+import { AcpClient } from './acp-client.js';
+import type { AgentClient, AgentClientPorts } from './agent-client.js';
+import { AppServerClient } from './app-server-client.js';
+import { StreamJsonClient } from './stream-json-client.js';
+
+const REQUEST = { prompt: '', workdir: '/workspace', sessionId: null, keepMode: false } as const;
+const FIXTURES = '../../events/engines';
+
+const CASES = [
+  ['acp', 'acp/fixtures/opencode-1.18.18/permission', (ports: AgentClientPorts) => new AcpClient(REQUEST, ports)],
+  [
+    'claude',
+    'claude/fixtures/2.1.325/p-permission.stream-json-input',
+    (ports: AgentClientPorts) => new StreamJsonClient('claude', ports),
+  ],
+  [
+    'qwen',
+    'qwen/fixtures/0.24.4/p-permission.stream-json-input',
+    (ports: AgentClientPorts) => new StreamJsonClient('qwen', ports),
+  ],
+  [
+    'codex',
+    'codex/fixtures/0.166.0/p-permission.app-server',
+    (ports: AgentClientPorts) => new AppServerClient(REQUEST, ports),
+  ],
+] as const;
+
+/** Talks with recorded bytes, and has both directions translated as they come. */
+function talk(engine: string, create: (ports: AgentClientPorts) => AgentClient, chunks: readonly Uint8Array[]) {
+  const translator = createTranslator({ engine, runId: 'r', attempt: 1, mode: 'auto', clock: () => 0 });
+  const events: Emitted[] = [];
+  const asked: number[] = [];
+  const ends: string[] = [];
+  let sent = 0;
+  let hasEnded = false;
+  const client = create({
+    send(message) {
+      sent += 1;
+      if (!hasEnded) events.push(...translator.push('stdin', Buffer.from(`${JSON.stringify(message)}\n`)));
+    },
+    onPermission: (number) => asked.push(number),
+    onWithdrawn: () => undefined,
+    readFile: async () => '',
+    writeFile: async () => undefined,
+    onEnd: () => ends.push('end'),
+    onSessionLost: () => ends.push('lost'),
+    onBroken: () => ends.push('broken'),
+  });
+  client.start('Do it.');
+  for (const chunk of chunks) {
+    if (ends.length > 0) break;
+    events.push(...translator.push('stdout', chunk));
+    client.receive(chunk);
+    for (const number of asked) client.answer(number, null, { by: 'rule', why: 'no' });
+  }
+  client.close();
+  // Files are written for an agent in their own time.
+  hasEnded = true;
+  events.push(...translator.end({ exitCode: 0, signal: null }));
+  const count = (type: string): number =>
+    events.filter(({ protocol, event }) => protocol === 'fcmp' && event.type === type).length;
+  return { asked, ends, sent, required: count('permission.required'), replied: count('permission.replied') };
+}
+
+/** Harm to lines: left out, repeated, cut short, or replaced by something else. */
+const arbitraryLines = (lines: readonly string[]) =>
+  fc
+    .array(
+      fc.record({
+        at: fc.nat({ max: lines.length - 1 }),
+        kind: fc.constantFrom('drop', 'repeat', 'cut', 'garbage', 'swap'),
+        text: fc.string({ maxLength: 20 }),
+      }),
+      { maxLength: 4 },
+    )
+    .map((harms) => {
+      const damaged = [...lines];
+      for (const { at, kind, text } of harms) {
+        const line = damaged[at] ?? '';
+        if (kind === 'drop') damaged[at] = '';
+        if (kind === 'repeat') damaged[at] = `${line}\n${line}`;
+        if (kind === 'cut') damaged[at] = line.slice(0, line.length / 2);
+        if (kind === 'garbage') damaged[at] = `${text}${line}`;
+        if (kind === 'swap') damaged[at] = damaged[(at * 7) % damaged.length] ?? '';
+      }
+      return Buffer.from(`${damaged.join('\n')}\n`);
+    });
+
+describe.each(CASES)('the client of %s', (engine, fixture, create) => {
+  const read = async () => readFile(new URL(`${FIXTURES}/${fixture}/stdout.1.log`, import.meta.url), 'utf8');
+
+  it('and the reader of the recording agree on every question, for any cut and any damage', async () => {
+    const lines = (await read()).trimEnd().split('\n');
+    fc.assert(
+      fc.property(arbitraryLines(lines), arbitraryCut(), (bytes, cut) => {
+        const { asked, ends, sent, required, replied } = talk(engine, create, cut(bytes));
+        expect(ends.length).toBeLessThanOrEqual(1);
+        expect(sent).toBeLessThan(20);
+        expect(asked).toEqual(asked.map((_, index) => index + 1));
+        // Once it is over, what else stands in the same piece is read and not answered.
+        expect(asked.length).toBeLessThanOrEqual(required);
+        expect(ends.length > 0 || asked.length === required).toBe(true);
+        expect(replied).toBeLessThanOrEqual(required);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('is not upset by bytes that are no messages at all', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 2000 }), arbitraryCut(), (bytes, cut) => {
+        expect(talk(engine, create, cut(bytes))).toMatchObject({ asked: [], required: 0 });
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
