@@ -26,3 +26,4 @@ export { createUlids } from './ulid.js';
 export { firstIndexThat } from './first-index.js';
 export { createJsonLogger } from './json-logger.js';
 export { FileError, type FileErrorCode } from './file-error.js';
+export { matchGlob, matchPathGlob } from './match-glob.js';

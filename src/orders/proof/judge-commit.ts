@@ -1,8 +1,8 @@
+import { matchPathGlob } from '../../base/index.js';
 import type { Evidence, WorkOrder } from '../../records/index.js';
 import { showLine } from '../plain-text.js';
 import { isCiPath, isTestPath, isToolingPath, listDeletedTests, listPaths, listSubmodules } from './changes.js';
 import type { FileChange } from './changes.js';
-import { matchGlob } from './match-glob.js';
 
 /** What git says about a claimed commit; the first finding that is not `change` ends the search. */
 export type CommitFacts =
@@ -75,7 +75,8 @@ function judgeOrigin(change: WitnessedChange): Evidence {
 
 function judgePaths({ files }: WitnessedChange, allowed: readonly string[] | undefined): Evidence {
   const paths = listPaths(files);
-  const outside = allowed === undefined ? [] : paths.filter((path) => !allowed.some((glob) => matchGlob(glob, path)));
+  const outside =
+    allowed === undefined ? [] : paths.filter((path) => !allowed.some((glob) => matchPathGlob(glob, path)));
   if (outside.length > 0) return contradicted('paths', `Not allowed to change: ${listFiles(outside)}.`);
   const tests = paths.filter(isTestPath);
   const settings = paths.filter((path) => isCiPath(path) && !isTestPath(path));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chooseOption, decideByRules } from './approvals.js';
 import type { PermissionQuestion } from './approvals.js';
-import { matchGlob } from './match-glob.js';
+import { matchGlob } from '../../base/match-glob.js';
 import type { ApprovalRule } from '../../records/index.js';
 
 const QUESTION: PermissionQuestion = {

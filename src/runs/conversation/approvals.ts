@@ -1,8 +1,8 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { matchGlob } from '../../base/index.js';
 import type { FcmpData, PermissionOption } from '../../events/index.js';
 import { isRecord, nameField, field } from '../../events/index.js';
 import type { ApprovalRule, RunSpec } from '../../records/index.js';
-import { matchGlob } from './match-glob.js';
 
 /** What an agent asks. */
 export type PermissionQuestion = FcmpData<'permission.required'>;

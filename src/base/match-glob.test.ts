@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchGlob } from './match-glob.js';
+import { matchPathGlob } from './match-glob.js';
 
 test.each([
   ['src/**', 'src/a.ts', true],
@@ -11,6 +11,11 @@ test.each([
   ['**/*.md', 'README.md', true],
   ['**/*.md', 'docs/a/b.md', true],
   ['src/**/test/*', 'src/a/b/test/x', true],
+  ['src/**/test/*', 'src/test/x', true],
+  ['**/b', 'ab', false],
+  ['**/b', 'a/b', true],
+  ['src/**', 'src', false],
+  ['a**b', 'a/b', false],
   ['src', 'src/a.ts', true],
   ['src/', 'src/a.ts', true],
   ['src', 'srcs/a.ts', false],
@@ -22,10 +27,10 @@ test.each([
   ['a.b', 'axb', false],
   ['docs/[x]', 'docs/[x]', true],
 ])('%s and %s: %s', (glob, path, expected) => {
-  expect(matchGlob(glob, path)).toBe(expected);
+  expect(matchPathGlob(glob, path)).toBe(expected);
 });
 
 test('a hostile glob takes no longer than its length', () => {
-  expect(matchGlob(`${'*a'.repeat(200)}b`, 'a'.repeat(400))).toBe(false);
-  expect(matchGlob(`${'**/'.repeat(100)}b`, 'a/'.repeat(200))).toBe(false);
+  expect(matchPathGlob(`${'*a'.repeat(200)}b`, 'a'.repeat(400))).toBe(false);
+  expect(matchPathGlob(`${'**/'.repeat(100)}b`, 'a/'.repeat(200))).toBe(false);
 });

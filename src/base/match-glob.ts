@@ -1,0 +1,87 @@
+/** One step of a pattern: a character, one of any but a slash, or any number of them. */
+type Step =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'one' }
+  /** Any but a slash. */
+  | { readonly kind: 'segment' }
+  | { readonly kind: 'all' }
+  /** What follows, and the slash behind it, may be left out: `**` before a slash stands for no folder too. */
+  | { readonly kind: 'folders' };
+
+/**
+ * Whether a pattern matches a whole text: `*` stands for any characters, with `segments` for any but a slash, and `**` for
+ * those too. Takes time in proportion to both lengths, whatever they hold.
+ *
+ * @example
+ * matchGlob('src/*.ts', 'src/a.ts', { segments: true }) // true
+ */
+export function matchGlob(
+  pattern: string,
+  text: string,
+  { segments = false }: { readonly segments?: boolean } = {},
+): boolean {
+  const steps = pattern.split(/(\*+)/u).flatMap((piece): readonly Step[] => {
+    if (!piece.startsWith('*')) return [...piece].map((letter) => ({ kind: 'literal', text: letter }));
+    return [segments && piece.length === 1 ? { kind: 'segment' } : { kind: 'all' }];
+  });
+  return matchSteps(steps, text);
+}
+
+/**
+ * Whether a path matches a glob: `*` stands for characters within a name, `**` for any folders, `?` for one character. A
+ * glob that ends with `/` means everything in that folder; one without wildcards means that file, or everything in that
+ * folder. Takes time in proportion to both lengths.
+ *
+ * @example
+ * matchPathGlob('src/**', 'src/a/b.ts') // true
+ * matchPathGlob('src/*.ts', 'src/a/b.ts') // false
+ */
+export function matchPathGlob(glob: string, path: string): boolean {
+  const cleaned = glob.replace(/^\.?\/+/, '');
+  if (!/[*?]/.test(cleaned)) {
+    const folder = cleaned.replace(/\/+$/, '');
+    return folder === '' || path === folder || path.startsWith(`${folder}/`);
+  }
+  const parts = (cleaned.endsWith('/') ? `${cleaned}**` : cleaned).split('/');
+  const steps = parts.flatMap((part, index) => {
+    const end: readonly Step[] = index === parts.length - 1 ? [] : [{ kind: 'literal', text: '/' }];
+    if (part !== '**') return [...[...part].map(readLetter), ...end];
+    const all: readonly Step[] = [{ kind: 'all' }, ...end];
+    return end.length === 0 ? all : [{ kind: 'folders' } as const, ...all];
+  });
+  return matchSteps(steps, path);
+}
+
+function readLetter(letter: string): Step {
+  if (letter === '*') return { kind: 'segment' };
+  return letter === '?' ? { kind: 'one' } : { kind: 'literal', text: letter };
+}
+
+/** Letter by letter: which steps may come next. */
+function matchSteps(steps: readonly Step[], text: string): boolean {
+  let active = skipEmpty(steps, [0]);
+  for (const letter of text) {
+    const next: number[] = [];
+    for (const at of active) {
+      const step = steps[at];
+      if (step === undefined) continue;
+      if (step.kind === 'all' || (step.kind === 'segment' && letter !== '/')) next.push(at);
+      else if (step.kind === 'literal' ? step.text === letter : step.kind === 'one' && letter !== '/')
+        next.push(at + 1);
+    }
+    if (next.length === 0) return false;
+    active = skipEmpty(steps, next);
+  }
+  return active.has(steps.length);
+}
+
+/** What stands for any number of characters may be left out. */
+function skipEmpty(steps: readonly Step[], from: readonly number[]): ReadonlySet<number> {
+  const reached = new Set(from);
+  for (const at of reached) {
+    const kind = steps[at]?.kind;
+    if (kind === 'segment' || kind === 'all' || kind === 'folders') reached.add(at + 1);
+    if (kind === 'folders') reached.add(at + 3);
+  }
+  return reached;
+}
