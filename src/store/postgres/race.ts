@@ -101,7 +101,7 @@ async function readEntered(
 }
 
 /** Decides an order of a race, with everything that follows; inside a transaction that holds the issue. */
-export async function decideOrder(
+async function decideOrder(
   transaction: Queryable,
   { issueRef, runId, now }: Pick<OrderSettlement, 'issueRef' | 'runId' | 'now'>,
   { decision, result, execution, item = null, outbox = [] }: OrderSettlement['stale'] & Partial<DecidedOrder>,
