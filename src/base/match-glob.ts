@@ -21,7 +21,7 @@ export function matchGlob(
   { segments = false }: { readonly segments?: boolean } = {},
 ): boolean {
   const steps = pattern.split(/(\*+)/u).flatMap((piece): readonly Step[] => {
-    if (!piece.startsWith('*')) return [...piece].map((letter) => ({ kind: 'literal', text: letter }));
+    if (!piece.startsWith('*')) return Array.from(piece, (letter) => ({ kind: 'literal', text: letter }));
     return [segments && piece.length === 1 ? { kind: 'segment' } : { kind: 'all' }];
   });
   return matchSteps(steps, text);
@@ -45,7 +45,7 @@ export function matchPathGlob(glob: string, path: string): boolean {
   const parts = (cleaned.endsWith('/') ? `${cleaned}**` : cleaned).split('/');
   const steps = parts.flatMap((part, index) => {
     const end: readonly Step[] = index === parts.length - 1 ? [] : [{ kind: 'literal', text: '/' }];
-    if (part !== '**') return [...[...part].map(readLetter), ...end];
+    if (part !== '**') return [...Array.from(part, readLetter), ...end];
     const all: readonly Step[] = [{ kind: 'all' }, ...end];
     return end.length === 0 ? all : [{ kind: 'folders' } as const, ...all];
   });

@@ -15,7 +15,7 @@ import { startWorker } from './start-worker.js';
 import { waitForOrder } from './wait-for-order.js';
 
 /** Every call with SETTLE_STEP=1; a sample otherwise. */
-const STEP = Number(process.env['SETTLE_STEP'] ?? 12);
+const STEP = Number(process.env['SETTLE_STEP'] ?? 7);
 const PROGRAM = new URL('./fixtures/killed-at-call.js', import.meta.url);
 const AGENT = fileURLToPath(new URL('./fixtures/scripted-agent.sh', import.meta.url));
 
