@@ -8,7 +8,7 @@ const WORDS = {
 export type LogScript = keyof typeof WORDS;
 
 /** Programs whose logs are made here. */
-export type LogEngine = 'codex' | 'claude';
+export type LogEngine = 'codex' | 'claude' | 'acp';
 
 /** A log of about so many bytes with lines of about so many bytes: messages and tool calls in turn, as the program prints them. */
 export function makeAgentLog(engine: LogEngine, script: LogScript, lineBytes: number, bytes: number): Uint8Array {
@@ -43,7 +43,26 @@ function fill(script: LogScript, bytes: number, seed: number): string {
 }
 
 function record(engine: LogEngine, index: number, text: string): object {
-  return engine === 'codex' ? codexRecord(index, text) : claudeRecord(index, text);
+  switch (engine) {
+    case 'codex':
+      return codexRecord(index, text);
+    case 'claude':
+      return claudeRecord(index, text);
+    case 'acp':
+      return acpRecord(index, text);
+  }
+}
+
+function acpRecord(index: number, text: string): object {
+  const toolCallId = `call_${Math.floor(index / 3)}`;
+  const content = { type: 'text', text };
+  const update = [
+    { sessionUpdate: 'agent_message_chunk', content },
+    { sessionUpdate: 'tool_call', toolCallId, title: 'Run', kind: 'execute', rawInput: { command: text } },
+    { sessionUpdate: 'tool_call_update', toolCallId, status: 'completed', content: [{ type: 'content', content }] },
+  ][index % 3];
+  const params = { sessionId: 'c0ffee00-0000-4000-8000-000000000001', update };
+  return { jsonrpc: '2.0', method: 'session/update', params };
 }
 
 function codexRecord(index: number, text: string): object {

@@ -24,6 +24,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   e: async () => (await import('./part-streaming.js')).runStreaming(),
   f: async () => (await import('./part-size.js')).runSize(),
   g: async () => (await import('./part-events.js')).runEvents(),
+  k: async () => (await import('./part-acp.js')).runAcp(),
   i: async () => (await import('./part-runs.js')).runRuns(),
   s: async () => (await import('./part-store.js')).runStore(),
   o: async () => (await import('./part-event-storage.js')).runEventStorage(),

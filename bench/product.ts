@@ -1,3 +1,4 @@
+import type * as Dispatch from '../src/dispatch/index.js';
 import type * as Events from '../src/events/index.js';
 import type * as Json from '../src/json/index.js';
 import type * as JsonSchema from '../src/json-schema/index.js';
@@ -14,6 +15,7 @@ export const { createTranslator } = await load<typeof Events>('events');
 export const { startRun } = await load<typeof Runs>('runs');
 export const { openStore } = await load<typeof Store>('store');
 export const { createLead } = await load<typeof Orders>('orders');
+export const { startWorker } = await load<typeof Dispatch>('dispatch');
 export const { runServer } = await load<typeof RunServer>('server', 'run-server');
 /** Beneath the entry, because only here a store can be set not to wait for the disk. */
 export const { openSqliteStore } = await load<typeof SqliteStore>('store/sqlite', 'open');

@@ -1,2 +1,2 @@
-export { serveAcp, type AcpServerOptions } from './serve-acp.js';
+export { serveAcp } from './serve-acp.js';
 export type { Permissions } from './acp-sessions.js';
