@@ -11,16 +11,31 @@ export interface RunDigest {
   readonly engine_version: string | null;
   readonly unknown_types: number;
   readonly unknown_fields: number;
+  /** What the run used, as far as its engine says; null if it does not, and for cached results. */
+  readonly usage: RunUsage | null;
+}
+
+/** Tokens and money of a run, for statistics. */
+export interface RunUsage {
+  /** Null if unknown. */
+  readonly model: string | null;
+  readonly input_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly output_tokens: number;
+  /** In US dollars; null if the engine does not report it. */
+  readonly cost: number | null;
 }
 
 /** Only the beginning of a prompt, and of an error's message, is searched. */
 const PROMPT_LENGTH = 4000;
 const FAILURE_LENGTH = 500;
 const VERSION_LENGTH = 100;
+const MODEL_LENGTH = 100;
 const MOST_WORDS = 8;
 
 /** Creates the digest of a result. Drift of a cached result was counted for the run that produced it. */
-export function createDigest({ status, repair_level, process, drift, cached_from }: RunResult): RunDigest {
+export function createDigest(result: RunResult): RunDigest {
+  const { status, repair_level, process, drift, cached_from } = result;
   const isOwn = cached_from === undefined;
   const version = isOwn ? (process?.version ?? null) : null;
   return {
@@ -29,6 +44,19 @@ export function createDigest({ status, repair_level, process, drift, cached_from
     engine_version: version === null ? null : plain(version).slice(0, VERSION_LENGTH),
     unknown_types: isOwn ? (drift?.unknown_types ?? 0) : 0,
     unknown_fields: isOwn ? (drift?.unknown_fields ?? 0) : 0,
+    usage: isOwn ? createUsage(result) : null,
+  };
+}
+
+function createUsage({ usage, model }: RunResult): RunUsage | null {
+  if (usage === undefined) return null;
+  const named = usage.model ?? model;
+  return {
+    model: named === undefined ? null : plain(named).slice(0, MODEL_LENGTH),
+    input_tokens: usage.input_tokens,
+    cached_input_tokens: usage.cached_input_tokens ?? 0,
+    output_tokens: usage.output_tokens,
+    cost: usage.cost ?? null,
   };
 }
 

@@ -18,6 +18,20 @@ const bucketSchema = object({
       latency_ms: orNull(object({ p50: milliseconds, p95: milliseconds })),
     }),
   },
+  /** What these runs used, by engine and model, as far as the engines say; `null` where a model is not known. */
+  usage: {
+    type: 'array',
+    items: object({
+      engine: name,
+      model: orNull({ type: 'string' }),
+      runs: count,
+      input_tokens: count,
+      cached_input_tokens: count,
+      output_tokens: count,
+      /** In US dollars, of the runs whose engine reports it. */
+      cost: { type: 'number', minimum: 0 },
+    }),
+  },
   /** What engines said that this version does not know, by version; `null` where a version is not known. */
   drift: {
     type: 'array',

@@ -23,6 +23,7 @@ export function countStatistics({ span, runs, inbox, now }: Counted): readonly B
   const askedByPlace = groupBy(inbox, ({ created_at }) => findBucket(created_at));
   const toCountedVersion = createOther(MOST_NAMES);
   const toCountedCause = createOther(MOST_NAMES);
+  const toCountedModel = createOther(MOST_NAMES);
 
   return Array.from({ length: Math.ceil((until - since) / stepMs) }, (_, place) => {
     const begin = since + place * stepMs;
@@ -31,6 +32,7 @@ export function countStatistics({ span, runs, inbox, now }: Counted): readonly B
     return {
       at: new Date(begin).toISOString(),
       runs: [...groupBy(ended, ({ engine }) => engine)].map(([engine, some]) => countRuns(engine, some)),
+      usage: countUsage(ended, toCountedModel),
       drift: countDrift(ended, toCountedVersion),
       inbox: inboxAt(inbox, Math.min(begin + stepMs, until, now)),
       needs_human: [...groupBy(asked, ({ cause }) => toCountedCause(cause))].map(([cause, { length }]) => ({
@@ -54,6 +56,32 @@ function countRuns(engine: string, runs: readonly RunFigure[]): Bucket['runs'][n
   const latency_ms =
     latencies.length === 0 ? null : { p50: percentile(latencies, 0.5), p95: percentile(latencies, 0.95) };
   return { engine, outcomes, repair_levels, latency_ms };
+}
+
+/** Sums what runs used, by engine and model. */
+function countUsage(runs: readonly RunFigure[], toCountedModel: (model: string) => string): Bucket['usage'] {
+  const sums = new Map<string, { -readonly [Key in keyof Bucket['usage'][number]]: Bucket['usage'][number][Key] }>();
+  for (const { engine, usage } of runs) {
+    if (usage === null) continue;
+    const model = usage.model === null ? null : toCountedModel(usage.model);
+    const key = JSON.stringify([engine, model]);
+    const sum = sums.get(key) ?? {
+      engine,
+      model,
+      runs: 0,
+      input_tokens: 0,
+      cached_input_tokens: 0,
+      output_tokens: 0,
+      cost: 0,
+    };
+    sum.runs += 1;
+    sum.input_tokens += usage.input_tokens;
+    sum.cached_input_tokens += usage.cached_input_tokens;
+    sum.output_tokens += usage.output_tokens;
+    sum.cost += Math.max(0, usage.cost ?? 0);
+    sums.set(key, sum);
+  }
+  return [...sums.values()];
 }
 
 /** Runs of unknown version are included only if they had drift. */

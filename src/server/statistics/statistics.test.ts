@@ -16,6 +16,7 @@ function createRun(change: Partial<RunFigure> = {}): RunFigure {
     engine_version: null,
     unknown_types: 0,
     unknown_fields: 0,
+    usage: null,
     started_at: NOW - HOUR,
     ended_at: NOW - 1,
     ...change,
@@ -27,7 +28,7 @@ const count = (runs: readonly RunFigure[], inbox: readonly InboxFigure[] = []) =
 
 describe('figures over time', () => {
   it('have a bucket for every step, also where nothing happened', () => {
-    const empty = { runs: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
+    const empty = { runs: [], usage: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
     expect(count([])).toEqual([
       { at: '2026-11-15T04:30:00.000Z', ...empty },
       { at: '2026-11-15T05:30:00.000Z', ...empty },
@@ -74,6 +75,28 @@ describe('figures over time', () => {
     ]);
   });
 
+  it('sum tokens and cost by engine and model', () => {
+    const usage = { model: 'opus', input_tokens: 10, cached_input_tokens: 4, output_tokens: 2, cost: 0.5 };
+    const [, bucket] = count([
+      createRun({ usage }),
+      createRun({ usage: { ...usage, cost: null } }),
+      createRun({ usage: { ...usage, model: null } }),
+      createRun(),
+    ]);
+    expect(bucket?.usage).toEqual([
+      {
+        engine: 'codex',
+        model: 'opus',
+        runs: 2,
+        input_tokens: 20,
+        cached_input_tokens: 8,
+        output_tokens: 4,
+        cost: 0.5,
+      },
+      { engine: 'codex', model: null, runs: 1, input_tokens: 10, cached_input_tokens: 4, output_tokens: 2, cost: 0.5 },
+    ]);
+  });
+
   it('have the length and age of the queues at the end of each step', () => {
     const inbox: InboxFigure[] = [
       { created_at: NOW - 10 * HOUR, resolved_at: NOW - HOUR - 1, cause: 'MISSING' },
@@ -113,6 +136,7 @@ describe('figures over time', () => {
         engine_version: fc.option(fc.string()),
         unknown_types: fc.nat(5),
         unknown_fields: fc.nat(5),
+        usage: fc.constant(null),
         started_at: fc.option(fc.integer({ min: NOW - 3 * HOUR, max: NOW })),
         ended_at: fc.integer({ min: SPAN.since, max: SPAN.until - 1 }),
       }),

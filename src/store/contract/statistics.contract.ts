@@ -39,6 +39,7 @@ export function describeStatistics(makeSite: MakeSite): void {
         engine_version: null,
         unknown_types: 0,
         unknown_fields: 0,
+        usage: null,
         started_at: NOW,
       };
       expect(await store.listRunFigures(ALL)).toEqual([
@@ -49,6 +50,28 @@ export function describeStatistics(makeSite: MakeSite): void {
       expect(await store.listRunFigures({ ...ALL, limit: 1 })).toHaveLength(1);
       const span = { since: NOW + 10, until: NOW + 30, limit: 100 };
       expect((await store.listRunFigures(span)).map(({ ended_at }) => ended_at - NOW)).toEqual([20, 10]);
+    });
+
+    it('have the tokens, the cost and the model of a run, but not of a cached result', async () => {
+      const store = await openSite(await makeSite());
+      const usage = {
+        scope: 'total',
+        input_tokens: 1200,
+        cached_input_tokens: 200,
+        output_tokens: 40,
+        cost: 0.25,
+      } as const;
+      await endRun(store, 'r1', 1, { usage, model: 'opus' });
+      await endRun(store, 'r2', 2, {
+        usage: { scope: 'total', input_tokens: 1, output_tokens: 2, model: HOSTILE_TEXT.repeat(20) },
+      });
+      await endRun(store, 'r3', 3, { usage, cached_from: 'r1' });
+      const [third, second, first] = await store.listRunFigures(ALL);
+      const { scope: _scope, ...used } = usage;
+      expect(first?.usage).toEqual({ ...used, model: 'opus' });
+      expect(second?.usage).toMatchObject({ input_tokens: 1, cached_input_tokens: 0, output_tokens: 2, cost: null });
+      expect(second?.usage?.model).toHaveLength(100);
+      expect(third?.usage).toBeNull();
     });
 
     it('count a run that was canceled before it started, and none twice', async () => {

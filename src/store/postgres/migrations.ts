@@ -327,6 +327,10 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sluice.migrations ADD COLUMN checksum text;
   `,
+  // What runs used, for statistics: tokens, cost and model as JSON. Runs that ended before are not counted.
+  `
+  ALTER TABLE sluice.run_digests ADD COLUMN usage text;
+  `,
 ];
 
 /** What a connection says when it is opened: tables refuse writes of another form. */

@@ -228,11 +228,11 @@ const SETTLE_ACTIVE = `
   ), counted AS (
     ${closeDigest(8, 'ended')}
   ), executed AS (
-    ${insertExecution(14, 'fence')}
+    ${insertExecution(15, 'fence')}
   ), asked AS (
-    ${insertItem(21, 'fence')}
+    ${insertItem(22, 'fence')}
   ), queued AS (
-    ${insertMessages(25, 'fence')}
+    ${insertMessages(26, 'fence')}
   )
   SELECT true AS done FROM fence`;
 
@@ -265,7 +265,7 @@ const SETTLE_STALE = `
   ), counted AS (
     ${closeDigest(7, 'ended')}
   ), executed AS (
-    ${insertExecution(13, 'settled')}
+    ${insertExecution(14, 'settled')}
   )
   SELECT true AS done FROM settled`;
 

@@ -116,14 +116,16 @@ export function closeDigest(first: number, source: string): string {
   const value = (index: number): string => `$${first + index}`;
   return `UPDATE sluice.run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
       unknown_types = ${value(3)}::integer, unknown_fields = ${value(4)}::integer, words = words || ${value(5)}::text,
+      usage = ${value(6)}::text,
       started_at = ${source}.started_at, ended_at = ${source}.ended_at
     FROM ${source}
     WHERE run_digests.seq = ${source}.seq AND ${source}.state = 'ended' AND run_digests.ended_at IS NULL`;
 }
 
 export function digestValues(result: RunResult): (string | number | null)[] {
-  const { outcome, repair_level, engine_version, unknown_types, unknown_fields } = createDigest(result);
-  return [outcome, repair_level, engine_version, unknown_types, unknown_fields, buildFailureText(result)];
+  const { outcome, repair_level, engine_version, unknown_types, unknown_fields, usage } = createDigest(result);
+  const used = usage === null ? null : JSON.stringify(usage);
+  return [outcome, repair_level, engine_version, unknown_types, unknown_fields, buildFailureText(result), used];
 }
 
 /** Reads an issue; the table allows only known states. */

@@ -6,7 +6,8 @@ import type { Context } from './context.js';
 import type { Row } from './driver.js';
 
 const LIST_RUN_FIGURES = `
-  SELECT engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, started_at, ended_at
+  SELECT engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at,
+    ended_at
   FROM sluice.run_digests WHERE ended_at >= $1 AND ended_at < $2 ORDER BY ended_at DESC, seq DESC LIMIT $3`;
 
 const LIST_ITEMS = `
@@ -31,7 +32,7 @@ export function createStatistics({ database }: Context): Statistics {
 }
 
 function readFigure(row: Row): RunFigure {
-  const { text, textOrNull, number, numberOrNull } = readColumns(row);
+  const { text, textOrNull, number, numberOrNull, json } = readColumns(row);
   return {
     engine: text('engine'),
     outcome: text('outcome') as RunDigest['outcome'],
@@ -39,6 +40,7 @@ function readFigure(row: Row): RunFigure {
     engine_version: textOrNull('engine_version'),
     unknown_types: number('unknown_types'),
     unknown_fields: number('unknown_fields'),
+    usage: textOrNull('usage') === null ? null : (json('usage') as RunDigest['usage']),
     started_at: numberOrNull('started_at'),
     ended_at: number('ended_at'),
   };

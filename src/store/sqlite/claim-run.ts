@@ -237,7 +237,7 @@ export function createRunDigests(database: Database): RunDigests {
     INSERT INTO run_digests (sequence, engine, created_at, words)
     SELECT sequence, engine, created_at, ? FROM runs WHERE id = ? ON CONFLICT DO NOTHING`);
   const close = database.prepare(`
-    UPDATE run_digests SET outcome = ?, repair_level = ?, engine_version = ?, unknown_types = ?, unknown_fields = ?,
+    UPDATE run_digests SET outcome = ?, repair_level = ?, engine_version = ?, unknown_types = ?, unknown_fields = ?, usage = ?,
       words = words || ?, started_at = runs.started_at, ended_at = runs.ended_at
     FROM runs WHERE runs.id = ? AND run_digests.sequence = runs.sequence`);
   return {
@@ -245,9 +245,10 @@ export function createRunDigests(database: Database): RunDigests {
       insert.run(words, id);
     },
     close(id, result) {
-      const { outcome, repair_level, engine_version, unknown_types, unknown_fields } = createDigest(result);
+      const { outcome, repair_level, engine_version, unknown_types, unknown_fields, usage } = createDigest(result);
       const failure = buildFailureText(result);
-      close.run(outcome, repair_level, engine_version, unknown_types, unknown_fields, failure, id);
+      const used = usage === null ? null : JSON.stringify(usage);
+      close.run(outcome, repair_level, engine_version, unknown_types, unknown_fields, used, failure, id);
     },
   };
 }

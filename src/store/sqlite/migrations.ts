@@ -335,4 +335,21 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE migrations (version INTEGER PRIMARY KEY, checksum TEXT NOT NULL) STRICT;
   `,
+  // What runs used, for statistics: tokens, cost and model as JSON. Columns of the index: the digests themselves are not read.
+  `
+  ALTER TABLE run_digests ADD COLUMN usage TEXT;
+  UPDATE run_digests SET usage = (
+    SELECT json_object(
+      'model', coalesce(result ->> '$.usage.model', result ->> '$.model'),
+      'input_tokens', coalesce(result ->> '$.usage.input_tokens', 0),
+      'cached_input_tokens', coalesce(result ->> '$.usage.cached_input_tokens', 0),
+      'output_tokens', coalesce(result ->> '$.usage.output_tokens', 0),
+      'cost', result ->> '$.usage.cost')
+    FROM runs WHERE runs.sequence = run_digests.sequence AND json_valid(result)
+      AND result ->> '$.usage.input_tokens' IS NOT NULL AND result ->> '$.cached_from' IS NULL);
+  DROP INDEX run_digests_by_end;
+  CREATE INDEX run_digests_by_end ON run_digests (
+    ended_at, sequence, engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at
+  ) WHERE ended_at IS NOT NULL;
+  `,
 ];

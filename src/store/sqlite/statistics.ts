@@ -4,11 +4,12 @@ import { inboxFigures } from '../statistics.js';
 import type { RunFigure, Statistics } from '../statistics.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
-import { readInteger, readIntegerOrNull, readItem, readText, readTextOrNull } from './rows.js';
+import { readInteger, readIntegerOrNull, readItem, readJson, readText, readTextOrNull } from './rows.js';
 
 /** The index covers the query; the digests themselves are not read. */
 const LIST_RUN_FIGURES = `
-  SELECT sequence, engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, started_at, ended_at
+  SELECT sequence, engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at,
+    ended_at
   FROM run_digests WHERE ended_at >= ? AND (ended_at, sequence) < (?, ?)
   ORDER BY ended_at DESC, sequence DESC LIMIT ?`;
 
@@ -58,6 +59,7 @@ function readFigure(row: SqlRow): RunFigure {
     engine_version: readTextOrNull(row, 'engine_version'),
     unknown_types: readInteger(row, 'unknown_types'),
     unknown_fields: readInteger(row, 'unknown_fields'),
+    usage: readTextOrNull(row, 'usage') === null ? null : (readJson(row, 'usage') as RunDigest['usage']),
     started_at: readIntegerOrNull(row, 'started_at'),
     ended_at: readInteger(row, 'ended_at'),
   };
