@@ -69,7 +69,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   web: {
     imports: [GROUND, 'json', 'json-schema', 'records', 'client'],
     types: ['events', 'api'],
-    packages: ['preact', '@preact/signals', 'uplot'],
+    packages: ['preact', '@preact/signals'],
     browserSafe: true,
   },
   // Other libraries' interfaces, typed by their shape; only what must extend a class of theirs imports it.

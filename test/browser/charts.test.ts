@@ -16,6 +16,8 @@ describe('the charts', () => {
     for (const name of [
       'Outcomes',
       'Repair levels',
+      'Cost',
+      'Tokens',
       'Latency',
       'Slowest runs',
       'Drift',
@@ -23,15 +25,8 @@ describe('the charts', () => {
       'Reasons for review',
     ]) {
       const chart = page.getByRole('region', { name, exact: true });
-      await chart.locator('canvas').first().waitFor();
-      const ink = await chart
-        .locator('canvas')
-        .first()
-        .evaluate((canvas: HTMLCanvasElement) => {
-          const { data = [] } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
-          return [...data].filter((value) => value > 0).length;
-        });
-      expect(ink).toBeGreaterThan(100);
+      await chart.locator('.strip-bar').first().waitFor();
+      expect(await chart.locator('.strip-sum').first().innerText()).toMatch(/\d/);
     }
   });
 
@@ -48,7 +43,36 @@ describe('the charts', () => {
     const rows = await table.getByRole('row').allInnerTexts();
     const counted = rows.slice(1).reduce((sum, row) => sum + Number(row.split('\t')[column]), 0);
     const legend = await chart.getByLabel('Lines').innerText();
-    expect(legend).toMatch(new RegExp(`success \\(${counted}\\)`));
+    expect(legend).toMatch(new RegExp(`success\\s+${counted}`));
+  });
+
+  it('open the runs of a bar, and of a figure', async () => {
+    const { page } = await house.open('/charts?range=week');
+    await settle(page);
+    const chart = page.getByRole('region', { name: 'Outcomes', exact: true });
+    await chart.locator('.strip.bad .strip-hit').first().click();
+    await page.waitForURL('**/runs?outcome=failed&since=*');
+    await settle(page);
+    await expect.poll(async () => page.getByRole('row').filter({ hasText: 'failed' }).count()).toBeGreaterThan(0);
+    expect(await page.getByLabel('Outcome').inputValue()).toBe('failed');
+    expect(await page.getByLabel('From').inputValue()).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    await page.goBack();
+    await settle(page);
+    await page.getByRole('region', { name: 'Cost', exact: true }).locator('summary').click();
+    await page.getByRole('region', { name: 'Figures of Cost' }).getByRole('link').first().click();
+    await page.waitForURL('**/runs?engine=*&since=*');
+  });
+
+  it('sum tokens and cost by engine and model', async () => {
+    const { page } = await house.open('/charts?range=week&engine=claude');
+    await settle(page);
+    const table = page.getByRole('region', { name: 'Tokens and cost' });
+    const [, row = ''] = await table.getByRole('row').allInnerTexts();
+    expect(row).toMatch(/claude\s+claude-opus-4-5\s+\d+\s+[\d,]+\s+[\d,]+\s+[\d,]+\s+\$\d+\.\d\d/);
+    const { buckets } = await house.site.client.readStatistics({});
+    const runs = buckets.flatMap(({ usage }) => usage).filter(({ engine }) => engine === 'claude');
+    expect(Number(row.split('\t')[2])).toBeGreaterThanOrEqual(runs.length);
+    expect(await page.getByRole('region', { name: 'Cost', exact: true }).innerText()).toContain('claude-opus-4-5');
   });
 
   it('keep range and engine in the address', async () => {
@@ -71,7 +95,7 @@ describe('the charts', () => {
     expect(record.loaded.filter(({ path }) => /chart/i.test(path))).toEqual([]);
     await page.getByRole('navigation').getByRole('link', { name: 'Charts' }).click();
     await settle(page);
-    await page.locator('canvas').first().waitFor();
+    await page.locator('.strip-bar').first().waitFor();
     expect(record.loaded.slice(before).some(({ path }) => /chart/i.test(path))).toBe(true);
   });
 });

@@ -32,7 +32,7 @@ export async function seedHistory(
       await store.createRun({ id, spec, state: 'running', workerId: WORKER, leaseMs: DAY_MS, now: at });
       await store.append(id, createEvents(id, at));
       const took = 4000 + random.below(60_000) + (engine === 'gemini' ? 30_000 : 0);
-      await store.endRun({ id, workerId: WORKER, result: createResult(random), now: at + took });
+      await store.endRun({ id, workerId: WORKER, result: createResult(random, engine), now: at + took });
     }
   } finally {
     await store.close();
@@ -46,12 +46,24 @@ function createEvents(runId: string, at: number): readonly Emitted[] {
   return [...events, ...translator.end({ exitCode: 0, signal: null, verdict: 'validated' })];
 }
 
-function createResult(random: Random): RunResult {
+const MODELS = { codex: 'gpt-5-codex', claude: 'claude-opus-4-5', gemini: 'gemini-3-pro' } as const;
+
+function createResult(random: Random, engine: (typeof ENGINES)[number]): RunResult {
+  const input = 2000 + random.below(60_000);
+  const output = 200 + random.below(4000);
   const rest = {
     warnings: [],
     artifacts: { created: [], modified: [], deleted: [] },
     attempts: 1,
     session_id: null,
+    model: MODELS[engine],
+    usage: {
+      scope: 'total',
+      input_tokens: input,
+      cached_input_tokens: Math.floor(input / 2),
+      output_tokens: output,
+      ...(engine === 'gemini' ? {} : { cost: (input * 2 + output * 10) / 1_000_000 }),
+    },
   } as const;
   if (random.chance(0.12)) {
     const message = 'The output did not pass the schema of the contract.';

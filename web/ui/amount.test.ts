@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatCount, formatBytes, formatUsage } from './amount.js';
+import { formatMoney, formatShort, formatCount, formatBytes, formatUsage } from './amount.js';
 
 test.each([
   [0, '0'],
@@ -36,4 +36,21 @@ test('formats known figures and omits the rest', () => {
   expect(formatUsage({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 })).toBe('1,200 in · 40 out · $0.0123');
   expect(formatUsage({ input_tokens: 5, cached_input_tokens: 3, output_tokens: 0 })).toBe('5 in · 3 cached · 0 out');
   expect(formatUsage(undefined)).toBe('');
+});
+
+test.each([
+  [0, '$0'],
+  [0.0012, '$0.0012'],
+  [0.5, '$0.50'],
+  [1234.5, '$1,234.50'],
+])('%d dollars are %s', (dollars, expected) => {
+  expect(formatMoney(dollars)).toBe(expected);
+});
+
+test.each([
+  [12, '12'],
+  [12_345, '12.3k'],
+  [4_500_000, '4.5M'],
+])('%d in short is %s', (count, expected) => {
+  expect(formatShort(count)).toBe(expected);
 });

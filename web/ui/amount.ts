@@ -43,3 +43,27 @@ export function formatUsage(usage: Usage | null | undefined): string {
   ];
   return parts.flat().join(' · ');
 }
+
+/**
+ * US dollars: cents, and more digits for less than a cent.
+ *
+ * @example
+ * formatMoney(1234.5) // '$1,234.50'
+ */
+export function formatMoney(dollars: number): string {
+  if (dollars === 0) return '$0';
+  if (dollars < 0.01) return `$${dollars.toFixed(4)}`;
+  const [whole = '0', cents = '00'] = dollars.toFixed(2).split('.');
+  return `$${formatCount(Number(whole))}.${cents}`;
+}
+
+/**
+ * A large number in few characters: `950`, `12.3k`, `4.5M`.
+ *
+ * @example
+ * formatShort(12345) // '12.3k'
+ */
+export function formatShort(count: number): string {
+  if (count < 1000) return String(Math.round(count));
+  return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}

@@ -1,53 +1,116 @@
-import { useEffect, useRef } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { navigate } from '../../app/router.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { formatFigure, hasFigures, summarizeSeries, toFiguresText } from './chart-model.js';
-import type { ChartModel } from './chart-model.js';
+import { buildRunsPath, formatFigure, hasFigures, summarizeSeries, toFiguresText } from './chart-model.js';
+import type { ChartModel, Series } from './chart-model.js';
+import { timeMark } from './chart-range.js';
 
-/** One chart, its lines in words, and the same figures as a table. `look` changes when the colours do. */
-export function ChartCard({ chart, look }: { readonly chart: ChartModel; readonly look: string }) {
-  const box = useRef<HTMLDivElement>(null);
-  const isDrawn = hasFigures(chart);
-  useEffect(() => {
-    if (!isDrawn) return;
-    let wanted = true;
-    let remove: (() => void) | undefined;
-    // The library is loaded with the first chart there is something to draw in.
-    void (async () => {
-      const { drawChart } = await import('./draw-chart.js');
-      if (wanted && box.current !== null) remove = drawChart(box.current, chart);
-    })();
-    return () => {
-      wanted = false;
-      remove?.();
-    };
-  }, [chart, look, isDrawn]);
+/** One chart: a strip of bars for each line, with its name and its sum beside it; and the same figures as a table. */
+export function ChartCard({ chart }: { readonly chart: ChartModel }) {
+  const shown = chart.series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
+  const empty = chart.series.filter((series) => !shown.includes(series));
+  const most = Math.max(1e-9, ...shown.flatMap(({ values }) => values.map((value) => value ?? 0)));
   return (
     <section class="card chart" aria-labelledby={`chart-${chart.id}`}>
-      <h2 id={`chart-${chart.id}`}>{chart.title}</h2>
-      <p class="help">{chart.help}</p>
-      {isDrawn ? (
-        <div class="plot" ref={box} aria-hidden="true" />
-      ) : (
-        <p class="plot nothing dim">No data in this period.</p>
-      )}
-      <ul class="legend" aria-label="Lines">
-        {chart.series.map((series, index) => (
+      <div class="chart-head">
+        <h2 id={`chart-${chart.id}`}>{chart.title}</h2>
+        <p class="help">{chart.help}</p>
+      </div>
+      {hasFigures(chart) ? null : <p class="dim">No data in this period.</p>}
+      <ul class="strips" aria-label="Lines">
+        {shown.map((series) => (
           <li key={series.label}>
-            <svg class={`key ${series.tone} dash-${index}`} width="24" height="8" aria-hidden="true">
-              <path d="M0 4h24" />
-            </svg>
-            <SafeText text={series.label} limit={100} /> <span class="dim">({summarizeSeries(series, chart)})</span>
+            <span class="strip-name one-line">
+              <SafeText text={series.label} limit={100} />
+            </span>
+            <Strip chart={chart} series={series} most={most} />
+            <span class="strip-sum">{summarizeSeries(series, chart)}</span>
           </li>
         ))}
       </ul>
-      {isDrawn ? <Figures chart={chart} /> : null}
+      {shown.length === 0 ? null : <Axis times={chart.times} />}
+      {empty.length === 0 || shown.length === 0 ? null : (
+        <p class="dim small">
+          None: <SafeText text={empty.map(({ label }) => label).join(', ')} limit={200} />
+        </p>
+      )}
+      {shown.length === 0 ? null : <Figures chart={chart} />}
     </section>
   );
 }
 
+const HEIGHT = 34;
+
+/** The bars of a line on the scale of its chart. A click on one opens its runs; the table has the same as links. */
+function Strip({
+  chart,
+  series,
+  most,
+}: {
+  readonly chart: ChartModel;
+  readonly series: Series;
+  readonly most: number;
+}) {
+  const { times, unit } = chart;
+  const width = times.length;
+  const onClick = (event: MouseEvent): void => {
+    const index = event.target instanceof Element ? Number(event.target.getAttribute('data-index') ?? 'x') : Number.NaN;
+    const path = Number.isNaN(index) ? null : buildRunsPath(series, times, index);
+    if (path !== null) navigate(path);
+  };
+  return (
+    <svg
+      class={`strip ${series.tone}${series.runs === null ? '' : ' linked'}`}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+      onClick={onClick}
+    >
+      <path class="strip-base" d={`M0 ${HEIGHT - 0.5}H${width}`} />
+      {series.values.map((value, index) => {
+        if (value === null || value <= 0) return null;
+        const height = Math.max(1.5, (value / most) * (HEIGHT - 1));
+        return (
+          <g key={index}>
+            <rect class="strip-bar" x={index + 0.1} y={HEIGHT - height} width={0.8} height={height} />
+            {/* The whole height can be hit. */}
+            <rect class="strip-hit" data-index={index} x={index} y={0} width={1} height={HEIGHT}>
+              <title>{`${describeTime(times[index] ?? 0)}: ${formatFigure(value, unit)} ${series.label.slice(0, 60)}`}</title>
+            </rect>
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+function describeTime(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleString('en-CA', { hour12: false });
+}
+
+/** Over more than two days the dates say more than the times of day. */
+const LONG_S = 2 * 86_400;
+
+/** The first, the middle and the last step. */
+function Axis({ times }: { readonly times: readonly number[] }) {
+  const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > LONG_S;
+  const marks = [times[0], times[Math.floor(times.length / 2)], times.at(-1)];
+  return (
+    <div class="strip-axis" aria-hidden="true">
+      <span />
+      <span class="strip-marks">
+        {marks.map((mark, index) => (
+          <span key={index}>{mark === undefined ? '' : isLong ? describeTime(mark).slice(5, 10) : timeMark(mark)}</span>
+        ))}
+      </span>
+      <span />
+    </div>
+  );
+}
+
 function Figures({ chart }: { readonly chart: ChartModel }) {
-  const { title, times, series, unit } = chart;
+  const { title, times, series } = chart;
   const steps = times.flatMap((time, index) =>
     series.some(({ values }) => (values[index] ?? 0) > 0) ? [{ time, index }] : [],
   );
@@ -71,9 +134,11 @@ function Figures({ chart }: { readonly chart: ChartModel }) {
           <tbody>
             {steps.map(({ time, index }) => (
               <tr key={time}>
-                <th scope="row">{new Date(time * 1000).toLocaleString('en-CA', { hour12: false })}</th>
-                {series.map(({ label, values }) => (
-                  <td key={label}>{formatFigure(values[index] ?? null, unit)}</td>
+                <th scope="row">{describeTime(time)}</th>
+                {series.map((one) => (
+                  <td key={one.label}>
+                    <Figure chart={chart} series={one} index={index} />
+                  </td>
                 ))}
               </tr>
             ))}
@@ -82,4 +147,19 @@ function Figures({ chart }: { readonly chart: ChartModel }) {
       </div>
     </details>
   );
+}
+
+function Figure({
+  chart,
+  series,
+  index,
+}: {
+  readonly chart: ChartModel;
+  readonly series: Series;
+  readonly index: number;
+}): ComponentChildren {
+  const value = series.values[index] ?? null;
+  const text = formatFigure(value, chart.unit);
+  const path = value === null || value <= 0 ? null : buildRunsPath(series, chart.times, index);
+  return path === null ? text : <a href={path}>{text}</a>;
 }

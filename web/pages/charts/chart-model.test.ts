@@ -7,12 +7,13 @@ import {
   summarizeSeries,
   toCharts,
   toFiguresText,
-  lonePoints,
+  buildRunsPath,
+  sumUsage,
 } from './chart-model.js';
 
 type Bucket = StatisticsView['buckets'][number];
 
-const quiet = { runs: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
+const quiet = { runs: [], usage: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
 const ran = (engine: string, success: number, failed = 0, p95 = 1000): Bucket['runs'][number] => ({
   engine,
   outcomes: { success, failed, canceled: 0, comment: 0 },
@@ -115,8 +116,10 @@ it('a line is summarized as a total, a maximum or a current value', () => {
   expect(words).toEqual([
     ['outcomes', '4'],
     ['repairs', '4'],
-    ['latency', 'up to 500 ms'],
-    ['slowest', 'up to 1.0 s'],
+    ['cost'],
+    ['tokens'],
+    ['latency', '≤ 500 ms'],
+    ['slowest', '≤ 1.0 s'],
     ['drift'],
     ['inbox', 'now 1'],
     ['age', 'now 5.0 s'],
@@ -124,14 +127,41 @@ it('a line is summarized as a total, a maximum or a current value', () => {
   ]);
 });
 
-test.each([
-  [[], []],
-  [[7], [0]],
-  [[1, 2], []],
-  [
-    [null, 0, null, 1, 2, null, 3],
-    [1, 6],
-  ],
-])('of %j alone stand %j', (values, expected) => {
-  expect(lonePoints(values)).toEqual(expected);
+const used = (engine: string, model: string | null, cost: number): Bucket['usage'][number] => ({
+  engine,
+  model,
+  runs: 1,
+  input_tokens: 100,
+  cached_input_tokens: 10,
+  output_tokens: 5,
+  cost,
+});
+
+describe('money', () => {
+  const spent = over(
+    { usage: [used('claude', 'opus', 2), used('codex', null, 0)] },
+    { usage: [used('claude', 'opus', 1)] },
+  );
+
+  it('is shown by engine and model', () => {
+    expect(splitLines(spent, 'cost')).toEqual({ 'claude opus': [2, 1], 'codex (model unknown)': [0, 0] });
+    expect(splitLines(spent, 'tokens', 'codex')).toEqual({ 'codex (model unknown)': [105, 0] });
+  });
+
+  it('is summed over the span, the most expensive first', () => {
+    expect(sumUsage(spent, null)).toEqual([
+      { engine: 'claude', model: 'opus', runs: 2, input: 200, cached: 20, output: 10, cost: 3 },
+      { engine: 'codex', model: null, runs: 1, input: 100, cached: 10, output: 5, cost: 0 },
+    ]);
+    expect(sumUsage(spent, 'codex')).toHaveLength(1);
+  });
+});
+
+test('every figure of runs leads to them', () => {
+  const [outcomes] = toCharts(over({ runs: [ran('codex', 1, 1)] }, {}), 'codex');
+  const failed = outcomes?.series.find(({ label }) => label === 'failed');
+  const path = failed === undefined ? null : buildRunsPath(failed, outcomes?.times ?? [], 0);
+  expect(path).toBe(
+    '/runs?engine=codex&outcome=failed&since=2026-11-15T00%3A00%3A00.000Z&until=2026-11-15T00%3A01%3A00.000Z',
+  );
 });

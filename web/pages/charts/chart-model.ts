@@ -1,18 +1,21 @@
 import type { StatisticsView } from '../../../src/api/index.js';
 import { LEVEL_WORDS } from '../../ui/repair-level.js';
+import { formatCount, formatMoney, formatShort } from '../../ui/amount.js';
 import { formatDuration } from '../../ui/time.js';
 
 type Bucket = StatisticsView['buckets'][number];
 type Figures = Bucket['runs'][number];
 
 /** A colour by what it means; the page has one for each in both themes. */
-export type SeriesTone = 'good' | 'warn' | 'bad' | 'accent' | 'dim' | 'text';
+export type SeriesTone = 'good' | 'warn' | 'bad' | 'accent' | 'dim';
 
 /** One line of a chart; null where there is no figure. */
-interface Series {
+export interface Series {
   readonly label: string;
   readonly tone: SeriesTone;
   readonly values: readonly (number | null)[];
+  /** Which runs a figure stands for, as the list of runs is asked for them; null where it stands for no runs. */
+  readonly runs: Readonly<Record<string, string>> | null;
 }
 
 /** One chart: the same figures are drawn and written as a table. */
@@ -20,7 +23,7 @@ export interface ChartModel {
   readonly id: string;
   readonly title: string;
   readonly help: string;
-  readonly unit: 'count' | 'duration';
+  readonly unit: 'count' | 'duration' | 'money';
   /** Counts of what happened add up; a state does not: its last figure is shown. */
   readonly isState: boolean;
   /** When each step begins, in seconds. */
@@ -30,7 +33,6 @@ export interface ChartModel {
 
 /** Lines in one chart, at most: more cannot be distinguished. */
 const MOST_LINES = 6;
-const TONES: readonly SeriesTone[] = ['accent', 'warn', 'bad', 'good', 'text', 'dim'];
 
 /** The engines that have figures, for a choice. */
 export function listEngineNames({ buckets }: StatisticsView): readonly string[] {
@@ -46,6 +48,13 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
     chosen.map((runs) => runs.reduce((soFar, figures) => soFar + read(figures), 0));
   const count = { unit: 'count', times, isState: false } as const;
   const duration = { unit: 'duration', times, isState: false } as const;
+  const ofEngine: Readonly<Record<string, string>> = engine === null ? {} : { engine };
+  const used = buckets.map(({ usage }) => usage.filter((one) => engine === null || one.engine === engine));
+  const byModel = (read: (usage: Usage) => number): readonly Series[] =>
+    named(
+      used.map((bucket) => bucket.map((one) => [nameModel(one), read(one)])),
+      (label) => ({ engine: label.split(' ', 1)[0] ?? '' }),
+    );
   return [
     {
       ...count,
@@ -53,10 +62,30 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       title: 'Outcomes',
       help: 'Finished runs by outcome.',
       series: [
-        { label: 'success', tone: 'good', values: sum(({ outcomes }) => outcomes.success) },
-        { label: 'failed', tone: 'bad', values: sum(({ outcomes }) => outcomes.failed) },
-        { label: 'comment', tone: 'warn', values: sum(({ outcomes }) => outcomes.comment) },
-        { label: 'canceled', tone: 'dim', values: sum(({ outcomes }) => outcomes.canceled) },
+        {
+          label: 'success',
+          tone: 'good',
+          values: sum(({ outcomes }) => outcomes.success),
+          runs: { ...ofEngine, outcome: 'success' },
+        },
+        {
+          label: 'failed',
+          tone: 'bad',
+          values: sum(({ outcomes }) => outcomes.failed),
+          runs: { ...ofEngine, outcome: 'failed' },
+        },
+        {
+          label: 'comment',
+          tone: 'warn',
+          values: sum(({ outcomes }) => outcomes.comment),
+          runs: { ...ofEngine, outcome: 'comment' },
+        },
+        {
+          label: 'canceled',
+          tone: 'dim',
+          values: sum(({ outcomes }) => outcomes.canceled),
+          runs: { ...ofEngine, outcome: 'canceled' },
+        },
       ],
     },
     {
@@ -65,14 +94,40 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       title: 'Repair levels',
       help: 'How much the output had to be changed.',
       series: [
-        { label: LEVEL_WORDS.none, tone: 'good', values: sum((one) => one.repair_levels.none) },
+        {
+          label: LEVEL_WORDS.none,
+          tone: 'good',
+          values: sum((one) => one.repair_levels.none),
+          runs: { ...ofEngine, repair_level: 'none' },
+        },
         {
           label: LEVEL_WORDS.deterministic_generic,
           tone: 'warn',
           values: sum((one) => one.repair_levels.deterministic_generic),
+          runs: { ...ofEngine, repair_level: 'deterministic_generic' },
         },
-        { label: LEVEL_WORDS.schema_aligned, tone: 'accent', values: sum((one) => one.repair_levels.schema_aligned) },
+        {
+          label: LEVEL_WORDS.schema_aligned,
+          tone: 'accent',
+          values: sum((one) => one.repair_levels.schema_aligned),
+          runs: { ...ofEngine, repair_level: 'schema_aligned' },
+        },
       ],
+    },
+    {
+      ...count,
+      unit: 'money',
+      id: 'cost',
+      title: 'Cost',
+      help: 'US dollars by engine and model, as far as engines report it.',
+      series: byModel(({ cost }) => cost),
+    },
+    {
+      ...count,
+      id: 'tokens',
+      title: 'Tokens',
+      help: 'Input and output by engine and model.',
+      series: byModel(({ input_tokens, output_tokens }) => input_tokens + output_tokens),
     },
     {
       ...duration,
@@ -102,6 +157,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
               one.unknown_types + one.unknown_fields,
             ]),
         ),
+        (label) => ({ engine: label.split(' ', 1)[0] ?? '' }),
       ),
     },
     {
@@ -110,7 +166,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       id: 'inbox',
       title: 'Inbox',
       help: 'Items waiting for a person.',
-      series: [{ label: 'open', tone: 'warn', values: buckets.map(({ inbox }) => inbox.open) }],
+      series: [{ label: 'open', tone: 'warn', values: buckets.map(({ inbox }) => inbox.open), runs: null }],
     },
     {
       ...duration,
@@ -118,14 +174,17 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       id: 'age',
       title: 'Inbox age',
       help: 'Age of the oldest open item.',
-      series: [{ label: 'oldest', tone: 'bad', values: buckets.map(({ inbox }) => inbox.oldest_age_ms) }],
+      series: [{ label: 'oldest', tone: 'bad', values: buckets.map(({ inbox }) => inbox.oldest_age_ms), runs: null }],
     },
     {
       ...count,
       id: 'causes',
       title: 'Reasons for review',
       help: 'New inbox items by cause.',
-      series: named(buckets.map((bucket) => bucket.needs_human.map((one) => [one.cause, one.count]))),
+      series: named(
+        buckets.map((bucket) => bucket.needs_human.map((one) => [one.cause, one.count])),
+        () => null,
+      ),
     },
   ];
 }
@@ -138,14 +197,15 @@ export function hasFigures({ series }: ChartModel): boolean {
 /** A figure as people read it. */
 export function formatFigure(value: number | null, unit: ChartModel['unit']): string {
   if (value === null) return '–';
-  return unit === 'duration' ? formatDuration(value) : value.toLocaleString('en');
+  if (unit === 'money') return formatMoney(value);
+  return unit === 'duration' ? formatDuration(value) : formatCount(value);
 }
 
 /** A short summary of a line: its total, its current value, or its maximum. */
 export function summarizeSeries({ values }: Series, { unit, isState }: ChartModel): string {
   const known = values.filter((value) => value !== null);
   if (isState) return `now ${formatFigure(values.at(-1) ?? null, unit)}`;
-  if (unit === 'duration') return known.length === 0 ? '' : `up to ${formatFigure(Math.max(...known), unit)}`;
+  if (unit === 'duration') return known.length === 0 ? '' : `≤ ${formatFigure(Math.max(...known), unit)}`;
   return formatFigure(
     known.reduce((soFar, value) => soFar + value, 0),
     unit,
@@ -159,26 +219,31 @@ function latencySeries(chosen: readonly (readonly Figures[])[], percentile: 'p50
     const runs = outcomes.success + outcomes.failed + outcomes.canceled + outcomes.comment;
     totals.set(engine, (totals.get(engine) ?? 0) + runs);
   }
-  return largest(totals, MOST_LINES).map((engine, index) => ({
+  return largest(totals, MOST_LINES).map((engine) => ({
     label: engine,
-    tone: TONES[index] ?? 'dim',
+    tone: 'accent',
+    runs: { engine },
     values: chosen.map((runs) => runs.find((one) => one.engine === engine)?.latency_ms?.[percentile] ?? null),
   }));
 }
 
 /** A line for each of the largest names; the rest together. */
-function named(buckets: readonly (readonly (readonly [string, number])[])[]): readonly Series[] {
+function named(
+  buckets: readonly (readonly (readonly [string, number])[])[],
+  findRuns: (label: string) => Series['runs'],
+): readonly Series[] {
   const totals = new Map<string, number>();
   for (const [name, value] of buckets.flat()) totals.set(name, (totals.get(name) ?? 0) + value);
   const shown = largest(totals, totals.size > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
-  const lines = shown.map((label, index): Series => ({
+  const lines = shown.map((label): Series => ({
     label,
-    tone: TONES[index] ?? 'dim',
+    tone: 'accent',
+    runs: findRuns(label),
     values: buckets.map((bucket) => total(bucket, (name) => name === label)),
   }));
   if (shown.length === totals.size) return lines;
   const others = buckets.map((bucket) => total(bucket, (name) => !shown.includes(name)));
-  return [...lines, { label: 'others', tone: 'dim', values: others }];
+  return [...lines, { label: 'others', tone: 'dim', values: others, runs: null }];
 }
 
 function total(bucket: readonly (readonly [string, number])[], fits: (name: string) => boolean): number {
@@ -192,15 +257,81 @@ function largest(totals: ReadonlyMap<string, number>, most: number): readonly st
     .map(([name]) => name);
 }
 
-/**
- * Where a line has a figure between two gaps: there is no neighbour to draw a line to, so it needs a point.
- *
- * @example
- * lonePoints([1, 2, null, 3, null]) // [3]
- */
-export function lonePoints(values: readonly (number | null)[]): number[] {
-  const isThere = (index: number): boolean => (values[index] ?? null) !== null;
-  return values.flatMap((_, index) => (isThere(index) && !isThere(index - 1) && !isThere(index + 1) ? [index] : []));
+/** The address of the runs that a figure stands for; null where it stands for none. */
+export function buildRunsPath({ runs }: Series, times: readonly number[], index: number): string | null {
+  const from = times[index];
+  if (runs === null || from === undefined) return null;
+  const step = (times[1] ?? from + 60) - (times[0] ?? from);
+  const since = new Date(from * 1000).toISOString();
+  const until = new Date((from + step) * 1000).toISOString();
+  return `/runs?${new URLSearchParams({ ...runs, since, until }).toString()}`;
+}
+
+type Usage = Bucket['usage'][number];
+
+function nameModel({ engine, model }: Usage): string {
+  return `${engine} ${model ?? '(model unknown)'}`;
+}
+
+/** The span in a few figures. */
+export function summarizeSpan(
+  statistics: StatisticsView,
+  engine: string | null,
+): readonly (readonly [label: string, figure: string])[] {
+  const runs = statistics.buckets.flatMap((bucket) =>
+    bucket.runs.filter((one) => engine === null || one.engine === engine),
+  );
+  const count = (read: (outcomes: Figures['outcomes']) => number): number =>
+    runs.reduce((sum, { outcomes }) => sum + read(outcomes), 0);
+  const success = count((outcomes) => outcomes.success);
+  const failed = count((outcomes) => outcomes.failed);
+  const all = count((outcomes) => outcomes.success + outcomes.failed + outcomes.canceled + outcomes.comment);
+  const usage = sumUsage(statistics, engine);
+  const sum = (read: (row: UsageRow) => number): number => usage.reduce((soFar, row) => soFar + read(row), 0);
+  return [
+    ['Runs', formatCount(all)],
+    ['Failed', formatCount(failed)],
+    ['Success rate', success + failed === 0 ? '–' : `${((success / (success + failed)) * 100).toFixed(1)} %`],
+    ['Tokens', formatShort(sum(({ input, output }) => input + output))],
+    ['Cost', formatMoney(sum(({ cost }) => cost))],
+    ['Waiting now', formatCount(statistics.buckets.at(-1)?.inbox.open ?? 0)],
+  ];
+}
+
+/** What an engine and a model used in the whole span. */
+export interface UsageRow {
+  readonly engine: string;
+  readonly model: string | null;
+  readonly runs: number;
+  readonly input: number;
+  readonly cached: number;
+  readonly output: number;
+  readonly cost: number;
+}
+
+/** Sums the usage of a span by engine and model, the most expensive first. */
+export function sumUsage({ buckets }: StatisticsView, engine: string | null): readonly UsageRow[] {
+  const rows = new Map<string, { -readonly [Key in keyof UsageRow]: UsageRow[Key] }>();
+  for (const one of buckets.flatMap(({ usage }) => usage)) {
+    if (engine !== null && one.engine !== engine) continue;
+    const key = nameModel(one);
+    const row = rows.get(key) ?? {
+      engine: one.engine,
+      model: one.model,
+      runs: 0,
+      input: 0,
+      cached: 0,
+      output: 0,
+      cost: 0,
+    };
+    row.runs += one.runs;
+    row.input += one.input_tokens;
+    row.cached += one.cached_input_tokens;
+    row.output += one.output_tokens;
+    row.cost += one.cost;
+    rows.set(key, row);
+  }
+  return [...rows.values()].sort((one, other) => other.cost - one.cost || other.input - one.input);
 }
 
 /** The figures of a chart for a spreadsheet: columns between tabs, exact numbers, one line a step. */

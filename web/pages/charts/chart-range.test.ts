@@ -17,7 +17,7 @@ it('a span begins at a whole step and stays there until the next one', () => {
 
 it('every range has some dozens of steps', () => {
   const steps = Object.values(RANGES).map(({ lengthS, stepS }) => lengthS / stepS);
-  expect(steps).toEqual([60, 48, 56, 60]);
+  expect(steps).toEqual([60, 48, 56, 30]);
 });
 
 test('shows the date at midnight and the time elsewhere', () => {

@@ -11,7 +11,7 @@ export const RANGES: Readonly<
   hour: { label: 'Hour', lengthS: 60 * MINUTE_S, stepS: MINUTE_S },
   day: { label: 'Day', lengthS: DAY_S, stepS: 30 * MINUTE_S },
   week: { label: 'Week', lengthS: 7 * DAY_S, stepS: 180 * MINUTE_S },
-  month: { label: 'Month', lengthS: 30 * DAY_S, stepS: 720 * MINUTE_S },
+  month: { label: 'Month', lengthS: 30 * DAY_S, stepS: DAY_S },
 };
 
 /** The range a word of the address means. */

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useEffect } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { StatisticsView } from '../../../src/api/index.js';
 import { query, setQuery } from '../../app/router.js';
 import { client } from '../../server/client.js';
@@ -6,20 +6,18 @@ import { useResource } from '../../server/use-resource.js';
 import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
 import { FilterChoice } from '../../ui/filter-field.js';
 import { ChartCard } from './chart-card.js';
-import { listEngineNames, hasFigures, toCharts } from './chart-model.js';
+import { UsageTable } from './usage-table.js';
+import { listEngineNames, hasFigures, sumUsage, summarizeSpan, toCharts } from './chart-model.js';
 import { RANGES, readRange, chooseSpan } from './chart-range.js';
 import type { Range } from './chart-range.js';
 import './charts.css';
-import { useSignal } from '@preact/signals';
-import { theme } from '../../app/theme.js';
 
 const NAMES: readonly Range[] = ['hour', 'day', 'week', 'month'];
 
-/** How runs went over time: as lines, and the same figures as tables. */
+/** How runs went over time and what they cost: as strips of bars, and the same figures as tables. */
 export function ChartsPage() {
   const range = readRange(query.value.get('range'));
   const engine = query.value.get('engine');
-  const look = useLook();
   const statistics = useResource(
     `statistics ${range}`,
     (signal) => client.readStatistics({ query: chooseSpan(range, Date.now()), signal }),
@@ -74,27 +72,25 @@ export function ChartsPage() {
       {shown === null && statistics.failure === null ? (
         <Loading />
       ) : (
-        <div class="chart-grid" aria-busy={statistics.value === null}>
-          {charts.map((chart) => (
-            <ChartCard key={chart.id} chart={chart} look={look} />
-          ))}
+        <div class="chart-page" aria-busy={statistics.value === null}>
+          <dl class="figures-row">
+            {shown === null
+              ? null
+              : summarizeSpan(shown, engine).map(([label, figure]) => (
+                  <div key={label} class="card">
+                    <dt>{label}</dt>
+                    <dd>{figure}</dd>
+                  </div>
+                ))}
+          </dl>
+          <div class="chart-grid">
+            {charts.map((chart) => (
+              <ChartCard key={chart.id} chart={chart} />
+            ))}
+          </div>
+          {shown === null ? null : <UsageTable rows={sumUsage(shown, engine)} since={shown.since} />}
         </div>
       )}
     </div>
   );
-}
-
-/** A word that changes whenever the colours of the page do: by the person's choice, or by the system's. */
-function useLook(): string {
-  const system = useSignal('');
-  useEffect(() => {
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    const note = (): void => {
-      system.value = dark.matches ? 'dark' : 'light';
-    };
-    note();
-    dark.addEventListener('change', note);
-    return () => dark.removeEventListener('change', note);
-  }, []);
-  return `${theme.value} ${system.value}`;
 }
