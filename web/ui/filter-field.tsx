@@ -86,6 +86,28 @@ export function FilterText({
   );
 }
 
+/** A filter kept in the query under `name`: a day. `format` says what the field shows for other words of the address. */
+export function FilterDate({
+  name,
+  label,
+  format,
+}: {
+  readonly name: string;
+  readonly label: string;
+  readonly format: (word: string) => string;
+}) {
+  return (
+    <label>
+      {label}
+      <input
+        type="date"
+        value={format(query.value.get(name) ?? '')}
+        onChange={(event) => setQuery({ [name]: event.currentTarget.value }, { isStep: true })}
+      />
+    </label>
+  );
+}
+
 /** Takes all filters of these names out of the address. */
 export function ClearFilters({ names }: { readonly names: readonly string[] }) {
   const isSet = names.some((name) => query.value.has(name));

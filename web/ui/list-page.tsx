@@ -15,10 +15,12 @@ export function ListPage<Item, Filter extends object>({
   what,
   filter,
   fields,
+  below,
   names,
   load,
   getKey,
   nothingYet,
+  summarize,
   children,
 }: {
   readonly title: string;
@@ -32,10 +34,14 @@ export function ListPage<Item, Filter extends object>({
   readonly filter: Filter;
   /** The fields of the filter. */
   readonly fields: ComponentChildren;
+  /** What stands between the fields and the list. */
+  readonly below?: ComponentChildren;
   /** The names of the fields in the address. */
   readonly names: readonly string[];
   readonly load: (query: Filter & PageInput, signal: AbortSignal) => Promise<Page<Item>>;
   readonly getKey: GetKey<Item>;
+  /** The rows added up, beside their number. */
+  readonly summarize?: (items: readonly Item[]) => string;
   /** What to do when there is nothing at all. */
   readonly nothingYet: ComponentChildren;
   readonly children: (items: readonly Item[], list: RefObject<HTMLTableElement>) => ComponentChildren;
@@ -59,11 +65,13 @@ export function ListPage<Item, Filter extends object>({
         {fields}
         <ClearFilters names={names} />
       </form>
+      {below}
       <ListFrame
         shown={shown}
         one={one}
         what={what}
         order="newest first"
+        summarize={summarize}
         empty={isFiltered ? <p>No {what} match the filter. Clear it to see all.</p> : nothingYet}
       >
         {(items) => children(items, rows)}
@@ -79,6 +87,7 @@ export function ListFrame<Item>({
   what,
   order,
   empty,
+  summarize,
   children,
 }: {
   readonly shown: ShownList<Item>;
@@ -89,6 +98,8 @@ export function ListFrame<Item>({
   /** How they are sorted: `newest first`. */
   readonly order: string;
   readonly empty: ComponentChildren;
+  /** The rows added up. */
+  readonly summarize?: ((items: readonly Item[]) => string) | undefined;
   readonly children: (items: readonly Item[]) => ComponentChildren;
 }) {
   const { list, failure, isOld, hasMore, isLoadingMore, more, refresh } = shown;
@@ -105,6 +116,7 @@ export function ListFrame<Item>({
           {formatCount(count)} {count === 1 ? one : what}
           {count > 1 ? `, ${order}` : ''}
         </p>
+        {summarize === undefined ? null : <p class="list-sum">{summarize(list.items)}</p>}
         <span aria-live="polite">
           <button type="button" class="unseen-count" hidden={list.unseen === 0} onClick={() => showNew(refresh)}>
             Show {list.unseen} new

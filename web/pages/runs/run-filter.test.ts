@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRunFilter } from './run-filter.js';
+import { formatBound, readBound, readRunFilter } from './run-filter.js';
 
 const read = (text: string) => readRunFilter(new URLSearchParams(text));
 
@@ -19,4 +19,24 @@ test('every filter of the address is asked for', () => {
 
 test('words that nothing can have are not asked for, and a long search is cut', () => {
   expect(read(`state=lost&outcome=&search=${'x'.repeat(500)}`)).toEqual({ search: 'x'.repeat(200) });
+});
+
+test.each([
+  ['2026-11-15', 0, new Date(2026, 10, 15)],
+  ['2026-11-15', 1, new Date(2026, 10, 16)],
+  ['yesterday', 0, new Date(2026, 10, 14)],
+  ['yesterday', 1, new Date(2026, 10, 15)],
+  ['today', 0, new Date(2026, 10, 15)],
+  ['2026-11-15T06:30:00.000Z', 1, new Date('2026-11-15T06:30:00.000Z')],
+] as const)('the bound %s, %d days later, is a moment', (word, daysLater, expected) => {
+  const now = new Date(2026, 10, 15, 12).getTime();
+  expect(readBound(word, now, daysLater)).toBe(expected.toISOString());
+});
+
+test('other words are no bound, and a date field shows the day of one', () => {
+  const now = new Date(2026, 10, 1, 12).getTime();
+  for (const word of ['', 'x', '2026-11', '2026-99-99T99:99:99Z', "'); DROP"])
+    expect(readBound(word, now, 0)).toBeNull();
+  expect(formatBound('yesterday', now)).toBe('2026-10-31');
+  expect(formatBound('nonsense', now)).toBe('');
 });

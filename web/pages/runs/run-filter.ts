@@ -22,13 +22,15 @@ export function runFilters(engines: readonly string[]) {
 }
 
 /** What an address asks for; words that the server does not know are left out. */
-export function readRunFilter(address: URLSearchParams): RunQuery {
+export function readRunFilter(address: URLSearchParams, now = Date.now()): RunQuery {
   const oneOf = <Word extends string>(name: string, words: readonly Word[]): Word | undefined =>
     words.find((word) => word === address.get(name));
   const state = oneOf('state', STATES);
   const outcome = oneOf('outcome', OUTCOMES);
   const repairLevel = oneOf('repair_level', LEVELS);
   const engine = address.get('engine') ?? '';
+  const since = readBound(address.get('since'), now, 0);
+  const until = readBound(address.get('until'), now, 1);
   const search = (address.get('search') ?? '').trim().slice(0, 200);
   return {
     ...(state === undefined ? {} : { state }),
@@ -36,5 +38,35 @@ export function readRunFilter(address: URLSearchParams): RunQuery {
     ...(repairLevel === undefined ? {} : { repair_level: repairLevel }),
     ...(engine === '' ? {} : { engine }),
     ...(search === '' ? {} : { search }),
+    ...(since === null ? {} : { since }),
+    ...(until === null ? {} : { until }),
   };
+}
+
+/**
+ * A bound of a range: a date of the calendar of this browser, `today` or `yesterday`, or a moment. With `daysLater` 1 a day
+ * counts to its end. Null for anything else.
+ */
+export function readBound(word: string | null, now: number, daysLater: 0 | 1): string | null {
+  if (word === null || word === '') return null;
+  if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(word)) return Number.isNaN(Date.parse(word)) ? null : word;
+  const today = new Date(now);
+  const [year = 0, month = 1, day = 1] = /^\d{4}-\d{2}-\d{2}$/.test(word)
+    ? word.split('-').map(Number)
+    : [today.getFullYear(), today.getMonth() + 1, today.getDate() - DAYS_AGO.indexOf(word)];
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(word) && !DAYS_AGO.includes(word)) return null;
+  const bound = new Date(year, month - 1, day + daysLater);
+  return Number.isNaN(bound.getTime()) ? null : bound.toISOString();
+}
+
+const DAYS_AGO: readonly string[] = ['today', 'yesterday'];
+
+/** What a date field shows for a bound: the day it lies in. */
+export function formatBound(word: string, now: number): string {
+  const bound = readBound(word, now, 0);
+  if (bound === null) return '';
+  const date = new Date(bound);
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join('-');
 }

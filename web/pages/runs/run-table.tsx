@@ -2,6 +2,7 @@ import type { RefObject } from 'preact';
 import type { RunSummary } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
 import { findOpenItem, waiting } from '../../server/waiting.js';
+import { formatMoney, formatShort, formatUsage } from '../../ui/amount.js';
 import { Badge, chooseTone } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';
 import { RowTable } from '../../ui/row-table.js';
@@ -9,15 +10,20 @@ import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration, Moment } from '../../ui/time.js';
 import { ROW } from '../../ui/use-row-keys.js';
+import { columns } from './run-columns.js';
+import type { OptionalColumn } from './run-columns.js';
 
-const COLUMNS: readonly Column[] = [
-  { name: 'State', width: '8.5rem' },
-  { name: 'Prompt' },
-  { name: 'Engine', width: '7rem' },
-  { name: 'Repair', width: '7rem' },
-  { name: 'Created', width: '9rem' },
-  { name: 'Duration', width: '7rem', isNumber: true },
-];
+const FIXED: readonly Column[] = [{ name: 'State', width: '8.5rem' }, { name: 'Prompt' }];
+
+const OPTIONAL: Readonly<Record<OptionalColumn, Omit<Column, 'name'>>> = {
+  Engine: { width: '7.5rem' },
+  Repair: { width: '7rem' },
+  Tokens: { width: '6rem', isNumber: true },
+  Cost: { width: '5.5rem', isNumber: true },
+  Folder: { width: '12rem' },
+  Created: { width: '9.5rem' },
+  Duration: { width: '7rem', isNumber: true },
+};
 
 /** Runs, one a row; the prompt leads to the run. */
 export function RunTable({
@@ -29,7 +35,7 @@ export function RunTable({
 }) {
   const now = Date.now();
   return (
-    <RowTable columns={COLUMNS} list={list}>
+    <RowTable columns={[...FIXED, ...columns.value.map((name) => ({ name, ...OPTIONAL[name] }))]} list={list}>
       {runs.map((run) => (
         <Row key={run.id} run={run} now={now} needsReview={findOpenItem(waiting.value, run.id) !== undefined} />
       ))}
@@ -81,25 +87,92 @@ function Row({
           </span>
         )}
       </td>
-      <td class="nowrap">
-        {run.engine}
-        {run.spec.model === undefined ? null : (
-          <span class="below">
-            <SafeText text={run.spec.model} />
-          </span>
-        )}
-      </td>
-      <td>
-        {run.result === null || run.result.status !== 'success' ? null : (
-          <RepairLevel level={run.result.repair_level} kinds={run.result.repair_kinds ?? []} />
-        )}
-      </td>
-      <td class="nowrap">
-        <Moment at={run.created_at} />
-      </td>
-      <td class="number">{tookMs === null ? '' : formatDuration(tookMs)}</td>
+      {columns.value.map((column) => (
+        <Cell key={column} column={column} run={run} tookMs={tookMs} />
+      ))}
     </tr>
   );
+}
+
+/** What stands in a column that can be left out. */
+function Cell({
+  column,
+  run,
+  tookMs,
+}: {
+  readonly column: OptionalColumn;
+  readonly run: RunSummary;
+  readonly tookMs: number | null;
+}) {
+  const { usage } = run.result ?? {};
+  switch (column) {
+    case 'Engine':
+      return (
+        <td class="nowrap">
+          {run.engine}
+          {run.spec.model === undefined ? null : (
+            <span class="below">
+              <SafeText text={run.spec.model} />
+            </span>
+          )}
+        </td>
+      );
+    case 'Repair':
+      return (
+        <td>
+          {run.result === null || run.result.status !== 'success' ? null : (
+            <RepairLevel level={run.result.repair_level} kinds={run.result.repair_kinds ?? []} />
+          )}
+        </td>
+      );
+    case 'Tokens':
+      return (
+        <td class="number" title={formatUsage(usage)}>
+          {usage === undefined ? '' : formatShort(usage.input_tokens + usage.output_tokens)}
+        </td>
+      );
+    case 'Cost':
+      return <td class="number">{usage?.cost === undefined ? '' : formatMoney(usage.cost)}</td>;
+    case 'Folder':
+      return (
+        <td>
+          <span class="clip small">
+            <SafeText text={run.spec.workdir ?? ''} limit={200} />
+          </span>
+        </td>
+      );
+    case 'Created':
+      return (
+        <td class="nowrap">
+          <Moment at={run.created_at} />
+        </td>
+      );
+    case 'Duration':
+      return <td class="number">{tookMs === null ? '' : formatDuration(tookMs)}</td>;
+  }
+}
+
+/**
+ * The runs that are listed, added up.
+ *
+ * @example
+ * describeTotals(runs) // '38 success, 4 failed · 1.2M tokens · $3.40'
+ */
+export function describeTotals(runs: readonly RunSummary[]): string {
+  const outcomes = new Map<string, number>();
+  let tokens = 0;
+  let cost = 0;
+  for (const { state, result } of runs) {
+    const word = result?.status ?? state;
+    outcomes.set(word, (outcomes.get(word) ?? 0) + 1);
+    tokens += (result?.usage?.input_tokens ?? 0) + (result?.usage?.output_tokens ?? 0);
+    cost += result?.usage?.cost ?? 0;
+  }
+  return [
+    [...outcomes].map(([word, count]) => `${count} ${word}`).join(', '),
+    ...(tokens === 0 ? [] : [`${formatShort(tokens)} tokens`]),
+    ...(cost === 0 ? [] : [formatMoney(cost)]),
+  ].join(' · ');
 }
 
 /** What a row says of a run. */

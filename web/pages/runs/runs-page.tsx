@@ -4,11 +4,13 @@ import { query } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { FilterChoice, FilterText } from '../../ui/filter-field.js';
+import { FilterChoice, FilterDate, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
 import { Loading } from '../../ui/notice.js';
-import { readRunFilter, runFilters } from './run-filter.js';
-import { RunTable } from './run-table.js';
+import { formatBound, readRunFilter, runFilters } from './run-filter.js';
+import { describeTotals, RunTable } from './run-table.js';
+import { ViewBar } from './view-bar.js';
+import './runs.css';
 
 /** Runs as they happen, and the way to start one. */
 export function RunsPage() {
@@ -34,17 +36,21 @@ function RunList() {
         ) : undefined
       }
       filter={readRunFilter(query.value)}
-      names={['search', ...filters.map(({ name }) => name)]}
+      names={['search', 'since', 'until', ...filters.map(({ name }) => name)]}
+      below={<ViewBar />}
       fields={
         <>
-          <FilterText name="search" label="Search" type="search" placeholder="id, issue, folder, engine, prompt" />
+          <FilterText name="search" label="Search" type="search" placeholder="prompt, error, folder, issue, id" />
           {filters.map(({ name, label, options }) => (
             <FilterChoice key={name} name={name} label={label} options={options} />
           ))}
+          <FilterDate name="since" label="From" format={(word) => formatBound(word, Date.now())} />
+          <FilterDate name="until" label="To" format={(word) => formatBound(word, Date.now())} />
         </>
       }
       load={async (asked, signal) => client.listRuns({ query: asked, signal })}
       getKey={(run) => run.id}
+      summarize={describeTotals}
       nothingYet={
         <>
           <strong>No runs yet</strong>

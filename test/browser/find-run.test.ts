@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { openStore } from '../../src/store/open-store.js';
+import { findViolations } from './check-accessibility.js';
+import { seedHistory } from './seed-history.js';
+import { settle } from './settle.js';
+import type { Site } from './start-site.js';
+import { useConsole } from './use-console.js';
+
+const DAY_MS = 86_400_000;
+const RUNS = 5000;
+const PROGRAM = process.execPath;
+
+const house = useConsole(
+  async (site: Site) => {
+    await seedHistory(site.data, { perDay: RUNS / 7 });
+    const store = await openStore(`sqlite:${site.data}/sluice.db`);
+    // Noon of yesterday, wherever the test runs.
+    const noon = new Date();
+    noon.setHours(12, 0, 0, 0);
+    const at = noon.getTime() - DAY_MS;
+    const command = [PROGRAM, '-e', 'console.log("imported")'];
+    const spec = { engine: 'command', command, prompt: 'Import the ledger of October.', workdir: site.work } as const;
+    const id = '01JZZZZZZZZZZZZZZZZZZZZZZZ';
+    try {
+      await store.createRun({ id, spec, state: 'running', workerId: 'history', leaseMs: DAY_MS, now: at });
+      const error = { category: 'process', code: 'PROCESS_EXIT_NON_ZERO', message: 'The ledger was locked.' } as const;
+      const artifacts = { created: [], modified: [], deleted: [] };
+      const result = {
+        status: 'failed',
+        repair_level: 'none',
+        warnings: [],
+        artifacts,
+        attempts: 1,
+        session_id: null,
+        error,
+      } as const;
+      await store.endRun({ id, workerId: 'history', result, now: at + 4000 });
+    } finally {
+      await store.close();
+    }
+    return { id };
+  },
+  { commands: [PROGRAM] },
+);
+
+describe(`among ${RUNS} runs`, () => {
+  it('finds yesterday’s failed run, reads why it failed, and runs it again', async () => {
+    const { page } = await house.open('/runs');
+    await settle(page);
+    await page.getByRole('link', { name: 'Failed yesterday' }).click();
+    await page.waitForURL('**/runs?outcome=failed&since=yesterday&until=yesterday');
+    await settle(page);
+    // Many failed yesterday: words of the error narrow it down.
+    await expect.poll(async () => page.getByRole('row').count()).toBeGreaterThan(10);
+    await page.getByLabel('Search').fill('ledger LOCKED');
+    const row = page.getByRole('row').filter({ hasText: 'Import the ledger of October.' });
+    await expect.poll(async () => page.getByRole('row').count()).toBe(2);
+    expect(await row.innerText()).toMatch(/failed[\s\S]*PROCESS_EXIT_NON_ZERO: The ledger was locked\./);
+    expect(await findViolations(page)).toEqual([]);
+    await row.getByRole('link').first().click();
+    await page.waitForURL(`**/runs/${house.seeds.id}`);
+    const failure = page.getByRole('region', { name: 'Failure' });
+    expect(await failure.innerText()).toContain('The ledger was locked.');
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(house.seeds.id));
+    const again = await house.site.runIs(page.url().slice(-26), 'ended');
+    expect(again.result?.status).toBe('success');
+  });
+
+  it('keeps a view under a name, shows the columns one chooses, and adds up what is listed', async () => {
+    const { page } = await house.open('/runs?engine=claude&outcome=failed');
+    await settle(page);
+    expect(await page.locator('.list-sum').innerText()).toMatch(/^50 failed · [\d.]+M tokens · \$\d+\.\d\d$/);
+    await page.getByRole('button', { name: 'Save view' }).click();
+    await page.getByLabel('Name of the view').fill('Claude fails');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.locator('summary').filter({ hasText: 'Columns' }).click();
+    await page.getByRole('checkbox', { name: 'Folder' }).check();
+    await page.getByRole('checkbox', { name: 'Repair' }).uncheck();
+    await page.goto(new URL('/runs', page.url()).href);
+    await settle(page);
+    const heads = await page.getByRole('columnheader').allInnerTexts();
+    expect(heads).toEqual(['State', 'Prompt', 'Engine', 'Tokens', 'Cost', 'Folder', 'Created', 'Duration']);
+    await page.getByRole('link', { name: 'Claude fails' }).click();
+    await page.waitForURL('**/runs?engine=claude&outcome=failed');
+    await page.getByRole('button', { name: 'Remove the view Claude fails' }).click();
+    expect(await page.getByRole('link', { name: 'Claude fails' }).count()).toBe(0);
+  });
+
+  it('narrows to a range of days', async () => {
+    const { page } = await house.open('/runs');
+    await settle(page);
+    const day = new Date(Date.now() - 3 * DAY_MS).toLocaleDateString('en-CA');
+    await page.getByLabel('From').fill(day);
+    await page.getByLabel('To').fill(day);
+    await expect
+      .poll(async () => {
+        const days = await page.locator('td time').allInnerTexts();
+        return days.length > 20 && days.every((text) => text.startsWith(day));
+      })
+      .toBe(true);
+  });
+});
+
+describe('many windows', () => {
+  it('of live runs all stay up to date, and leave connections for other requests', async () => {
+    const { page } = await house.open('/runs');
+    const live = await house.site.startRun({
+      says: [{ type: 'thread.started', thread_id: 't' }, { type: 'turn.started' }],
+      isLive: true,
+    });
+    await house.site.runIs(live.id, 'running');
+    const windows = await Promise.all(Array.from({ length: 5 }, async () => page.context().newPage()));
+    for (const one of windows) {
+      await one.goto(`/runs/${live.id}`);
+      await one.getByText('Session started').first().waitFor();
+    }
+    await live.print([{ type: 'item.completed', item: { id: 'i1', type: 'agent_message', text: 'To all windows.' } }]);
+    for (const one of windows) await one.getByText('To all windows.').first().waitFor();
+    await live.print(['end']);
+    for (const one of windows) await one.getByText('Complete', { exact: true }).waitFor();
+    expect((await house.site.runIs(live.id, 'ended')).state).toBe('ended');
+  });
+});

@@ -1,0 +1,38 @@
+import { signal } from '@preact/signals';
+
+/** Columns of the list of runs that can be left out. State and prompt are always there. */
+export const OPTIONAL_COLUMNS = ['Engine', 'Repair', 'Tokens', 'Cost', 'Folder', 'Created', 'Duration'] as const;
+
+/** See {@link OPTIONAL_COLUMNS}. */
+export type OptionalColumn = (typeof OPTIONAL_COLUMNS)[number];
+
+const DEFAULT: readonly OptionalColumn[] = ['Engine', 'Repair', 'Tokens', 'Cost', 'Created', 'Duration'];
+const KEY = 'sluice.columns';
+
+/** The columns a person has chosen, in the order of the table. */
+export const columns = signal(readColumns(readStored()));
+
+/** Reads a stored choice; words that are no columns are left out. */
+export function readColumns(stored: string | null): readonly OptionalColumn[] {
+  if (stored === null) return DEFAULT;
+  const words = stored.split(',');
+  return OPTIONAL_COLUMNS.filter((column) => words.includes(column));
+}
+
+/** Shows or hides a column, for this browser. */
+export function toggleColumn(column: OptionalColumn): void {
+  columns.value = OPTIONAL_COLUMNS.filter((one) => columns.value.includes(one) !== (one === column));
+  try {
+    localStorage.setItem(KEY, columns.value.join(','));
+  } catch {
+    // Storage may be forbidden; then the choice lasts as long as the page.
+  }
+}
+
+function readStored(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { readColumns } from './run-columns.js';
+import { putView, readViews } from './saved-views.js';
+
+test('views are read as far as they fit', () => {
+  const view = { name: 'Mine', query: 'outcome=failed' };
+  expect(readViews(JSON.stringify([view, { name: 1 }, null, 'x', { name: 'long', query: 'x'.repeat(2000) }]))).toEqual([
+    view,
+  ]);
+  for (const text of [null, '', '{', '{}', '7']) expect(readViews(text)).toEqual([]);
+});
+
+test('a view replaces one of the same name, and needs one', () => {
+  const one = putView([], { name: ' Mine ', query: 'a=1' });
+  expect(putView(one, { name: 'Mine', query: 'a=2' })).toEqual([{ name: 'Mine', query: 'a=2' }]);
+  expect(putView(one, { name: '  ', query: 'a=2' })).toBe(one);
+});
+
+test('columns keep their order, and unknown ones are left out', () => {
+  expect(readColumns('Duration,Nonsense,Engine')).toEqual(['Engine', 'Duration']);
+  expect(readColumns('')).toEqual([]);
+  expect(readColumns(null)).toContain('Cost');
+});

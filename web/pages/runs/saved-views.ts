@@ -1,0 +1,53 @@
+/** A filter of the list of runs under a name. */
+export interface SavedView {
+  readonly name: string;
+  /** The query of the address, without the question mark. */
+  readonly query: string;
+}
+
+const KEY = 'sluice.views';
+const MOST_VIEWS = 30;
+const LONGEST_NAME = 60;
+const LONGEST_QUERY = 1000;
+
+/** Reads views as they were stored; what does not fit is left out. */
+export function readViews(stored: string | null): readonly SavedView[] {
+  let list: unknown;
+  try {
+    list = JSON.parse(stored ?? '[]');
+  } catch {
+    return [];
+  }
+  if (!Array.isArray(list)) return [];
+  return list.filter(isView).slice(0, MOST_VIEWS);
+}
+
+function isView(value: unknown): value is SavedView {
+  if (typeof value !== 'object' || value === null || !('name' in value) || !('query' in value)) return false;
+  return typeof value.name === 'string' && typeof value.query === 'string' && value.query.length <= LONGEST_QUERY;
+}
+
+/** Adds a view; one of the same name is replaced. */
+export function putView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
+  const name = view.name.trim().slice(0, LONGEST_NAME);
+  if (name === '') return views;
+  return [...views.filter((one) => one.name !== name), { ...view, name }].slice(-MOST_VIEWS);
+}
+
+/** The views of this browser. */
+export function loadViews(): readonly SavedView[] {
+  try {
+    return readViews(localStorage.getItem(KEY));
+  } catch {
+    return [];
+  }
+}
+
+/** Keeps the views of this browser. */
+export function storeViews(views: readonly SavedView[]): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(views));
+  } catch {
+    // Storage may be forbidden; then they last as long as the page.
+  }
+}
