@@ -161,6 +161,25 @@ describe('the inbox', () => {
     });
   });
 
+  it('does not move what stands below a large change', async () => {
+    const first = await waiting(house.site, { print: 'done' });
+    const { page, record } = await house.open('/inbox');
+    const large = makeChange(first);
+    const lines = Array.from({ length: 400 }, (_, index) => ({
+      kind: 'added' as const,
+      old_line: null,
+      new_line: index + 1,
+      text: `line ${index}`,
+    }));
+    const files = large.files.map((file) => ({ ...file, hunks: [{ heading: '', lines: lines.slice(0, 150) }] }));
+    await page.route('**/diff?*', async (route) => route.fulfill({ json: { ...large, files } }));
+    record.shifts.length = 0;
+    await page.goto(new URL(`/inbox/${first.id}`, page.url()).href);
+    await settle(page);
+    await page.locator('form.decide').waitFor();
+    expect(record.shifts.reduce((sum, { value }) => sum + value, 0)).toBeLessThan(0.001);
+  });
+
   it('says why there is no change to show', async () => {
     const page = await openItem((await waiting(house.site, { print: 'done' })).id);
     const change = page.getByRole('region', { name: 'Change' });

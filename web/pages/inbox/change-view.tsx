@@ -2,11 +2,13 @@ import { useSignal } from '@preact/signals';
 import type { Change } from '../../../src/api/index.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
+import type { Resource } from '../../server/use-resource.js';
 import { formatCount } from '../../ui/amount.js';
 import { InlineFailure } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { findComment } from './line-comments.js';
 import type { LineComment, LinePlace } from './line-comments.js';
+import '../../ui/diff.css';
 
 type ChangedFile = Change['files'][number];
 type ChangedLine = ChangedFile['hunks'][number]['lines'][number];
@@ -17,7 +19,7 @@ export interface Review {
   readonly put: ((comment: LineComment) => void) | null;
 }
 
-/** What the order has changed, file by file, with a place for comments at each line. */
+/** Loads and shows what an order has changed. */
 export function Changes({
   issueRef,
   runId,
@@ -27,10 +29,27 @@ export function Changes({
   readonly runId: string;
   readonly review: Review;
 }) {
-  const change = useResource(`diff ${issueRef} ${runId}`, async (signal) =>
-    client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal }),
-  );
-  const { value, failure, reload } = change;
+  return <ChangeView change={useChange(issueRef, runId)} review={review} />;
+}
+
+/** Loads what an order has changed; nothing as long as it is not known which. */
+export function useChange(issueRef: string | null, runId: string): Resource<Change> {
+  return useResource<Change>(`diff ${issueRef ?? ''} ${runId}`, async (signal) => {
+    if (issueRef !== null) return client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal });
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('not wanted any more')));
+    });
+  });
+}
+
+/** What the order has changed, file by file, with a place for comments at each line. */
+export function ChangeView({
+  change: { value, failure, reload },
+  review,
+}: {
+  readonly change: Resource<Change>;
+  readonly review: Review;
+}) {
   return (
     <section class="card stack changes" aria-label="Change">
       <h2>Change</h2>

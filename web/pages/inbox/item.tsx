@@ -10,7 +10,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
 import { hasScope } from '../../app/session.js';
 import { useDraft } from '../../ui/use-draft.js';
-import { Changes } from './change-view.js';
+import { ChangeView, useChange } from './change-view.js';
 import { Decide } from './decide.js';
 import { Evidence, OrderRequest } from './evidence.js';
 import { putComment, readComments } from './line-comments.js';
@@ -24,6 +24,7 @@ export function Item({ id }: { readonly id: string }) {
   const isMine = useSignal(false);
   const draft = useDraft(`review ${id}`, { comments: '[]' });
   const { value, failure, reload } = item;
+  const change = useChange(value?.issue_ref ?? null, value?.run_id ?? '');
   if (value === null) {
     if (failure === null) return <Loading />;
     return (
@@ -48,17 +49,22 @@ export function Item({ id }: { readonly id: string }) {
           <a href={toPath({ page: 'issues', ref: value.issue_ref })}>Compare the changes of its runs</a>
         </p>
       )}
-      <Changes issueRef={value.issue_ref} runId={value.run_id} review={review} />
-      <RawFiles run={value.run} />
-      <Decide
-        item={value}
-        comments={comments}
-        reload={reload}
-        onSettled={() => {
-          isMine.value = true;
-          draft.forget();
-        }}
-      />
+      <ChangeView change={change} review={review} />
+      {/* What follows comes with the change, which may be long: nothing that is there moves. */}
+      {change.value === null && change.failure === null ? null : (
+        <>
+          <RawFiles run={value.run} />
+          <Decide
+            item={value}
+            comments={comments}
+            reload={reload}
+            onSettled={() => {
+              isMine.value = true;
+              draft.forget();
+            }}
+          />
+        </>
+      )}
     </article>
   );
 }
