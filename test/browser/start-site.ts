@@ -58,6 +58,8 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
     data,
     roots: [work],
     programs: { codex: agent },
+    // An agent that asks: Codex itself is talked with over its app server, which the scripted agent does not play.
+    agents: { scripted: { command: [agent], reads: 'codex', resume: [agent, 'resume', '{session}'] } },
     wrappers: { scripted: { type: 'script', command: [process.execPath, worker] } },
     ...changes,
   };
@@ -108,7 +110,8 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
     if (answers !== undefined) await writeFile(join(workdir, 'answers.jsonl'), toBytes(answers));
     if (isLive) await writeFile(join(workdir, 'live.jsonl'), '');
     if (paceMs > 0) await writeFile(join(workdir, 'pace'), String(paceMs));
-    const { id } = await client.startRun({ body: { engine: 'codex', prompt: 'Look at the code.', workdir, ...spec } });
+    const engine = spec.mode === 'interactive' ? 'scripted' : 'codex';
+    const { id } = await client.startRun({ body: { engine, prompt: 'Look at the code.', workdir, ...spec } });
     return { id, workdir, print: async (lines: readonly (object | string)[]) => appendLines(workdir, lines) };
   }
 

@@ -4,14 +4,21 @@ import { formatCount } from '../../ui/amount.js';
 import { Notice } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { client } from '../../server/client.js';
+import { ImagePreview } from './image-preview.js';
+import { LARGEST_IMAGE, readImageHead } from './read-image.js';
+import type { ImageHead } from './read-image.js';
 import { chooseFileName, LARGEST_DOWNLOAD, readWholeArtifact, saveAs } from './download-artifact.js';
 import { asFailure } from '../../server/use-resource.js';
 import type { Failure } from '../../server/use-resource.js';
 
 type Preview =
   | { readonly state: 'closed' | 'coming' }
-  | { readonly state: 'there'; readonly file: FilePreview }
+  | { readonly state: 'there'; readonly file: FilePreview; readonly image: Picture | null }
   | { readonly state: 'failed'; readonly failure: Failure };
+
+interface Picture extends ImageHead {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
 
 /** A file an agent made: its path, and its text when asked for. It is text, whatever it says it is. */
 export function ArtifactPreview({
@@ -28,7 +35,12 @@ export function ArtifactPreview({
   const open = async (): Promise<void> => {
     preview.value = { state: 'coming' };
     try {
-      preview.value = { state: 'there', file: await client.readArtifact({ id: runId, path }) };
+      const file = await client.readArtifact({ id: runId, path });
+      preview.value = {
+        state: 'there',
+        file,
+        image: isBinary(file.text) ? await readPicture(runId, path, file) : null,
+      };
     } catch (error) {
       preview.value = { state: 'failed', failure: asFailure(error) };
     }
@@ -67,7 +79,15 @@ export function ArtifactPreview({
           </button>
         ) : null}
       </div>
-      {now.state === 'there' && isBinary(now.file.text) ? (
+      {now.state === 'there' && now.image !== null ? (
+        <ImagePreview
+          bytes={now.image.bytes}
+          width={now.image.width}
+          height={now.image.height}
+          onFailure={() => (preview.value = { ...now, image: null })}
+        />
+      ) : null}
+      {now.state === 'there' && now.image === null && isBinary(now.file.text) ? (
         <p class="preview dim">Binary file, {formatCount(now.file.totalBytes)} bytes. Download it to open it.</p>
       ) : null}
       {now.state === 'there' && !isBinary(now.file.text) ? (
@@ -83,6 +103,14 @@ export function ArtifactPreview({
       ) : null}
     </>
   );
+}
+
+/** The bytes of a picture; null for other files, and for those that are too large to be shown. */
+async function readPicture(runId: string, path: string, file: FilePreview): Promise<Picture | null> {
+  if (file.totalBytes > LARGEST_IMAGE) return null;
+  const bytes = await readWholeArtifact(runId, path, file.totalBytes);
+  const head = readImageHead(bytes);
+  return head === null ? null : { ...head, bytes };
 }
 
 /** Characters at the beginning of a file that say what it is. */

@@ -3,12 +3,15 @@ import { Badge } from '../../ui/badge.js';
 import { Markdown } from '../../ui/markdown.js';
 import type { Tone } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { stripStyles } from '../../ui/strip-styles.js';
+import { AnsiText } from '../../ui/ansi-text.js';
+import { JsonTree } from '../../ui/json-tree.js';
 import { formatDuration } from '../../ui/time.js';
 import { ArtifactPreview } from './artifact-preview.js';
 import { Clock } from './clock.js';
 import type { ItemView } from './describe-item.js';
 import { formatUsage } from '../../ui/amount.js';
+import { readFileChanges } from './file-changes.js';
+import { FileChanges } from './file-change-view.js';
 import { ValueText } from './value-text.js';
 
 /** One thing of a conversation: a line that chooses it, and what it says. */
@@ -117,7 +120,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
           {view.payload === undefined ? null : (
             <details>
               <summary>Extracted value</summary>
-              <ValueText value={view.payload} />
+              <JsonTree value={view.payload} />
             </details>
           )}
         </>
@@ -162,7 +165,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'raw':
       return (
         <pre class="raw-lines">
-          <SafeText text={stripStyles(joinStart(view.lines, MOST_RAW))} limit={600} />
+          <AnsiText text={joinStart(view.lines, MOST_RAW)} limit={600} />
         </pre>
       );
     case 'completed':
@@ -195,7 +198,7 @@ function firstLine(text: string): string {
 function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
   return (
     <>
-      {view.input === undefined ? null : <ValueText value={plainInput(view.input)} limit={300} />}
+      <ToolInput view={view} />
       {view.error === null ? null : (
         <p class="tool-error">
           <SafeText text={view.error} limit={1000} />
@@ -204,10 +207,33 @@ function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }>
       {view.output === undefined || view.output === '' ? null : (
         <details>
           <summary>Output</summary>
-          <ValueText value={typeof view.output === 'string' ? stripStyles(view.output) : view.output} limit={2000} />
+          <ToolOutput output={view.output} />
         </details>
       )}
     </>
+  );
+}
+
+/** What a tool was asked: the change of files as a diff, one text as it is, anything else as a tree. */
+function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
+  const changes = readFileChanges(view.input, view.diff);
+  if (changes.length > 0) return <FileChanges changes={changes} />;
+  if (view.input === undefined) return null;
+  const input = plainInput(view.input);
+  return typeof input === 'object' && input !== null ? (
+    <JsonTree value={input} open={1} />
+  ) : (
+    <ValueText value={input} limit={300} />
+  );
+}
+
+/** What a tool printed, with its colours; a value as a tree. */
+function ToolOutput({ output }: { readonly output: unknown }) {
+  if (typeof output === 'object' && output !== null) return <JsonTree value={output} />;
+  return (
+    <pre class="value">
+      <AnsiText text={String(output)} />
+    </pre>
   );
 }
 

@@ -15,41 +15,50 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
   const moment = run.moment.value;
   const light = run.light.value;
   const eventCount = moment === null ? conversation.events.length : firstAbove(conversation.times, moment);
-  const count = conversation.itemsAt(eventCount);
+  const shown = run.filter.shown(conversation.itemsAt(eventCount));
+  const { count } = shown;
   const start = findStart(run);
 
-  const choose = (index: number): void => {
-    const event = conversation.events[conversation.items[index]?.events[0] ?? -1];
+  const choose = (position: number): void => {
+    const event = conversation.events[conversation.items[shown.itemAt(position)]?.events[0] ?? -1];
     if (event !== undefined) run.chosen.value = { lens: 'conversation', seq: event.seq };
   };
-  const row = (index: number) => {
+  const row = (position: number) => {
+    const index = shown.itemAt(position);
     const item = conversation.items[index];
     if (item === undefined) return null;
     const isLit = light?.items.has(index) ?? false;
     const isLast = item.events[0] === eventCount - 1;
     const known = firstAbove(item.events, eventCount - 1);
-    return cache(index, [item, known, isLast, isLit, start], () => {
+    return cache(position, [item, known, isLast, isLit, start], () => {
       const view = describeItem(conversation, item, eventCount);
       if (view === null) return null;
-      return <ConversationItem runId={run.id} view={view} start={start} isLit={isLit} onChoose={() => choose(index)} />;
+      return (
+        <ConversationItem runId={run.id} view={view} start={start} isLit={isLit} onChoose={() => choose(position)} />
+      );
     });
   };
-  if (count === 0) return <Empty isLive={isLive} />;
+  if (count === 0) return <Empty isLive={isLive} isFiltered={run.filter.isOn.value} />;
+  const own = light?.item ?? null;
+  const place = own === null ? null : shown.positionOf(own);
+  const active = place !== null && place < count && shown.itemAt(place) === own ? place : null;
   return (
     <VirtualList
+      key={JSON.stringify(run.filter.query.value)}
       label="Conversation"
       count={count}
       estimate={55}
       row={row}
-      target={moment === null ? (light?.item ?? null) : count - 1}
-      active={light?.item ?? null}
+      target={moment === null ? active : count - 1}
+      active={active}
       follow={isLive && moment === null}
       onMove={choose}
     />
   );
 }
 
-function Empty({ isLive }: { readonly isLive: boolean }) {
+function Empty({ isLive, isFiltered }: { readonly isLive: boolean; readonly isFiltered: boolean }) {
+  if (isFiltered) return <p class="lens-empty">Nothing matches.</p>;
   return (
     <p class="lens-empty">
       {isLive ? 'No messages yet. They appear here as they arrive.' : 'No messages up to this moment.'}

@@ -1,5 +1,6 @@
 import type { FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation, Item } from './conversation.js';
+import type { FileDiff } from './file-changes.js';
 
 /** An item at a moment, ready to be drawn. */
 export type ItemView = {
@@ -37,6 +38,8 @@ interface ToolView {
   readonly input: unknown;
   readonly output: unknown;
   readonly error: string | null;
+  /** The files it changes, as far as the engine shows them. */
+  readonly diff: readonly FileDiff[];
   readonly ms: number | null;
 }
 
@@ -145,6 +148,7 @@ function describeTool(
     input: parts.findLast(({ data }) => data.input !== undefined)?.data.input,
     output: last?.data.output,
     error: last?.data.error ?? null,
+    diff: parts.findLast(({ data }) => data.diff !== undefined)?.data.diff ?? [],
     ms: status === 'started' ? null : (times[lastIndex] ?? 0) - (times[item.events[0] ?? 0] ?? 0),
   };
 }

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { RaspEvent } from '../../../src/events/index.js';
+import { JsonTree } from '../../ui/json-tree.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import { Clock, findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
 import { firstAbove } from './sorted-search.js';
-import { ValueText, writeValue } from './value-text.js';
+import { writeValue } from './value-text.js';
 
 /** What the engine said, event by event. The chosen one is shown whole. */
 export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
@@ -75,7 +76,7 @@ function EventRow({
           <SafeText text={summarizeEvent(event)} />
         </span>
       </button>
-      {isOpen ? <ValueText value={event} limit={4000} /> : null}
+      {isOpen ? <JsonTree value={event} open={3} /> : null}
     </div>
   );
 }

@@ -1,9 +1,10 @@
 import type { RunView } from '../../../src/api/index.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
+import type { Resource } from '../../server/use-resource.js';
 import { Badge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { stripStyles } from '../../ui/strip-styles.js';
+import { AnsiText } from '../../ui/ansi-text.js';
 import { describeItem } from './describe-item.js';
 import type { ItemView } from './describe-item.js';
 import type { OpenRun } from './open-run.js';
@@ -15,7 +16,15 @@ const STDERR_BYTES = 4000;
 const MOST_SEARCHED = 500;
 
 /** Why a run failed, before anything else: the cause, what to do, the failed tool and the end of stderr. */
-export function FailureCard({ run, view }: { readonly run: OpenRun; readonly view: RunView }) {
+export function FailureCard({
+  run,
+  view,
+  stderr,
+}: {
+  readonly run: OpenRun;
+  readonly view: RunView;
+  readonly stderr: Resource<string>;
+}) {
   const error = view.result?.error;
   if (view.result?.status !== 'failed' || error === undefined) return null;
   return (
@@ -27,7 +36,7 @@ export function FailureCard({ run, view }: { readonly run: OpenRun; readonly vie
         <strong>What to do:</strong> {adviseOn(error)}
       </p>
       <FailedTool run={run} />
-      <LastStderr id={view.id} />
+      <LastStderr stderr={stderr} />
     </section>
   );
 }
@@ -103,22 +112,33 @@ export function findFailedTool(
   return null;
 }
 
-function LastStderr({ id }: { readonly id: string }) {
-  const { value, failure } = useResource(`stderr ${id}`, async (signal) => {
+/** Loads the end of what a run wrote to stderr; null loads nothing. */
+export function useLastStderr(id: string | null): Resource<string> {
+  return useResource(`stderr ${id ?? ''}`, async (signal) => {
+    if (id === null) return '';
     const { evidence } = await client.listRunFiles({ id, signal });
     const file = findLastStderr(evidence);
     if (file === null) return '';
     const from = Math.max(0, file.size - STDERR_BYTES);
     const { text } = await client.readEvidence({ id, name: file.name, from, signal });
     // The first line may begin in the middle of a character.
-    return stripStyles(from === 0 ? text : text.slice(text.indexOf('\n') + 1)).trimEnd();
+    return (from === 0 ? text : text.slice(text.indexOf('\n') + 1)).trimEnd();
   });
-  const empty = failure === null ? (value === null ? 'Loading …' : 'empty') : failure.message;
+}
+
+function LastStderr({ stderr: { value, failure } }: { readonly stderr: Resource<string> }) {
+  if (value === null || value === '') {
+    return (
+      <p>
+        <strong>End of stderr:</strong> <span class="dim">{failure?.message ?? 'empty'}</span>
+      </p>
+    );
+  }
   return (
     <details open>
       <summary>End of stderr</summary>
       <pre class="failure-stderr" tabIndex={0} aria-label="End of stderr">
-        {value === null || value === '' ? <span class="dim">{empty}</span> : <SafeText text={value} />}
+        <AnsiText text={value} limit={STDERR_BYTES} />
       </pre>
     </details>
   );

@@ -8,7 +8,17 @@ import { createFollower, joinStates, measureWeight, takeEvents } from './follow-
 /** Where each connection begins and what comes on it; one that has no end stays open until it is stopped. */
 function serve(
   connections: readonly { readonly seqs: readonly number[]; readonly then: 'end' | 'open' | 'lost' | 'refused' }[],
+  { slots = [], pages = [] }: { slots?: ('taken' | 'free')[]; pages?: readonly (readonly number[])[] } = {},
 ) {
+  const released: string[] = [];
+  const asked: (string | undefined)[] = [];
+  const answers = [...pages];
+  const readHistory: Client['readHistory'] = async ({ query }) => {
+    asked.push(query?.from);
+    const seqs = answers.shift() ?? [];
+    return { events: seqs.map((seq) => fcmpEvent('raw.stdout', { text: 'x' }, { seq })), next_from: null };
+  };
+  const getRun = (async () => ({ state: answers.length <= 1 ? 'ended' : 'running' })) as unknown as Client['getRun'];
   const begun: (string | undefined)[] = [];
   const taken: number[] = [];
   const pauses: string[] = [];
@@ -27,17 +37,19 @@ function serve(
     }
   } as Client['followRun'];
   const follower = createFollower({
-    client: { followRun },
+    client: { followRun, readHistory, getRun },
     id: 'run',
     protocol: 'fcmp',
     take: ({ seq }) => void taken.push(seq),
     getPosition: ({ seq }: FcmpEvent) => String(seq),
+    getNext: ({ seq }: FcmpEvent) => String(seq + 1),
+    takeSlot: async () => (slots.shift() === 'taken' ? null : () => void released.push('')),
     onGap: () => undefined,
     async pause() {
       pauses.push(follower.state.value.state);
     },
   });
-  return { follower, begun, taken, pauses };
+  return { follower, begun, taken, pauses, released, asked };
 }
 
 test('takes events to the end of the run, and then asks no more', async () => {
@@ -158,4 +170,21 @@ test('the worst of the streams is what counts', () => {
   expect(joinStates([{ state: 'ended' }, { state: 'live' }])).toEqual({ state: 'live' });
   expect(joinStates([{ state: 'ended' }, { state: 'ended' }])).toEqual({ state: 'ended' });
   expect(joinStates([])).toEqual({ state: 'opening' });
+});
+
+test('without a place for a stream the history is read in short requests, to its end', async () => {
+  const pages = [[1, 2], [3], [4]];
+  const { follower, begun, taken, asked } = serve([], { slots: ['taken', 'taken', 'taken'], pages });
+  await follower.follow(new AbortController().signal);
+  expect(follower.state.value).toEqual({ state: 'ended' });
+  expect([taken, begun, asked]).toEqual([[1, 2, 3, 4], [], [undefined, '3', '4']]);
+});
+
+test('a place that becomes free is taken, and given back at the end', async () => {
+  const { follower, begun, taken, released } = serve([{ seqs: [3], then: 'end' }], {
+    slots: ['taken', 'free'],
+    pages: [[1, 2], []],
+  });
+  await follower.follow(new AbortController().signal);
+  expect([taken, begun, released.length]).toEqual([[1, 2, 3], ['2'], 1]);
 });

@@ -3,6 +3,8 @@ import type { ReadonlySignal } from '@preact/signals';
 import type { Client, Gap, ProtocolEvents } from '../../../src/client/index.js';
 import { asFailure } from '../../server/use-resource.js';
 import type { Failure } from '../../server/use-resource.js';
+import { takeStreamSlot } from './stream-slots.js';
+import type { ReleaseSlot } from './stream-slots.js';
 
 /** How the stream of one protocol stands. */
 export type StreamState =
@@ -34,13 +36,17 @@ interface Follower {
 
 /** What to follow, and what becomes of it. */
 interface FollowerInput<Protocol extends 'fcmp' | 'rasp'> {
-  readonly client: Pick<Client, 'followRun'>;
+  readonly client: Pick<Client, 'followRun' | 'readHistory' | 'getRun'>;
   readonly id: string;
   readonly protocol: Protocol;
   readonly take: (event: ProtocolEvents[Protocol]) => void;
   /** The position of an event, as the wire format has it. */
   readonly getPosition: (event: ProtocolEvents[Protocol]) => string;
   readonly onGap: (gap: Gap) => void;
+  /** The position after an event, for a request of what follows. */
+  readonly getNext: (event: ProtocolEvents[Protocol]) => string;
+  /** Takes the place of a stream; null if all tabs together have enough. */
+  readonly takeSlot?: () => Promise<ReleaseSlot | null>;
   /** Waits before the next try; ends early when it is stopped. */
   readonly pause?: (ms: number, stop: AbortSignal) => Promise<void>;
 }
@@ -51,18 +57,24 @@ const MOST_WEIGHT = 96 * 1024 * 1024;
 
 /** Between two series of tries of the client. */
 const AGAIN_MS = 5000;
+/** Without a stream the history is asked for this often; a place that is free is taken. */
+const POLL_MS = 1500;
+/** Events of one answer: reading more at once would hold the page up. */
+const POLL_EVENTS = 100;
 
 /** Creates a follower; it sends nothing before `follow` is called. */
 export function createFollower<Protocol extends 'fcmp' | 'rasp'>(input: FollowerInput<Protocol>): Follower {
-  const { client, id, protocol, take, getPosition, onGap, pause = wait } = input;
+  const { client, id, protocol, take, getPosition, getNext, onGap, takeSlot = takeStreamSlot, pause = wait } = input;
   const state = signal<StreamState>({ state: 'opening' });
   let position: string | undefined;
+  let next: string | undefined;
   let count = 0;
   let weight = 0;
 
   function takeOne(event: ProtocolEvents[Protocol]): 'more' | 'enough' {
     take(event);
     position = getPosition(event);
+    next = getNext(event);
     count += 1;
     weight += measureWeight(event);
     return count < MOST_EVENTS && weight < MOST_WEIGHT ? 'more' : 'enough';
@@ -93,6 +105,33 @@ export function createFollower<Protocol extends 'fcmp' | 'rasp'>(input: Follower
     return 'done';
   }
 
+  /** Without a stream: reads what has come since, in short requests. */
+  async function pollOnce(stop: AbortSignal): Promise<'done' | 'again'> {
+    try {
+      const isEnded = (await client.getRun({ id, signal: stop })).state === 'ended';
+      for (;;) {
+        const query = { protocol, limit: POLL_EVENTS, ...(next === undefined ? {} : { from: next }) };
+        const page = await client.readHistory({ id, query, signal: stop });
+        if (stop.aborted) return 'done';
+        state.value = { state: 'live' };
+        // What the server sends is of this type: it is of the same package.
+        const events = page.events as readonly ProtocolEvents[Protocol][];
+        if ((await takeEvents(toAsync(events), takeOne)) === 'enough') {
+          state.value = { state: 'full' };
+          return 'done';
+        }
+        if (page.next_from === null) break;
+      }
+      if (isEnded) state.value = { state: 'ended' };
+      return isEnded ? 'done' : 'again';
+    } catch (error) {
+      if (stop.aborted) return 'done';
+      const failure = asFailure(error);
+      state.value = failure.code === 'RUN_NOT_FOUND' ? { state: 'lost', failure } : { state: 'reconnecting' };
+      return state.value.state === 'lost' ? 'done' : 'again';
+    }
+  }
+
   return {
     state,
     isOver,
@@ -102,14 +141,23 @@ export function createFollower<Protocol extends 'fcmp' | 'rasp'>(input: Follower
     async follow(stop) {
       for (;;) {
         if (isOver()) return;
-        const outcome = await followOnce(stop);
+        const release = await takeSlot();
+        const outcome = release === null ? await pollOnce(stop) : await followOnce(stop).finally(release);
         if (outcome !== 'again' || stop.aborted) return;
+        if (release === null) {
+          await pause(POLL_MS, stop);
+          continue;
+        }
         // The client has tried for minutes. A page may stay open for days: it keeps trying at the same interval.
         state.value = { state: 'reconnecting' };
         await pause(AGAIN_MS, stop);
       }
     },
   };
+}
+
+async function* toAsync<Event>(events: readonly Event[]): AsyncGenerator<Event> {
+  yield* events;
 }
 
 /** What an event costs beside its words. */

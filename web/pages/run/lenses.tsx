@@ -7,8 +7,10 @@ import { LensDivider } from './lens-divider.js';
 import { countLens } from './light-up.js';
 import type { OpenRun } from './open-run.js';
 import { RawLens } from './raw-lens.js';
+import { TimelineLens } from './timeline-lens.js';
 
 const LENSES = [
+  { name: 'timeline', title: 'Timeline', view: TimelineLens },
   { name: 'conversation', title: 'Conversation', view: ConversationLens },
   { name: 'events', title: 'Events', view: EventsLens },
   { name: 'raw', title: 'Raw bytes', view: RawLens },
@@ -17,8 +19,8 @@ const LENSES = [
 type LensName = (typeof LENSES)[number]['name'];
 
 /** Which lenses are open, how wide each is beside the others, and the one that is seen where there is room for one. */
-const open = signal<readonly LensName[]>(['conversation', 'events', 'raw']);
-const shares = signal<Readonly<Record<LensName, number>>>({ conversation: 1.3, events: 1, raw: 1 });
+const open = signal<readonly LensName[]>(['timeline', 'conversation', 'events', 'raw']);
+const shares = signal<Readonly<Record<'conversation' | 'bytes', number>>>({ conversation: 1.25, bytes: 1 });
 const front = signal<LensName>('conversation');
 
 /** The buttons that open and close lenses; on a narrow screen, tabs. */
@@ -73,33 +75,56 @@ function Count({ run, name }: { readonly run: OpenRun; readonly name: LensName }
   return <span class="lens-count">{formatCount(countLens(run.lenses, name, run.moment.value))}</span>;
 }
 
-/** The lenses side by side; choosing something in one lights up the others, Escape puts the light out. */
+/**
+ * The lenses: the timeline over the whole width, below it the conversation beside events and raw bytes. Choosing something
+ * in one lights up the others, Escape puts the light out.
+ */
 export function Lenses({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   const narrow = isNarrow.value;
   const shown = LENSES.filter(({ name }) => (narrow ? front.value === name : open.value.includes(name)));
-  const parts: ComponentChildren[] = [];
-  for (const [index, { name, view: View }] of shown.entries()) {
-    const before = shown[index - 1]?.name;
-    if (before !== undefined)
-      parts.push(<LensDivider key={`before-${name}`} shares={shares} left={before} right={name} />);
-    parts.push(
-      <div
-        key={name}
-        id={`lens-${name}`}
-        class="lens"
-        {...(narrow ? { role: 'tabpanel', 'aria-labelledby': `tab-${name}` } : {})}
-        style={{ flexGrow: shares.value[name] }}
-      >
-        <View run={run} isLive={isLive} />
-      </div>,
+  const draw = (names: readonly LensName[]): ComponentChildren[] =>
+    shown.flatMap(({ name, view: View }) =>
+      names.includes(name)
+        ? [
+            <div
+              key={name}
+              id={`lens-${name}`}
+              class="lens"
+              {...(narrow ? { role: 'tabpanel', 'aria-labelledby': `tab-${name}` } : {})}
+            >
+              <View run={run} isLive={isLive} />
+            </div>,
+          ]
+        : [],
     );
-  }
+  const timeline = draw(['timeline']);
+  const conversation = draw(['conversation']);
+  const bytes = draw(['events', 'raw']);
   const onKeyDown = ({ key }: KeyboardEvent): void => {
     if (key === 'Escape') run.chosen.value = null;
   };
   return (
     <div class="lenses" onKeyDown={onKeyDown}>
-      {parts}
+      {timeline.length === 0 ? null : (
+        <div class={conversation.length + bytes.length === 0 ? 'lens-band whole' : 'lens-band'}>{timeline}</div>
+      )}
+      {conversation.length + bytes.length === 0 ? null : (
+        <div class="lens-columns">
+          {conversation.length === 0 ? null : (
+            <div class="lens-column" style={{ flexGrow: shares.value.conversation }}>
+              {conversation}
+            </div>
+          )}
+          {conversation.length === 0 || bytes.length === 0 ? null : (
+            <LensDivider shares={shares} left="conversation" right="bytes" />
+          )}
+          {bytes.length === 0 ? null : (
+            <div class="lens-column" style={{ flexGrow: shares.value.bytes }}>
+              {bytes}
+            </div>
+          )}
+        </div>
+      )}
     </div>
   );
 }

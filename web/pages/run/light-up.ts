@@ -119,10 +119,11 @@ function isStream(word: string | undefined): word is RawRef['stream'] {
 /** How many entries a lens has, at a moment or, for null, in all. */
 export function countLens(
   { conversation, list, rows }: RunLenses,
-  lens: 'conversation' | 'events' | 'raw',
+  lens: 'timeline' | 'conversation' | 'events' | 'raw',
   moment: number | null,
 ): number {
   switch (lens) {
+    case 'timeline':
     case 'conversation':
       return moment === null ? conversation.items.length : conversation.itemsAt(firstAbove(conversation.times, moment));
     case 'events':

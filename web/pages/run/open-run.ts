@@ -4,6 +4,8 @@ import type { Gap } from '../../../src/client/index.js';
 import { client } from '../../server/client.js';
 import { createConversation } from './conversation.js';
 import { createEventList } from './event-list.js';
+import { createItemFilter } from './item-filter.js';
+import type { ItemFilter } from './item-filter.js';
 import { createFollower, joinStates } from './follow-protocol.js';
 import type { StreamState } from './follow-protocol.js';
 import { lightUp } from './light-up.js';
@@ -17,8 +19,10 @@ export interface OpenRun {
   readonly id: string;
   readonly lenses: RunLenses;
   readonly blocks: RawBlocks;
+  /** What of the conversation is shown. */
+  readonly filter: ItemFilter;
   /** Changes when there is something new to draw; each lens has its own turn. */
-  readonly beats: Readonly<Record<'page' | 'conversation' | 'events' | 'raw', ReadonlySignal<number>>>;
+  readonly beats: Readonly<Record<'page' | 'timeline' | 'conversation' | 'events' | 'raw', ReadonlySignal<number>>>;
   readonly connection: ReadonlySignal<StreamState>;
   /** Events that the server does not have any more. */
   readonly gaps: ReadonlySignal<readonly Gap[]>;
@@ -40,8 +44,9 @@ const MOST_GAPS = 100;
 /** Opens a run; before {@link OpenRun.follow} nothing is asked of the server, and there is nothing to close. */
 export function openRun(id: string, at: Place | null): OpenRun {
   const lenses: RunLenses = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
-  const beats = { page: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };
+  const beats = { page: signal(0), timeline: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };
   const pulse = createPulse(Object.values(beats).map((beat) => () => (beat.value += 1)));
+  const filter = createItemFilter(lenses.conversation, pulse);
   const gaps = signal<readonly Gap[]>([]);
   const chosen = signal(at);
   let control = new AbortController();
@@ -59,9 +64,11 @@ export function openRun(id: string, at: Place | null): OpenRun {
     protocol: 'fcmp',
     take(event) {
       lenses.conversation.append(event);
+      filter.update();
       pulse();
     },
     getPosition: ({ seq }) => String(seq),
+    getNext: ({ seq }) => String(seq + 1),
     onGap,
   });
   const rasp = createFollower({
@@ -73,6 +80,7 @@ export function openRun(id: string, at: Place | null): OpenRun {
       pulse();
     },
     getPosition: ({ attempt_number, seq }) => `${attempt_number}:${seq}`,
+    getNext: ({ attempt_number, seq }) => `${attempt_number}:${seq + 1}`,
     onGap,
   });
 
@@ -108,6 +116,7 @@ export function openRun(id: string, at: Place | null): OpenRun {
     id,
     lenses,
     blocks,
+    filter,
     beats,
     connection: computed(() => joinStates([fcmp.state.value, rasp.state.value])),
     gaps,

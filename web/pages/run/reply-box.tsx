@@ -10,7 +10,16 @@ import type { OpenRun } from './open-run.js';
 import './reply-box.css';
 
 /** The answer to a waiting agent. It appears with the question; the focus stays where it is, and the question is announced. */
-export function ReplyBox({ run, isEnded }: { readonly run: OpenRun; readonly isEnded: boolean }) {
+export function ReplyBox({
+  run,
+  isEnded,
+  isWaiting,
+}: {
+  readonly run: OpenRun;
+  readonly isEnded: boolean;
+  /** The run waits: its question is here, or on its way. */
+  readonly isWaiting: boolean;
+}) {
   void run.beats.page.value;
   const question = isEnded ? null : findOpenQuestion(run.lenses.conversation.events);
   return (
@@ -18,7 +27,11 @@ export function ReplyBox({ run, isEnded }: { readonly run: OpenRun; readonly isE
       <div class="unseen" role="status">
         {question === null ? '' : <SafeText text={`The agent asks: ${question.prompt.slice(0, 300)}`} />}
       </div>
-      {question === null ? null : <ReplyForm key={question.interactionId} id={run.id} question={question} />}
+      {question === null && !isWaiting ? null : (
+        <div class="reply-space">
+          {question === null ? null : <ReplyForm key={question.interactionId} id={run.id} question={question} />}
+        </div>
+      )}
     </>
   );
 }

@@ -1,18 +1,21 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import type { RunView } from '../../../src/api/index.js';
+import { JsonTree } from '../../ui/json-tree.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
+import { AttemptsView } from './attempts-view.js';
+import type { OpenRun } from './open-run.js';
 import { RunResultView } from './run-result.js';
 import { ValueText, writeValue } from './value-text.js';
 
-/** What a run was asked, and what came of it; both folded to one line. */
-export function RunDetails({ run }: { readonly run: RunView }) {
+/** What a run was asked, what came of it, and its attempts; each folded to one line, and opened over the page. */
+export function RunDetails({ run, open }: { readonly run: RunView; readonly open: OpenRun }) {
   const { prompt, ...rest } = run.spec;
   return (
     <div class="run-details">
       <Panel title="Task" line={taskLine(run)}>
         {typeof prompt === 'string' && prompt !== '' ? <ValueText value={prompt} limit={4000} /> : null}
-        <ValueText value={rest} limit={2000} />
+        <JsonTree value={rest} open={2} />
         <p class="dim">
           Created <Moment at={run.created_at} /> · started <Moment at={run.started_at} /> · ended{' '}
           <Moment at={run.ended_at} />
@@ -25,6 +28,11 @@ export function RunDetails({ run }: { readonly run: RunView }) {
           <RunResultView runId={run.id} result={run.result} />
         )}
       </Panel>
+      {(run.result?.attempts ?? 1) > 1 ? (
+        <Panel title="Attempts" line={`${run.result?.attempts ?? 1}, side by side`}>
+          <AttemptsView run={open} />
+        </Panel>
+      ) : null}
     </div>
   );
 }
@@ -39,7 +47,7 @@ function Panel({
   readonly children: ComponentChildren;
 }) {
   return (
-    <details class="card">
+    <details class="card" name="run-panel" onKeyDown={closeOnEscape}>
       <summary>
         <strong>{title}</strong>
         <span class="one-line dim">
@@ -51,6 +59,11 @@ function Panel({
       </div>
     </details>
   );
+}
+
+/** Escape closes what lies over the page. */
+function closeOnEscape(event: TargetedKeyboardEvent<HTMLDetailsElement>): void {
+  if (event.key === 'Escape') event.currentTarget.open = false;
 }
 
 function taskLine({ spec }: RunView): string {

@@ -5,7 +5,8 @@ import { FailureNotice, Loading } from '../../ui/notice.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { ConnectionBadge, ConnectionNotices } from './connection.js';
-import { FailureCard } from './failure-card.js';
+import { FailureCard, useLastStderr } from './failure-card.js';
+import { FindBar } from './find-bar.js';
 import { LensSwitch, Lenses } from './lenses.js';
 import { openRun } from './open-run.js';
 import type { OpenRun } from './open-run.js';
@@ -53,7 +54,12 @@ function RunView({ id }: { readonly id: string }) {
     run.span.value = { start: read(started_at), end: read(ended_at) };
   }, [run, started_at, ended_at]);
   useAddress(run);
+  const isFailed = standing.value?.result?.status === 'failed';
+  const stderr = useLastStderr(isFailed ? id : null);
 
+  // The end of stderr stands above the lenses, which must not move when it comes.
+  const isComing = isFailed && !wasLive.current && stderr.value === null && stderr.failure === null;
+  if (standing.value !== null && isComing) return <Loading />;
   if (standing.value === null) {
     return standing.failure === null ? (
       <Loading />
@@ -69,16 +75,17 @@ function RunView({ id }: { readonly id: string }) {
   return (
     <div class="run-page">
       <RunHead run={standing.value} onChange={standing.reload} />
-      <FailureCard run={run} view={standing.value} />
-      <RunDetails run={standing.value} />
+      <FailureCard run={run} view={standing.value} stderr={stderr} />
+      <RunDetails run={standing.value} open={run} />
       <ConnectionNotices run={run} />
       <div class="lens-bar">
         <LensSwitch run={run} />
         <ConnectionBadge run={run} />
         <ReplayBar run={run} />
+        <FindBar run={run} />
       </div>
       <Lenses run={run} isLive={wasLive.current ?? false} />
-      <ReplyBox run={run} isEnded={isEnded} />
+      <ReplyBox run={run} isEnded={isEnded} isWaiting={standing.value.state === 'waiting'} />
     </div>
   );
 }

@@ -3,6 +3,7 @@ import type { RunView } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
 import { Badge } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
+import { JsonTree } from '../../ui/json-tree.js';
 import { describeRepair } from '../../ui/repair-words.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { ValueText } from './value-text.js';
@@ -79,7 +80,11 @@ function Value({ title, value }: { readonly title: string; readonly value: unkno
   if (value === undefined) return null;
   return (
     <Part title={title}>
-      <ValueText value={value} limit={4000} />
+      {typeof value === 'object' && value !== null ? (
+        <JsonTree value={value} open={3} />
+      ) : (
+        <ValueText value={value} limit={4000} />
+      )}
     </Part>
   );
 }

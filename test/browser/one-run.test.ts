@@ -1,0 +1,207 @@
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
+import { findViolations } from './check-accessibility.js';
+import { command, longSession, reasoning, session } from './codex-lines.js';
+import { settle } from './settle.js';
+import type { Site } from './start-site.js';
+import { useConsole } from './use-console.js';
+
+const DOTS = [
+  137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0, 144, 119, 83,
+  222, 0, 0, 0, 12, 73, 68, 65, 84, 120, 218, 99, 248, 207, 192, 0, 0, 3, 1, 1, 0, 201, 254, 146, 239, 0, 0, 0, 0, 73,
+  69, 78, 68, 174, 66, 96, 130,
+];
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="window.pwned=1"><script>window.pwned=1</script></svg>';
+/** An edit of a file, from its start to its end. */
+const EDIT = (['started', 'completed'] as const).map((phase) => ({
+  type: `item.${phase}`,
+  item: {
+    id: 'item_9',
+    type: 'mcp_tool_call',
+    server: 'files',
+    tool: 'edit',
+    arguments: {
+      file_path: '<img src=x onerror="window.pwned=1">.ts',
+      old_string: 'const a = 1;\nconst b = 2;',
+      new_string: 'const a = 1;\nconst b = "<script>window.pwned=1</script>";',
+    },
+    status: phase === 'started' ? 'in_progress' : 'completed',
+  },
+}));
+
+const house = useConsole(async (site: Site) => {
+  const busy = await site.endedRun({
+    paceMs: 60,
+    prompt: 'Look at everything.',
+    contract: { schema: { type: 'object' } },
+    makes: { 'notes/plan.svg': SVG },
+    says: session(
+      codex.message('I look at the files first.', 'item_0'),
+      reasoning('item_1', 'The needle is in the haystack.'),
+      ...command('item_2', 'npm test', '\u001B[32m✓ 214 passed\u001B[0m\u001B]0;title\u0007\u001B[8mhidden\u001B[0m\n'),
+      ...command('item_3', 'cat missing.ts', 'No such file\n', 1),
+      ...EDIT,
+      ...command('item_4', 'cat gone.ts', 'No such file either\n', 1),
+      codex.message('{"summary": "done", "files": [{"path": "a.ts", "lines": [1, 2, 3]}]}', 'item_5'),
+    ),
+  });
+  const asked = await site.startRun({
+    mode: 'interactive',
+    prompt: 'Paint the shed.',
+    says: session(codex.message('Which colour?')),
+    answers: session(codex.message('Blue it is.\n{"__SKILL_DONE__": true}', 'item_1')),
+  });
+  await site.runIs(asked.id, 'waiting');
+  await site.client.replyToRun({ id: asked.id, body: { text: 'Blue, please.' } });
+  await site.runIs(asked.id, 'ended');
+  const long = await site.endedRun({ says: longSession(3000) });
+  return { busy: busy.id, asked: asked.id, long: long.id };
+});
+
+const lens = (page: Page, name: string): Locator => page.locator(`.virtual[aria-label="${name}"]`);
+
+async function openRun(id: string): Promise<Page> {
+  const { page } = await house.open(`/runs/${id}`, { width: 1440, height: 900 });
+  await page.getByText('Complete', { exact: true }).waitFor();
+  await settle(page);
+  return page;
+}
+
+describe('one run', () => {
+  it('has a timeline: a row for each item, its bar on a common axis, errors marked', async () => {
+    const page = await openRun(house.seeds.busy);
+    const rows = lens(page, 'Timeline').locator('.timeline-row');
+    const failed = rows.filter({ hasText: 'cat missing.ts' });
+    expect(await failed.innerText()).toContain('error');
+    const place = async (words: string): Promise<number> =>
+      (await rows.filter({ hasText: words }).locator('.timeline-bar').boundingBox())?.x ?? 0;
+    expect(await place('npm test')).toBeLessThan(await place('cat missing.ts'));
+    await failed.getByRole('button').click();
+    // It lights up in the other lenses.
+    await expect.poll(async () => lens(page, 'Conversation').locator('.lit').innerText()).toContain('cat missing.ts');
+    await expect.poll(async () => lens(page, 'Raw bytes').locator('.lit').count()).toBeGreaterThan(0);
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('is filtered by kind, to errors only, and by words', async () => {
+    const page = await openRun(house.seeds.busy);
+    const items = lens(page, 'Conversation').locator('.item');
+    const find = page.getByRole('search', { name: 'Find in run' });
+    await find.getByRole('button', { name: 'Errors only' }).click();
+    await expect.poll(async () => items.count()).toBe(2);
+    expect(await lens(page, 'Timeline').locator('.timeline-row').count()).toBe(2);
+    await find.getByRole('button', { name: 'Errors only' }).click();
+    await find.getByLabel('Kind').selectOption('reasoning');
+    await expect.poll(async () => items.count()).toBe(1);
+    await find.getByLabel('Kind').selectOption('');
+    await find.getByLabel('Find in run').fill('NEEDLE');
+    await find.getByText('1 found', { exact: true }).waitFor();
+    expect(await items.innerText()).toContain('The needle is in the haystack.');
+    await find.getByLabel('Find in run').fill('no such words');
+    await page.getByText('Nothing matches.').first().waitFor();
+    await find.getByLabel('Find in run').fill('');
+    await expect.poll(async () => items.count()).toBeGreaterThan(4);
+  });
+
+  it('leads from error to error with a key', async () => {
+    const page = await openRun(house.seeds.busy);
+    const lit = lens(page, 'Conversation').locator('.lit');
+    await page.keyboard.press('n');
+    await expect.poll(async () => lit.innerText()).toContain('cat missing.ts');
+    await page.keyboard.press('n');
+    await expect.poll(async () => lit.innerText()).toContain('cat gone.ts');
+    await page.keyboard.press('N');
+    await expect.poll(async () => lit.innerText()).toContain('cat missing.ts');
+  });
+
+  it('finds words in thousands of items', async () => {
+    const page = await openRun(house.seeds.long);
+    await page.getByLabel('Find in run').last().fill('part 2718 and');
+    await page.getByText('1 found', { exact: true }).waitFor();
+    expect(await lens(page, 'Conversation').innerText()).toContain('Message 2718');
+  });
+
+  it('shows the change of a file as a diff, and hostile names and lines as text', async () => {
+    const page = await openRun(house.seeds.busy);
+    await page.getByLabel('Find in run').last().fill('old_string');
+    const change = lens(page, 'Conversation').locator('.file-change');
+    await change.waitFor();
+    expect(await change.innerText()).toContain('<img src=x onerror="window.pwned=1">.ts');
+    expect(await change.locator('.diff-line.removed').innerText()).toContain('const b = 2;');
+    expect(await change.locator('.diff-line.added').innerText()).toContain('<script>window.pwned=1</script>');
+    expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+  });
+
+  it('shows the colours of a terminal, and nothing else of what its escapes would do', async () => {
+    const page = await openRun(house.seeds.busy);
+    await page.getByLabel('Find in run').last().fill('214 passed');
+    await page.getByText('1 found', { exact: true }).waitFor();
+    const item = lens(page, 'Conversation').locator('.item.tool');
+    await expect.poll(async () => item.count()).toBe(1);
+    await item.locator('summary').click();
+    expect(await item.locator('.ansi-2').innerText()).toBe('✓ 214 passed');
+    const output = await item.locator('pre').last().innerText();
+    expect(output).toContain('hidden');
+    expect(output).toContain(']0;title');
+    expect(await page.title()).not.toContain('title');
+  });
+
+  it('shows a value as a tree that opens and closes', async () => {
+    const page = await openRun(house.seeds.busy);
+    await page.locator('summary').filter({ hasText: 'Result' }).click();
+    const tree = page.getByRole('region', { name: 'Result' }).locator('.json-tree').first();
+    await tree.getByRole('button', { name: 'files, 1 item' }).click();
+    expect(await tree.innerText()).not.toContain('a.ts');
+    await tree.getByRole('button', { name: 'files, 1 item' }).click();
+    expect(await tree.innerText()).toContain('"a.ts"');
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('opens task and result over the lenses, which keep their place', async () => {
+    const page = await openRun(house.seeds.busy);
+    const before = await page.locator('.lenses').boundingBox();
+    for (const title of ['Task', 'Result']) {
+      await page.locator('.run-details summary').filter({ hasText: title }).click();
+      await page.getByRole('region', { name: title, exact: true }).waitFor();
+      expect(await page.locator('.lenses').boundingBox()).toEqual(before);
+    }
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('region', { name: 'Result', exact: true }).isVisible()).toBe(false);
+  });
+
+  it('shows attempts side by side', async () => {
+    const page = await openRun(house.seeds.asked);
+    await page.locator('.run-details summary').filter({ hasText: 'Attempts' }).click();
+    const table = page.getByRole('region', { name: 'Attempts side by side' });
+    const cells = await table.getByRole('row').filter({ hasText: 'Last message' }).getByRole('cell').allInnerTexts();
+    expect(cells.map((cell) => cell.slice(0, 13))).toEqual(['Which colour?', 'Blue it is.\n{']);
+    expect(await table.getByRole('row').filter({ hasText: 'Answer before it' }).innerText()).toContain('Blue, please.');
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('paints a picture, and shows SVG as text', async () => {
+    const { page } = await house.open(`/runs/${house.seeds.busy}`, { width: 1440, height: 900 });
+    await page.route('**/artifact?*', async (route) => {
+      const isPicture =
+        route.request().url().includes('plan.svg') && route.request().headers()['x-as-is'] === undefined;
+      if (!isPicture) return route.continue();
+      const bytes = Buffer.from(DOTS);
+      await route.fulfill({
+        body: bytes,
+        headers: { 'content-type': 'text/plain; charset=utf-8', 'x-total-bytes': String(bytes.length) },
+      });
+    });
+    await page.getByText('Complete', { exact: true }).waitFor();
+    await page.locator('.run-details summary').filter({ hasText: 'Result' }).click();
+    const result = page.getByRole('region', { name: 'Result', exact: true });
+    await result.getByRole('button', { name: 'Preview' }).click();
+    await result.getByRole('img', { name: 'Picture, 1 × 1' }).waitFor();
+    await page.unroute('**/artifact?*');
+    await result.getByRole('button', { name: 'Close' }).click();
+    await result.getByRole('button', { name: 'Preview' }).click();
+    await result.getByText('window.pwned=1').first().waitFor();
+    expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+    await result.getByRole('button', { name: 'Download' }).waitFor();
+  });
+});

@@ -1,0 +1,49 @@
+import { SafeText } from '../../ui/safe-text.js';
+import { formatDuration } from '../../ui/time.js';
+import { formatUsage } from '../../ui/amount.js';
+import { summarizeAttempts } from './attempts.js';
+import type { AttemptSummary } from './attempts.js';
+import type { OpenRun } from './open-run.js';
+
+/** The attempts of a run side by side: what each was told, did and said. */
+export function AttemptsView({ run }: { readonly run: OpenRun }) {
+  void run.beats.page.value;
+  const attempts = summarizeAttempts(run.lenses.conversation);
+  const rows: readonly (readonly [string, (attempt: AttemptSummary) => string])[] = [
+    ['Ended', ({ end }) => end ?? 'not yet'],
+    ['Duration', ({ from, to }) => formatDuration(to - from)],
+    ['Messages', ({ messages }) => String(messages)],
+    ['Tools', ({ tools, failedTools }) => (failedTools === 0 ? String(tools) : `${tools}, ${failedTools} failed`)],
+    ['Usage', ({ usage }) => formatUsage(usage)],
+    ['Answer before it', ({ reply }) => reply ?? ''],
+    ['Last message', ({ lastText }) => lastText ?? ''],
+  ];
+  return (
+    <div class="table-scroll" tabIndex={0} role="region" aria-label="Attempts side by side">
+      <table class="attempts">
+        <thead>
+          <tr>
+            <td />
+            {attempts.map(({ attempt }) => (
+              <th key={attempt} scope="col">
+                Attempt {attempt}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([label, read]) => (
+            <tr key={label}>
+              <th scope="row">{label}</th>
+              {attempts.map((attempt) => (
+                <td key={attempt.attempt}>
+                  <SafeText text={read(attempt)} limit={1500} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

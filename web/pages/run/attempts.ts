@@ -1,0 +1,81 @@
+import type { FcmpData, FcmpEvent } from '../../../src/events/index.js';
+import type { Conversation } from './conversation.js';
+
+/** One attempt of a run, to be compared with the others. */
+export interface AttemptSummary {
+  readonly attempt: number;
+  readonly from: number;
+  readonly to: number;
+  readonly messages: number;
+  readonly tools: number;
+  readonly failedTools: number;
+  /** What opened it: the answer of a person; null for the first, and for one that corrects an output. */
+  readonly reply: string | null;
+  /** The last message. */
+  readonly lastText: string | null;
+  /** How it ended: a question, success, or the code of a failure; null while it goes on. */
+  readonly end: string | null;
+  readonly usage: Usage;
+}
+
+type Usage = FcmpData<'conversation.completed'>['usage'] | null;
+
+/** Attempts of one run; more are in the conversation. */
+const MOST_ATTEMPTS = 20;
+
+/** The attempts of a conversation, side by side. */
+export function summarizeAttempts(
+  conversation: Pick<Conversation, 'events' | 'times' | 'items'>,
+): readonly AttemptSummary[] {
+  const { events, times, items } = conversation;
+  const attempts = new Map<number, MutableSummary>();
+  for (const item of items) {
+    const first = events[item.events[0] ?? 0];
+    const lastIndex = item.events.at(-1) ?? 0;
+    const last = events[lastIndex];
+    if (first === undefined || last === undefined) continue;
+    const { attempt } = first.meta;
+    const known = attempts.get(attempt) ?? createSummary(attempt, times[item.events[0] ?? 0] ?? 0);
+    if (!attempts.has(attempt) && attempts.size >= MOST_ATTEMPTS) continue;
+    attempts.set(attempt, known);
+    known.to = Math.max(known.to, times[lastIndex] ?? 0);
+    addItem(known, last);
+  }
+  return [...attempts.values()];
+}
+
+/** Counts what the last event of an item says. */
+function addItem(summary: MutableSummary, last: FcmpEvent): void {
+  if (last.type === 'assistant.message.final') {
+    summary.messages += 1;
+    summary.lastText = last.data.text;
+  } else if (last.type === 'assistant.tool_call') {
+    summary.tools += 1;
+    if (last.data.status === 'failed') summary.failedTools += 1;
+  } else if (last.type === 'user.input.replied') summary.reply = last.data.text;
+  else if (last.type === 'user.input.required') summary.end = 'asked a question';
+  else if (last.type === 'conversation.completed') {
+    summary.end = last.data.reason_code;
+    summary.usage = last.data.usage;
+  } else if (last.type === 'conversation.failed') {
+    summary.end = last.data.error.code;
+    summary.usage = last.data.usage;
+  }
+}
+
+type MutableSummary = { -readonly [Key in keyof AttemptSummary]: AttemptSummary[Key] };
+
+function createSummary(attempt: number, from: number): MutableSummary {
+  return {
+    attempt,
+    from,
+    to: from,
+    messages: 0,
+    tools: 0,
+    failedTools: 0,
+    reply: null,
+    lastText: null,
+    end: null,
+    usage: null,
+  };
+}

@@ -1,0 +1,48 @@
+import { SafeText } from '../../ui/safe-text.js';
+import type { FileChange } from './file-changes.js';
+import '../../ui/diff.css';
+
+/** Lines that are drawn in a row of a list; all of them when it is opened. */
+const GLANCE = 12;
+
+const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
+
+/** The changes of a tool call, file by file. */
+export function FileChanges({ changes }: { readonly changes: readonly FileChange[] }) {
+  return (
+    <>
+      {changes.map((change, index) => (
+        <div key={index} class="file-change">
+          <code>
+            <SafeText text={change.path} limit={300} />
+          </code>
+          <Lines change={change} from={0} to={GLANCE} />
+          {change.lines.length > GLANCE ? (
+            <details>
+              <summary>{change.lines.length - GLANCE} more lines</summary>
+              <Lines change={change} from={GLANCE} to={change.lines.length} />
+            </details>
+          ) : null}
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Lines({ change, from, to }: { readonly change: FileChange; readonly from: number; readonly to: number }) {
+  return (
+    <div class="hunk">
+      {change.lines.slice(from, to).map(({ kind, text }, index) => (
+        <div key={index} class={`diff-line plain ${kind}`}>
+          <span class="sign" aria-hidden="true">
+            {SIGNS[kind]}
+          </span>
+          <code>
+            {kind === 'same' ? null : <span class="unseen">{kind}: </span>}
+            <SafeText text={text} limit={1000} />
+          </code>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import { diffLines, readPatch } from '../../ui/line-diff.js';
+import type { DiffLine } from '../../ui/line-diff.js';
+import type { FcmpData } from '../../../src/events/index.js';
+
+/** A change of a file in an event. */
+export type FileDiff = NonNullable<FcmpData<'assistant.tool_call'>['diff']>[number];
+
+/** A change of one file, as a tool call shows it. */
+export interface FileChange {
+  readonly path: string;
+  readonly lines: readonly DiffLine[];
+}
+
+/** Longer texts are not compared. */
+const LONGEST = 200_000;
+const MOST_FILES = 50;
+
+/**
+ * The changes that a tool call makes, as far as it shows them: its diff, or an input with the text before and after, as the
+ * tools of Claude, Gemini and Qwen have it, or a patch of Codex. Empty for other calls.
+ */
+export function readFileChanges(input: unknown, diff: readonly FileDiff[] = []): readonly FileChange[] {
+  if (diff.length > 0) return diff.slice(0, MOST_FILES).flatMap(readDiff);
+  if (typeof input !== 'object' || input === null) return [];
+  const fields = new Map<string, unknown>(Object.entries(input));
+  const read = (...names: readonly string[]): string | undefined =>
+    names.map((name) => fields.get(name)).find((value): value is string => typeof value === 'string');
+  const path = read('file_path', 'path', 'absolute_path', 'filePath');
+  const before = read('old_string', 'old_text', 'oldString');
+  const after = read('new_string', 'new_text', 'newString');
+  if (path !== undefined && before !== undefined && after !== undefined) return compare(path, before, after);
+  const content = read('content');
+  if (path !== undefined && content !== undefined) return compare(path, '', content);
+  const patch = read('patch', 'input');
+  if (patch?.startsWith('*** Begin Patch') === true && patch.length <= LONGEST) {
+    return [{ path: 'patch', lines: readPatch(patch) }];
+  }
+  return [];
+}
+
+function readDiff({ path, patch, old_text, new_text }: FileDiff): readonly FileChange[] {
+  if (patch !== undefined && patch.length <= LONGEST) return [{ path, lines: readPatch(patch) }];
+  return new_text === undefined ? [] : compare(path, old_text ?? '', new_text);
+}
+
+function compare(path: string, before: string, after: string): readonly FileChange[] {
+  return before.length + after.length > LONGEST ? [] : [{ path, lines: diffLines(before, after) }];
+}

@@ -1,0 +1,82 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { formatCount } from '../../ui/amount.js';
+import { findNextError, ITEM_KINDS } from './item-filter.js';
+import type { ItemKind } from './item-filter.js';
+import type { OpenRun } from './open-run.js';
+
+/** How long after the last key a search begins. */
+const PAUSE_MS = 200;
+
+/** What of a run is shown: a kind, errors only, words; and the way from error to error. */
+export function FindBar({ run }: { readonly run: OpenRun }) {
+  void run.beats.page.value;
+  const { filter } = run;
+  const { kind, errorsOnly } = filter.query.value;
+  const { conversation } = run.lenses;
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const goToError = (step: 1 | -1): void => {
+    const found = findNextError(conversation, run.light.peek()?.item ?? null, step);
+    const event = conversation.events[conversation.items[found ?? -1]?.events[0] ?? -1];
+    if (event !== undefined) run.chosen.value = { lens: 'conversation', seq: event.seq };
+  };
+  useErrorKeys(goToError);
+  const count = filter.shown(conversation.items.length).count;
+  return (
+    <form class="find-bar" role="search" aria-label="Find in run" onSubmit={(event) => event.preventDefault()}>
+      <input
+        type="search"
+        aria-label="Find in run"
+        placeholder="Find in run"
+        maxLength={200}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => {
+          clearTimeout(timer.current);
+          timer.current = setTimeout(() => filter.set({ text: currentTarget.value.trim() }), PAUSE_MS);
+        }}
+      />
+      <label>
+        <span class="unseen">Kind</span>
+        <select
+          value={kind ?? ''}
+          onChange={({ currentTarget }) =>
+            filter.set({ kind: ITEM_KINDS.find((one): one is ItemKind => one === currentTarget.value) ?? null })
+          }
+        >
+          <option value="">all kinds</option>
+          {ITEM_KINDS.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" aria-pressed={errorsOnly} onClick={() => filter.set({ errorsOnly: !errorsOnly })}>
+        Errors only
+      </button>
+      <button type="button" aria-keyshortcuts="n" onClick={() => goToError(1)}>
+        Next error
+      </button>
+      <output class="dim find-count">
+        {filter.isOn.value ? `${formatCount(count)} found${filter.isDone.value ? '' : ' …'}` : ''}
+      </output>
+    </form>
+  );
+}
+
+/** `n` leads to the next error, `N` to the one before. */
+function useErrorKeys(go: (step: 1 | -1) => void): void {
+  const current = useRef(go);
+  current.current = go;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.key.toLowerCase() !== 'n') return;
+      if (event.target instanceof Element && event.target.closest('input, textarea, select, dialog') !== null) return;
+      event.preventDefault();
+      current.current(event.key === 'n' ? 1 : -1);
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+}

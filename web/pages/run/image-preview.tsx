@@ -1,0 +1,45 @@
+import { useEffect, useRef } from 'preact/hooks';
+
+/**
+ * A picture an agent made, painted onto a canvas: its bytes never become a document, so that nothing in them can act. The
+ * browser decodes points only.
+ */
+export function ImagePreview({
+  bytes,
+  width,
+  height,
+  onFailure,
+}: {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly width: number;
+  readonly height: number;
+  readonly onFailure: () => void;
+}) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    let isWanted = true;
+    const paint = async (): Promise<void> => {
+      try {
+        const bitmap = await createImageBitmap(new Blob([bytes]));
+        if (isWanted) canvas.current?.getContext('2d')?.drawImage(bitmap, 0, 0);
+        bitmap.close();
+      } catch {
+        if (isWanted) onFailure();
+      }
+    };
+    void paint();
+    return () => {
+      isWanted = false;
+    };
+  }, [bytes]);
+  return (
+    <canvas
+      ref={canvas}
+      class="image-preview"
+      width={width}
+      height={height}
+      role="img"
+      aria-label={`Picture, ${width} × ${height}`}
+    />
+  );
+}

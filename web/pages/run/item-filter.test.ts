@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { summarizeAttempts } from './attempts.js';
+import { createConversation } from './conversation.js';
+import { fcmpEvent } from './events.fixture.js';
+import { readFileChanges } from './file-changes.js';
+import { createItemFilter, findKind, findNextError } from './item-filter.js';
+import { listMarks, measureBar } from './timeline-bars.js';
+import { nameItem } from './timeline-lens.js';
+
+const START = Date.UTC(2026, 10, 15, 10);
+
+/** A message, a tool that fails, a sub-agent, a question and its answer. */
+function converse() {
+  const conversation = createConversation();
+  const tool = { tool_call_id: 't1', name: 'bash' };
+  const events = [
+    fcmpEvent('conversation.started', { session_id: 's' }, { seq: 1, ms: 0 }),
+    fcmpEvent('assistant.message.final', { message_id: 'm1', text: 'I look.' }, { seq: 2, ms: 100 }),
+    fcmpEvent('assistant.tool_call', { ...tool, status: 'started', input: { command: 'cat x' } }, { seq: 3, ms: 200 }),
+    fcmpEvent(
+      'assistant.message.final',
+      { message_id: 'm2', text: 'Sub.', parent_tool_call_id: 't1' },
+      { seq: 4, ms: 300 },
+    ),
+    fcmpEvent('assistant.tool_call', { ...tool, status: 'failed', error: 'No such FILE' }, { seq: 5, ms: 500 }),
+    fcmpEvent('user.input.required', { interaction_id: 'q', prompt: 'Which?', kind: 'open_text' }, { seq: 6, ms: 600 }),
+    fcmpEvent('user.input.replied', { interaction_id: 'q', text: 'Blue.' }, { seq: 7, ms: 1600, attempt: 2 }),
+    fcmpEvent('assistant.message.final', { message_id: 'm3', text: 'Blue it is.' }, { seq: 8, ms: 1700, attempt: 2 }),
+  ];
+  for (const event of events) conversation.append(event);
+  return conversation;
+}
+
+describe('the items of a run', () => {
+  test('are of a kind', () => {
+    const conversation = converse();
+    expect(conversation.items.map((item) => findKind(conversation, item))).toEqual([
+      'other',
+      'messages',
+      'tools',
+      'sub-agents',
+      'waits',
+      'waits',
+      'messages',
+    ]);
+  });
+
+  test('are filtered by kind, errors and words, also those that come later', () => {
+    const conversation = converse();
+    const later: (() => void)[] = [];
+    const filter = createItemFilter(
+      conversation,
+      () => undefined,
+      (run) => void later.push(run),
+    );
+    const list = (): readonly number[] => {
+      const shown = filter.shown(conversation.items.length);
+      return Array.from({ length: shown.count }, (_, position) => shown.itemAt(position));
+    };
+    expect(list()).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    filter.set({ errorsOnly: true });
+    expect(list()).toEqual([2]);
+    filter.set({ errorsOnly: false, text: 'file' });
+    expect(list()).toEqual([2]);
+    filter.set({ text: '', kind: 'messages' });
+    expect(list()).toEqual([1, 6]);
+    expect(filter.shown(5).count).toBe(1);
+    expect(filter.shown(9).positionOf(6)).toBe(1);
+    conversation.append(
+      fcmpEvent('assistant.message.final', { message_id: 'm4', text: 'Done.' }, { seq: 9, ms: 1800 }),
+    );
+    filter.update();
+    for (const run of later) run();
+    expect(list()).toEqual([1, 6, 7]);
+    filter.set({ kind: null, text: '.*' });
+    expect(list()).toEqual([]);
+  });
+
+  test('lead to the next error, around the end', () => {
+    const conversation = converse();
+    expect(findNextError(conversation, null, 1)).toBe(2);
+    expect(findNextError(conversation, 2, 1)).toBe(2);
+    expect(findNextError(conversation, 4, -1)).toBe(2);
+    expect(findNextError(createConversation(), null, 1)).toBeNull();
+  });
+
+  test('lie on the axis: tools from start to end, waits until the answer, messages since what came before', () => {
+    const conversation = converse();
+    const bars = conversation.items.map((item) => {
+      const { from, to } = measureBar(conversation, item, conversation.events.length, START + 2000);
+      return [from - START, to - START];
+    });
+    expect(bars).toEqual([
+      [0, 0],
+      [0, 100],
+      [200, 500],
+      [200, 300],
+      [600, 1600],
+      [1600, 1600],
+      [1600, 1700],
+    ]);
+    const tool = conversation.items[2];
+    const open = tool && measureBar(conversation, tool, 3, START + 400);
+    expect(open).toEqual({ from: START + 200, to: START + 400, isOpen: true });
+    expect(conversation.items.map((item) => nameItem(conversation, item))).toContain('bash cat x');
+  });
+
+  test('are compared attempt by attempt', () => {
+    expect(summarizeAttempts(converse())).toMatchObject([
+      { attempt: 1, messages: 2, tools: 1, failedTools: 1, end: 'asked a question', reply: null },
+      { attempt: 2, messages: 1, tools: 0, reply: 'Blue.', lastText: 'Blue it is.' },
+    ]);
+  });
+});
+
+test.each([0, 1, 999, 3500, 90_000, 7_200_000, 999_999_999])('an axis of %d ms has few round marks', (length) => {
+  const marks = listMarks(length);
+  expect(marks.length).toBeGreaterThan(0);
+  expect(marks.length).toBeLessThanOrEqual(12);
+  expect(marks[0]).toEqual({ at: 0, ms: 0 });
+  expect(marks.every(({ at }) => at <= 1)).toBe(true);
+});
+
+describe('the change of a file', () => {
+  test('is read from a diff, from an edit and from a new file', () => {
+    expect(readFileChanges({}, [{ path: 'a', old_text: null, new_text: 'x' }])).toEqual([
+      { path: 'a', lines: [{ kind: 'added', text: 'x' }] },
+    ]);
+    expect(readFileChanges({ file_path: 'a', old_string: 'x', new_string: 'y' })).toMatchObject([
+      { lines: [{ kind: 'removed' }, { kind: 'added' }] },
+    ]);
+    expect(readFileChanges({ file_path: 'a', content: 'x\ny' })).toMatchObject([{ path: 'a' }]);
+    expect(readFileChanges({ input: '*** Begin Patch\n+x' })).toMatchObject([{ path: 'patch' }]);
+  });
+
+  test.each([undefined, null, 'text', {}, { path: 1 }, { file_path: 'a', content: 'x'.repeat(300_000) }])(
+    'is not invented for input %#',
+    (input) => {
+      expect(readFileChanges(input)).toEqual([]);
+    },
+  );
+});

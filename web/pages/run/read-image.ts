@@ -1,0 +1,54 @@
+/** What the first bytes of a picture say. */
+export interface ImageHead {
+  readonly type: 'image/png' | 'image/gif' | 'image/jpeg';
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A picture is decoded to four bytes a point: a few bytes may ask for gigabytes. */
+const MOST_POINTS = 40_000_000;
+/** Larger files are downloaded, not shown. */
+export const LARGEST_IMAGE = 16 * 1024 * 1024;
+
+/**
+ * Reads type and size from the bytes of a picture, whatever its name says. Null if it is none of the kinds that are shown, or
+ * too large. SVG is never a picture here: it is a program.
+ */
+export function readImageHead(bytes: Uint8Array): ImageHead | null {
+  const head = readPng(bytes) ?? readGif(bytes) ?? readJpeg(bytes);
+  if (head === null || head.width === 0 || head.height === 0) return null;
+  return head.width * head.height > MOST_POINTS ? null : head;
+}
+
+function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
+  return start.every((byte, index) => bytes[index] === byte);
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function readPng(bytes: Uint8Array): ImageHead | null {
+  if (bytes.length < 24 || !startsWith(bytes, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return null;
+  const view = viewOf(bytes);
+  return { type: 'image/png', width: view.getUint32(16), height: view.getUint32(20) };
+}
+
+function readGif(bytes: Uint8Array): ImageHead | null {
+  if (bytes.length < 10 || !startsWith(bytes, [0x47, 0x49, 0x46, 0x38])) return null;
+  const view = viewOf(bytes);
+  return { type: 'image/gif', width: view.getUint16(6, true), height: view.getUint16(8, true) };
+}
+
+/** The size stands in the first frame header, behind segments of any length. */
+function readJpeg(bytes: Uint8Array): ImageHead | null {
+  if (!startsWith(bytes, [0xff, 0xd8, 0xff])) return null;
+  const view = viewOf(bytes);
+  for (let at = 2; at + 9 < bytes.length && bytes[at] === 0xff;) {
+    const marker = bytes[at + 1] ?? 0;
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame) return { type: 'image/jpeg', width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+    at += 2 + Math.max(2, view.getUint16(at + 2));
+  }
+  return null;
+}

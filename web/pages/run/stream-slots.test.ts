@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { takeStreamSlot } from './stream-slots.js';
+import type { ReleaseSlot } from './stream-slots.js';
+
+/** Locks as a browser has them. */
+function createLocks(): Pick<LockManager, 'request'> {
+  const held = new Set<string>();
+  const request = async (name: string, _options: unknown, use: (lock: Lock | null) => Promise<void>): Promise<void> => {
+    if (held.has(name)) return use(null);
+    held.add(name);
+    await use({ name, mode: 'exclusive' });
+    held.delete(name);
+  };
+  return { request } as unknown as Pick<LockManager, 'request'>;
+}
+
+test('all tabs together have four streams, and one that is given back can be taken again', async () => {
+  const locks = createLocks();
+  const slots: (ReleaseSlot | null)[] = [];
+  for (let count = 0; count < 6; count += 1) slots.push(await takeStreamSlot(locks));
+  expect(slots.map((slot) => slot !== null)).toEqual([true, true, true, true, false, false]);
+  slots[1]?.();
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(await takeStreamSlot(locks)).not.toBeNull();
+});

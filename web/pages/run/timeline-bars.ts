@@ -1,0 +1,73 @@
+import type { Conversation, Item } from './conversation.js';
+
+/** Where an item lies on the axis of time, in milliseconds. */
+export interface TimelineBar {
+  readonly from: number;
+  readonly to: number;
+  /** It is not over: a tool still runs, a question is open. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * When an item began and ended. A tool lasts from its start to its end, a question until something follows it, a message
+ * from what came before it: that is when the model worked on it.
+ */
+export function measureBar(
+  { events, times }: Pick<Conversation, 'events' | 'times'>,
+  item: Item,
+  eventCount: number,
+  now: number,
+): TimelineBar {
+  const first = item.events[0] ?? 0;
+  const last = findLast(item.events, eventCount);
+  const from = times[first] ?? now;
+  const to = times[last] ?? from;
+  const { type } = item;
+  if (type === 'assistant.tool_call') {
+    const event = events[last];
+    const isOpen = event?.type === 'assistant.tool_call' && event.data.status === 'started';
+    return { from, to: isOpen ? now : to, isOpen };
+  }
+  if (type === 'user.input.required' || type === 'permission.required') {
+    const isOpen = last + 1 >= eventCount;
+    return { from, to: isOpen ? now : (times[last + 1] ?? to), isOpen };
+  }
+  const isWritten = type.startsWith('assistant.message.') || type === 'assistant.reasoning';
+  if (!isWritten || !isSameAttempt(events, first)) return { from, to, isOpen: false };
+  return { from: times[first - 1] ?? from, to, isOpen: false };
+}
+
+/** The last event of an item that had come when there were so many. */
+function findLast(indexes: readonly number[], eventCount: number): number {
+  for (let at = indexes.length - 1; at > 0; at -= 1) {
+    const index = indexes[at] ?? 0;
+    if (index < eventCount) return index;
+  }
+  return indexes[0] ?? 0;
+}
+
+function isSameAttempt(events: Conversation['events'], first: number): boolean {
+  return events[first - 1]?.meta.attempt === events[first]?.meta.attempt;
+}
+
+/** A mark below the axis. */
+export interface AxisMark {
+  /** From 0 to 1. */
+  readonly at: number;
+  readonly ms: number;
+}
+
+const STEPS_MS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+  900_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 43_200_000, 86_400_000,
+] as const;
+
+/** Round marks for an axis of a length: at most seven. */
+export function listMarks(lengthMs: number): readonly AxisMark[] {
+  if (lengthMs <= 0) return [{ at: 0, ms: 0 }];
+  const step = STEPS_MS.find((one) => lengthMs / one <= 6) ?? lengthMs / 6;
+  return Array.from({ length: Math.floor(lengthMs / step) + 1 }, (_, index) => ({
+    at: (index * step) / lengthMs,
+    ms: index * step,
+  }));
+}

@@ -1,0 +1,167 @@
+import { useState } from 'preact/hooks';
+import { SafeText } from '../../ui/safe-text.js';
+import { formatDuration } from '../../ui/time.js';
+import { VirtualList } from '../../ui/virtual-list.js';
+import { findEnd, findStart } from './clock.js';
+import type { Conversation, Item } from './conversation.js';
+import { findKind, isErrorItem } from './item-filter.js';
+import type { ItemKind } from './item-filter.js';
+import type { OpenRun } from './open-run.js';
+import { createRowCache } from './row-cache.js';
+import { firstAbove } from './sorted-search.js';
+import { listMarks, measureBar } from './timeline-bars.js';
+
+/** What happened when, and for how long: a row for each message, tool, sub-agent and wait, on an axis of time. */
+export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
+  void run.beats.timeline.value;
+  const [cache] = useState(createRowCache);
+  const { conversation } = run.lenses;
+  const moment = run.moment.value;
+  const light = run.light.value;
+  const eventCount = moment === null ? conversation.events.length : firstAbove(conversation.times, moment);
+  const shown = run.filter.shown(conversation.itemsAt(eventCount));
+  const start = findStart(run);
+  const end = Math.max(start + 1, findEnd(run));
+  const choose = (position: number): void => {
+    const event = conversation.events[conversation.items[shown.itemAt(position)]?.events[0] ?? -1];
+    if (event !== undefined) run.chosen.value = { lens: 'conversation', seq: event.seq };
+  };
+  const row = (position: number) => {
+    const index = shown.itemAt(position);
+    const item = conversation.items[index];
+    if (item === undefined) return null;
+    const isLit = light?.items.has(index) ?? false;
+    const known = firstAbove(item.events, eventCount - 1);
+    const isLast = (item.events[0] ?? 0) >= eventCount - 1;
+    return cache(position, [index, known, isLast, isLit, start, end], () => (
+      <TimelineRow
+        conversation={conversation}
+        item={item}
+        eventCount={eventCount}
+        axis={{ start, end }}
+        isLit={isLit}
+        onChoose={() => choose(position)}
+      />
+    ));
+  };
+  const own = light?.item ?? null;
+  const place = own === null ? null : shown.positionOf(own);
+  const isShown = place !== null && place < shown.count && shown.itemAt(place) === own;
+  return (
+    <div class="timeline">
+      <Axis lengthMs={end - start} />
+      {shown.count === 0 ? (
+        <p class="lens-empty">
+          {run.filter.isOn.value ? 'Nothing matches.' : isLive ? 'Nothing yet.' : 'Nothing up to this moment.'}
+        </p>
+      ) : (
+        <VirtualList
+          key={JSON.stringify(run.filter.query.value)}
+          label="Timeline"
+          count={shown.count}
+          estimate={25}
+          row={row}
+          target={moment === null ? (isShown ? place : null) : shown.count - 1}
+          active={isShown ? place : null}
+          follow={isLive && moment === null}
+          onMove={choose}
+        />
+      )}
+    </div>
+  );
+}
+
+function Axis({ lengthMs }: { readonly lengthMs: number }) {
+  return (
+    <div class="timeline-axis" aria-hidden="true">
+      <span />
+      <span class="timeline-track">
+        {listMarks(lengthMs).map(({ at, ms }) => (
+          <span key={ms} class={at > 0.94 ? 'timeline-mark at-end' : 'timeline-mark'} style={{ left: `${at * 100}%` }}>
+            {formatDuration(ms)}
+          </span>
+        ))}
+      </span>
+    </div>
+  );
+}
+
+function TimelineRow({
+  conversation,
+  item,
+  eventCount,
+  axis: { start, end },
+  isLit,
+  onChoose,
+}: {
+  readonly conversation: Conversation;
+  readonly item: Item;
+  readonly eventCount: number;
+  readonly axis: { readonly start: number; readonly end: number };
+  readonly isLit: boolean;
+  readonly onChoose: () => void;
+}) {
+  const { from, to, isOpen } = measureBar(conversation, item, eventCount, end);
+  const kind = findKind(conversation, item);
+  const isError = isErrorItem(conversation, item);
+  const length = end - start;
+  const left = Math.min(99.6, Math.max(0, ((from - start) / length) * 100));
+  const width = Math.max(0.25, Math.min(100 - left, ((to - from) / length) * 100));
+  const took = to > from ? formatDuration(to - from) : '';
+  const word = `${took}${isOpen ? ' …' : ''}`;
+  // Beside the bar where there is room, else before it.
+  const isBefore = left + width > 88;
+  return (
+    <div class={`timeline-row ${kind}${isError ? ' error' : ''}${isLit ? ' lit' : ''}`}>
+      <button type="button" class="choose" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
+        <span class="timeline-name one-line">
+          <span class="timeline-kind">{KIND_WORDS[kind]}</span> <SafeText text={nameItem(conversation, item)} />
+          {isError ? <span class="timeline-error"> error</span> : null}
+        </span>
+        <span class="timeline-track">
+          <span class="timeline-bar" style={{ left: `${left}%`, width: `${width}%` }} />
+          <span
+            class={isBefore ? 'timeline-took before' : 'timeline-took'}
+            style={isBefore ? { right: `${100 - left}%` } : { left: `${left + width}%` }}
+          >
+            {word}
+          </span>
+        </span>
+      </button>
+    </div>
+  );
+}
+
+const KIND_WORDS: Readonly<Record<ItemKind, string>> = {
+  messages: 'message',
+  reasoning: 'reasoning',
+  tools: 'tool',
+  'sub-agents': 'sub-agent',
+  waits: 'wait',
+  files: 'file',
+  output: 'output',
+  other: 'run',
+};
+
+const LONGEST_NAME = 80;
+
+/** What a row is called: the tool and what it was asked, or the first words. */
+export function nameItem({ events }: Pick<Conversation, 'events'>, item: Item): string {
+  const first = events[item.events[0] ?? 0];
+  if (first === undefined) return '';
+  if (first.type === 'assistant.tool_call') {
+    const { input, name } = first.data;
+    const fields: readonly unknown[] = typeof input === 'object' && input !== null ? Object.values(input) : [input];
+    const detail = fields.find((value): value is string => typeof value === 'string') ?? '';
+    return shorten(`${name} ${detail.slice(0, LONGEST_NAME)}`);
+  }
+  for (const key of ['text', 'prompt', 'path', 'tool', 'message', 'reason_code', 'session_id'] as const) {
+    const value: unknown = Reflect.get(first.data, key);
+    if (typeof value === 'string') return shorten(value.slice(0, LONGEST_NAME * 2));
+  }
+  return first.type;
+}
+
+function shorten(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, LONGEST_NAME);
+}

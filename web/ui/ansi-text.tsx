@@ -1,0 +1,28 @@
+import { useState } from 'preact/hooks';
+import { formatCount } from './amount.js';
+import { readStyles } from './ansi.js';
+import { SafeText } from './safe-text.js';
+import './ansi-text.css';
+
+/** The output of a program with its colours, and nothing else of what a terminal would do with it. */
+export function AnsiText({ text, limit = 2000 }: { readonly text: string; readonly limit?: number }) {
+  const [shown, setShown] = useState(limit);
+  return (
+    <>
+      {readStyles(text.slice(0, shown)).map(({ text: stretch, style }, index) =>
+        style === '' ? (
+          <SafeText key={index} text={stretch} limit={shown} />
+        ) : (
+          <span key={index} class={style}>
+            <SafeText text={stretch} limit={shown} />
+          </span>
+        ),
+      )}
+      {text.length > shown ? (
+        <button type="button" class="link" onClick={() => setShown(shown * 4)}>
+          … {formatCount(text.length - shown)} more characters
+        </button>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readStyles } from './ansi.js';
+
+const E = '\u001B[';
+
+describe('the styles of a terminal', () => {
+  test('become classes', () => {
+    expect(readStyles(`${E}32m✓${E}0m done ${E}1;31mnow${E}22m.`)).toEqual([
+      { text: '✓', style: 'ansi-2' },
+      { text: ' done ', style: '' },
+      { text: 'now', style: 'ansi-1 ansi-bold' },
+      { text: '.', style: 'ansi-1' },
+    ]);
+  });
+
+  test('of 256 and of millions of colours do not shift what follows', () => {
+    expect(readStyles(`${E}38;5;2;1ma${E}0;38;2;1;2;3;3mb`)).toEqual([
+      { text: 'a', style: 'ansi-2 ansi-bold' },
+      { text: 'b', style: 'ansi-italic' },
+    ]);
+  });
+
+  test('never hide a text: concealed and inverse text is plain, other escapes stay', () => {
+    expect(readStyles(`${E}8msecret${E}7mx${E}2Jy\u001B]8;;http://evil\u0007z`)).toEqual([
+      { text: 'secret', style: '' },
+      { text: `x${E}2Jy\u001B]8;;http://evil\u0007z`, style: '' },
+    ]);
+  });
+
+  test('are bounded', () => {
+    const text = `${E}31ma${E}32mb`.repeat(10_000);
+    const stretches = readStyles(text);
+    expect(stretches.length).toBeLessThan(2010);
+    expect(stretches.map((one) => one.text).join('')).toBe('ab'.repeat(10_000));
+  });
+
+  test('lose no character of the text', () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom(`${E}31m`, `${E}K`, `${E}0m`, `${E}2J`, '\u001B'),
+    );
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const text = pieces.join('');
+        // oxlint-disable-next-line no-control-regex
+        const expected = text.replaceAll(/\u001b\[[0-9;:]{0,64}[mK]/g, '');
+        expect(
+          readStyles(text)
+            .map((one) => one.text)
+            .join(''),
+        ).toBe(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,101 @@
+/** A stretch of text in one style of a terminal. */
+export interface StyledText {
+  readonly text: string;
+  /** Class names; empty for plain text. */
+  readonly style: string;
+}
+
+/** Colours and other styles (SGR), and erasing a line: they change how a text looks, not what it says. */
+// oxlint-disable-next-line no-control-regex
+const STYLES = /\u001b\[(?<codes>[0-9;:]{0,64})(?<end>[mK])/g;
+
+/** Stretches of one text; a hostile text changes its colour with every character. */
+const MOST_STRETCHES = 2000;
+
+/**
+ * Cuts the output of a tool into stretches of one style. Every other escape stays in the text and is shown: moving the cursor
+ * could make the output say something else. Nothing hides: concealed, inverse and blinking text is shown as plain text.
+ *
+ * @example
+ * readStyles('\u001b[32m✓\u001b[0m done') // [{ text: '✓', style: 'ansi-2' }, { text: ' done', style: '' }]
+ */
+export function readStyles(text: string): readonly StyledText[] {
+  if (!text.includes('\u001B')) return text === '' ? [] : [{ text, style: '' }];
+  const stretches: StyledText[] = [];
+  let style: Style = PLAIN;
+  let end = 0;
+  for (const match of text.matchAll(STYLES)) {
+    if (match.index > end) stretches.push({ text: text.slice(end, match.index), style: nameStyle(style) });
+    end = match.index + match[0].length;
+    if (match.groups?.['end'] === 'm') style = applyCodes(style, match.groups['codes'] ?? '');
+    if (stretches.length >= MOST_STRETCHES) break;
+  }
+  const rest = text.slice(end);
+  if (rest !== '') stretches.push({ text: rest.replaceAll(STYLES, ''), style: nameStyle(style) });
+  return stretches;
+}
+
+interface Style {
+  /** From 0 to 15; null for the colour of the page. */
+  readonly colour: number | null;
+  readonly isBold: boolean;
+  readonly isDim: boolean;
+  readonly isItalic: boolean;
+  readonly isUnderlined: boolean;
+}
+
+const PLAIN: Style = { colour: null, isBold: false, isDim: false, isItalic: false, isUnderlined: false };
+
+function nameStyle({ colour, isBold, isDim, isItalic, isUnderlined }: Style): string {
+  return [
+    colour === null ? '' : `ansi-${colour % 8}`,
+    isBold ? 'ansi-bold' : '',
+    isDim ? 'ansi-dim' : '',
+    isItalic ? 'ansi-italic' : '',
+    isUnderlined ? 'ansi-underlined' : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function applyCodes(before: Style, codes: string): Style {
+  let style = before;
+  const numbers = codes.split(/[;:]/).map(Number);
+  for (let at = 0; at < numbers.length; at += 1) {
+    const code = numbers[at] ?? 0;
+    if (code === 38 || code === 48) {
+      // Of 256 colours the first sixteen are known; others stay as they are.
+      const [kind, value = 0] = numbers.slice(at + 1);
+      if (code === 38 && kind === 5) style = { ...style, colour: value < 16 ? value : style.colour };
+      at += kind === 5 ? 2 : 4;
+    } else style = applyCode(style, code);
+  }
+  return style;
+}
+
+function applyCode(style: Style, code: number): Style {
+  if (code >= 30 && code <= 37) return { ...style, colour: code - 30 };
+  if (code >= 90 && code <= 97) return { ...style, colour: code - 90 + 8 };
+  switch (code) {
+    case 0:
+      return PLAIN;
+    case 1:
+      return { ...style, isBold: true };
+    case 2:
+      return { ...style, isDim: true };
+    case 3:
+      return { ...style, isItalic: true };
+    case 4:
+      return { ...style, isUnderlined: true };
+    case 22:
+      return { ...style, isBold: false, isDim: false };
+    case 23:
+      return { ...style, isItalic: false };
+    case 24:
+      return { ...style, isUnderlined: false };
+    case 39:
+      return { ...style, colour: null };
+    default:
+      return style;
+  }
+}
