@@ -16,7 +16,7 @@ export interface DelayedAction {
 }
 
 /** Time to undo. */
-export const DELAY_MS = 6000;
+const DELAY_MS = 6000;
 
 /** Actions that are not over, in the order they were asked for. They outlive the page they were asked for on. */
 export const delayedActions = signal<readonly DelayedAction[]>([]);

@@ -82,7 +82,7 @@ async function loadWorkers(abort: AbortSignal): Promise<void> {
 }
 
 /** The entries that were not there before. */
-export function findNew(before: readonly WaitingEntry[], now: readonly WaitingEntry[]): readonly WaitingEntry[] {
+function findNew(before: readonly WaitingEntry[], now: readonly WaitingEntry[]): readonly WaitingEntry[] {
   const known = new Set(before.map(({ id }) => id));
   return now.filter(({ id }) => !known.has(id));
 }

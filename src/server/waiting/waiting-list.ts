@@ -48,7 +48,7 @@ export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'list
 }
 
 /** An agent's question as an entry; its input is shortened. */
-export function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, question: OpenQuestion): WaitingEntry {
+function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, question: OpenQuestion): WaitingEntry {
   const { data, ts } = question;
   const common = {
     id: `${run.id}/${data.interaction_id}`,

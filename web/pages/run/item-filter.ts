@@ -64,7 +64,7 @@ const MOST_SEARCHED = 1 << 20;
 const MOST_TEXTS = 5000;
 
 /** Whether an item has a text: in any string of its events, at any depth, in any case. */
-export function hasText({ events }: Pick<Conversation, 'events'>, item: Item, pattern: RegExp): boolean {
+function hasText({ events }: Pick<Conversation, 'events'>, item: Item, pattern: RegExp): boolean {
   return item.events.some((index) => {
     const waiting: unknown[] = [events[index]?.data];
     for (let count = 0; waiting.length > 0 && count < MOST_TEXTS; count += 1) {
