@@ -16,23 +16,33 @@ const PROMPTS = [
   'Explain what the importer does with empty files.',
 ] as const;
 const WORKER = 'history';
+const AT_ONCE = 100;
 
 /** Runs of the last days, as a house that has been in use would have them. The same ones for the same seed. */
 export async function seedHistory(
   data: string,
-  { days = 7, perDay = 40, now = Date.now(), seed = 8 } = {},
+  { days = 7, perDay = 40, now = Date.now(), seed = 8, hasEvents = true } = {},
 ): Promise<void> {
   const random = new Random(seed);
   const store = await openStore(`sqlite:${data}/sluice.db`);
   try {
+    const runs: (() => Promise<void>)[] = [];
     for (let at = now - days * DAY_MS; at < now; at += random.below((2 * DAY_MS) / perDay)) {
       const engine = random.pick(ENGINES);
       const id = createUlids(() => at)();
       const spec = { engine, prompt: random.pick(PROMPTS), workdir: '/srv/shop' };
-      await store.createRun({ id, spec, state: 'running', workerId: WORKER, leaseMs: DAY_MS, now: at });
-      await store.append(id, createEvents(id, at));
       const took = 4000 + random.below(60_000) + (engine === 'gemini' ? 30_000 : 0);
-      await store.endRun({ id, workerId: WORKER, result: createResult(random, engine), now: at + took });
+      const result = createResult(random, engine);
+      const began = at;
+      runs.push(async () => {
+        await store.createRun({ id, spec, state: 'running', workerId: WORKER, leaseMs: DAY_MS, now: began });
+        if (hasEvents) await store.append(id, createEvents(id, began));
+        await store.endRun({ id, workerId: WORKER, result, now: began + took });
+      });
+    }
+    // Many at once: the store writes them together.
+    for (let from = 0; from < runs.length; from += AT_ONCE) {
+      await Promise.all(runs.slice(from, from + AT_ONCE).map(async (run) => run()));
     }
   } finally {
     await store.close();

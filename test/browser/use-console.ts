@@ -42,7 +42,7 @@ export function useConsole<Seeds>(seed: (site: Site) => Promise<Seeds>, changes:
   beforeAll(async () => {
     [browser, site] = await Promise.all([chromium.connect(inject('browserEndpoint')), startSite(changes)]);
     seeds = await seed(site);
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     await browser?.close();
     await site?.stop();

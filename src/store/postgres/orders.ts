@@ -119,7 +119,7 @@ async function replaceRun(
   await archiveEntries(transaction, issueRef, now);
   await transaction.query(
     `WITH activated AS (
-       UPDATE sluice.issues SET active_run_id = $2, active_group = $11 WHERE issue_ref = $1
+       UPDATE sluice.issues SET active_run_id = $2, active_group = $12 WHERE issue_ref = $1
      ), replaced AS (
        UPDATE sluice.runs SET
          cancel_requested = true,
