@@ -121,7 +121,7 @@ export function createClaimRun({ database }: Context): ClaimRun {
     async adoptRun({ id, from, worker, leaseMs, now }) {
       const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;
       const { rows } = await database.query(
-        `UPDATE sluice.runs SET worker_id = $3, host = $4, pid = $5, pid_started = $6, lease_until = $7
+        `UPDATE sluice.runs SET worker_id = $3, owner_host = $4, owner_pid = $5, owner_pid_started = $6, lease_until = $7
          WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= $8
          RETURNING *`,
         [id, from, workerId, host, pid, pidStarted, now + leaseMs, now],
