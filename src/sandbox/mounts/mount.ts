@@ -18,7 +18,7 @@ export function isWithin(path: string, folder: string): boolean {
 }
 
 /** The mounts in the order in which they can be made: a folder before what is inside it. Of two at one path the later counts. */
-export function orderMounts(mounts: readonly Mount[]): readonly Mount[] {
+function orderMounts(mounts: readonly Mount[]): readonly Mount[] {
   const byPath = new Map<string, Mount>();
   for (const mount of mounts) byPath.set(mount.at, mount);
   return [...byPath.values()].toSorted((one, other) => countSteps(one.at) - countSteps(other.at));
