@@ -31,8 +31,8 @@ const THIEF = `
 describe.runIf(canSandbox)('a worker that writes the result of its neighbour', { timeout: 60_000 }, () => {
   it('does not advance it', async () => {
     const wrappers = {
-      thief: { type: 'script', command: [process.execPath, '-e', THIEF], inject: 'file' },
-      silent: { type: 'script', command: ['sleep', '1'], inject: 'file' },
+      thief: { type: 'script', command: [process.execPath, '-e', THIEF], inject: 'file', sandbox: 'required' },
+      silent: { type: 'script', command: ['sleep', '1'], inject: 'file', sandbox: 'required' },
     } as const;
     const { data, start, submit, settled } = await openWorkshop({ lead: { wrappers } });
     await mkdir(join(data, 'elsewhere'));
