@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, lstat, rename, rm } from 'node:fs/promises';
+import { link, lstat, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode } from '../base/index.js';
 import { findUserFolder, makeFolder, openNew, readSmallFile } from '../files/index.js';
@@ -24,7 +24,9 @@ export function findLocalTokenFile(env: Environment): string {
 
 /** The stored token; undefined if there is none, or if others could have read or written it. */
 export async function readLocalToken(env: Environment): Promise<string | undefined> {
-  const file = findLocalTokenFile(env);
+  // The folder of the user may be a link to another disk.
+  const folder = await realpath(findUserFolder(env)).catch(() => findUserFolder(env));
+  const file = join(folder, 'token');
   const found = await lstat(file).catch(() => undefined);
   if (found?.isFile() !== true || (found.mode & 0o077) !== 0 || !isOwn(found.uid)) return undefined;
   const value = (await readSmallFile(file, TOKEN_FILE_BYTES).catch(() => undefined))?.trim() ?? '';

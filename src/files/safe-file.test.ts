@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { symlink, writeFile } from 'node:fs/promises';
+import { readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
@@ -17,6 +17,37 @@ describe('files of a run folder', () => {
     await symlink(join(dir, 'secret'), join(dir, 'link'));
     await expect(openForReading(join(dir, 'link'))).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
     await expect(openForAppending(join(dir, 'link'))).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+  });
+
+  test('a link in the place of the folder is refused, for reading and for writing', async () => {
+    const dir = await makeRunFolder({ 'elsewhere/file': 'secret' });
+    await symlink(join(dir, 'elsewhere'), join(dir, 'link'));
+    await expect(openForReading(join(dir, 'link', 'file'))).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+    await expect(openForAppending(join(dir, 'link', 'new'))).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+    expect(await readdir(join(dir, 'elsewhere'))).toEqual(['file']);
+  });
+
+  test('a folder that is exchanged for a link all the time never leads elsewhere', async () => {
+    const dir = await makeRunFolder({ 'folder/file': 'own', 'elsewhere/file': 'secret' });
+    await symlink(join(dir, 'elsewhere'), join(dir, 'link'));
+    let isOver = false;
+    const exchange = async (): Promise<void> => {
+      while (!isOver) {
+        await rename(join(dir, 'folder'), join(dir, 'aside'));
+        await rename(join(dir, 'link'), join(dir, 'folder'));
+        await rename(join(dir, 'folder'), join(dir, 'link'));
+        await rename(join(dir, 'aside'), join(dir, 'folder'));
+      }
+    };
+    const exchanging = exchange();
+    const seen = new Set<string | undefined>();
+    for (let times = 0; times < 2000; times += 1) {
+      seen.add(await readSmallFile(join(dir, 'folder', 'file'), 10).catch(() => 'refused'));
+    }
+    isOver = true;
+    await exchanging;
+    expect(seen).toContain('own');
+    expect(seen).not.toContain('secret');
   });
 
   test('a pipe is refused at once instead of waited for', async () => {

@@ -1,11 +1,13 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { FileError, getErrorCode } from '../base/index.js';
 
 /*
  * A worker can write into its run folder, so a name there may be a link to somewhere else or a pipe that never ends.
- * Links are not followed and only regular files are opened.
+ * Links are not followed and only regular files are opened. The folder of a file may be exchanged for a link at any moment,
+ * too: on Linux it is opened first, and the file in it; elsewhere it is looked at before and after.
  */
 
 // Windows has neither; links there need rights that workers do not have.
@@ -38,8 +40,9 @@ export async function openNew(path: string, mode = 0o666): Promise<FileHandle> {
 async function openRegular(path: string, flags: number): Promise<FileHandle | undefined> {
   let handle: FileHandle;
   try {
-    handle = await open(path, flags, 0o666);
+    handle = await openInFolder(path, flags);
   } catch (error) {
+    if (error instanceof FileError) throw error;
     const code = getErrorCode(error);
     if (code === 'ENOENT') return undefined;
     if (code === 'ELOOP')
@@ -58,10 +61,45 @@ async function openRegular(path: string, flags: number): Promise<FileHandle | un
   throw new FileError('UNSAFE_FILE', `"${path}" is not a regular file. Remove it.`);
 }
 
+/** Whether an open folder can be named. */
+const NAMES_OPEN_FOLDERS = process.platform === 'linux' && existsSync('/proc/self/fd');
+
+async function openInFolder(path: string, flags: number): Promise<FileHandle> {
+  const folder = dirname(path);
+  if (!NAMES_OPEN_FOLDERS) return openBetweenChecks(path, flags);
+  const opened = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | NO_FOLLOW).catch(
+    async (error: unknown) => {
+      const found = await lstat(folder).catch(() => undefined);
+      throw found?.isSymbolicLink() === true ? unsafeFolder(folder, error) : error;
+    },
+  );
+  try {
+    return await open(`/proc/self/fd/${opened.fd}/${basename(path)}`, flags, 0o666);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function openBetweenChecks(path: string, flags: number): Promise<FileHandle> {
+  const folder = dirname(path);
+  const before = await lstat(folder, { bigint: true });
+  if (!before.isDirectory()) throw unsafeFolder(folder);
+  const handle = await open(path, flags, 0o666);
+  const after = await lstat(folder, { bigint: true }).catch(() => undefined);
+  if (after?.isDirectory() === true && after.dev === before.dev && after.ino === before.ino) return handle;
+  await handle.close();
+  throw unsafeFolder(folder);
+}
+
+function unsafeFolder(folder: string, cause?: unknown): FileError {
+  const message = `"${folder}" is not a folder, and links are not followed. Remove it.`;
+  return new FileError('UNSAFE_FILE', message, { cause });
+}
+
 /** Throws unless the path is a real folder: a link in its place would choose where files are written. */
 export async function requireOwnFolder(path: string): Promise<void> {
   if ((await lstat(path)).isDirectory()) return;
-  throw new FileError('UNSAFE_FILE', `"${path}" is not a folder, and links are not followed. Remove it.`);
+  throw unsafeFolder(path);
 }
 
 /** Reads a whole small file as text; undefined if the file does not exist. */
