@@ -33,6 +33,7 @@ const SERVER_KILLS = 50;
 const REQUESTS = 10_000;
 const RUN_KILLS = 50;
 const ATTACK_SECONDS = 600;
+const GIT_CONFIGURATIONS = 100;
 
 /** All campaigns, in the order in which they are run. */
 export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): readonly Campaign[] {
@@ -132,7 +133,7 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
       settings: { REQUESTS },
     },
     {
-      name: `attacks: ${ATTACK_SECONDS} s of random patterns, schemas, texts and half-open connections, and every known one`,
+      name: `attacks: ${ATTACK_SECONDS} s of random patterns, schemas, texts and half-open connections, ${GIT_CONFIGURATIONS} random configurations of git, and every known attack`,
       project: 'source',
       files: [
         'src/server/attacks',
@@ -154,7 +155,7 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
         'src/orders/sinks/webhook-sink',
       ],
       rounds: 1,
-      settings: { ATTACK_SECONDS },
+      settings: { ATTACK_SECONDS, GIT_CONFIGURATIONS },
     },
     {
       name: `a Sluice with active runs, killed ${RUN_KILLS} times`,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { startFaultyServer } from '../orders/sinks/fixtures/faulty-server.js';
@@ -39,6 +40,41 @@ interface Lie {
   readonly sinks?: readonly Sink[];
   readonly checks?: Checks;
 }
+
+/** How many random configurations of git are tried; `npm run torture` sets more. */
+const GIT_CONFIGURATIONS = Number(process.env['GIT_CONFIGURATIONS'] ?? 2);
+
+/** Settings by which git can be made to run a program. */
+const GIT_TRICKS = [
+  'filter.evil.smudge',
+  'filter.evil.clean',
+  'filter.evil.process',
+  'core.fsmonitor',
+  'core.sshCommand',
+  'core.askPass',
+  'core.gitProxy',
+  'core.alternateRefsCommand',
+  'core.editor',
+  'sequence.editor',
+  'core.pager',
+  'pager.log',
+  'diff.external',
+  'diff.evil.command',
+  'diff.evil.textconv',
+  'merge.evil.driver',
+  'interactive.diffFilter',
+  'credential.helper',
+  'gpg.program',
+  'gpg.ssh.program',
+  'trailer.evil.command',
+  'uploadpack.packObjectsHook',
+  'remote.origin.uploadpack',
+  'remote.origin.vcs',
+  'alias.worktree',
+  'alias.commit-tree',
+  'init.templateDir',
+  'browser.evil.cmd',
+];
 
 /** Gives an order to a liar, and returns what was decided, and where. */
 async function hear(lie: Lie) {
@@ -476,6 +512,26 @@ describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () =
     const left = execFileSync('ls', [marks], { encoding: 'utf8' });
     expect(left).toBe('');
   });
+
+  it.each(fc.sample(fc.shuffledSubarray(GIT_TRICKS, { minLength: 8 }), GIT_CONFIGURATIONS).map((tricks) => [tricks]))(
+    'gets none of it run, whatever else the configuration of git says: %j',
+    async (tricks) => {
+      const marks = await makeFolder({});
+      const trap = (index: number) => `touch ${marks}/${index}; cat`;
+      const settings = tricks.map((trick, index) => `command git config ${trick} "${trap(index)}" || true`);
+      const script = `
+        g=$(command git rev-parse --git-common-dir)
+        echo x > src/work.txt
+        printf '* filter=evil diff=evil merge=evil\\n' > "$g/info/attributes"
+        printf '[submodule "evil"]\\n\\tpath = src/sub\\n\\turl = ext::sh\\n\\tupdate = !touch ${marks}/module\\n' > .gitmodules
+        command git config extensions.worktreeConfig true
+        command git config --worktree core.hooksPath "$g/hooks" || true
+        ${settings.join('\n')}
+        rm -f ${marks}/*; result "{}"`;
+      await hear({ ...PROVEN, isolation: 'worktree', script });
+      expect(execFileSync('ls', [marks], { encoding: 'utf8' })).toBe('');
+    },
+  );
 
   it('gets no secret committed', async () => {
     const script = 'echo "key = ghp_abcdefghijklmnop" > src/work.txt; result "{}"';
