@@ -30,9 +30,9 @@ describe('files of a run folder', () => {
   test('a folder that is exchanged for a link all the time never leads elsewhere', async () => {
     const dir = await makeRunFolder({ 'folder/file': 'own', 'elsewhere/file': 'secret' });
     await symlink(join(dir, 'elsewhere'), join(dir, 'link'));
-    let isOver = false;
+    const over = new AbortController();
     const exchange = async (): Promise<void> => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         await rename(join(dir, 'folder'), join(dir, 'aside'));
         await rename(join(dir, 'link'), join(dir, 'folder'));
         await rename(join(dir, 'folder'), join(dir, 'link'));
@@ -44,7 +44,7 @@ describe('files of a run folder', () => {
     for (let times = 0; times < 2000; times += 1) {
       seen.add(await readSmallFile(join(dir, 'folder', 'file'), 10).catch(() => 'refused'));
     }
-    isOver = true;
+    over.abort();
     await exchanging;
     expect(seen).toContain('own');
     expect(seen).not.toContain('secret');
