@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { StoreError } from './store-error.js';
 
 /** Identifies the text of a migration step. */
-export function sumStep(step: string): string {
+function sumStep(step: string): string {
   return createHash('sha256').update(step).digest('hex');
 }
 

@@ -63,6 +63,12 @@ export const qwenState: FindState = (env) => [
   },
 ];
 
+/** Files and folders of OpenCode's configuration. */
+const OPENCODE_SETTINGS =
+  'opencode.json opencode.jsonc config.json AGENTS.md package.json node_modules agent agents command commands mode modes plugin plugins skill skills themes tool tools'.split(
+    ' ',
+  );
+
 export const opencodeState: FindState = (env) => {
   const home = findHome(env);
   return [
@@ -72,7 +78,12 @@ export const opencodeState: FindState = (env) => {
       keep: ['/'],
       read: ['bin'],
     },
-    { folder: env['XDG_CONFIG_HOME'] ?? join(home, '.config'), keep: [], read: ['opencode'] },
+    {
+      // The folder itself stays writable: OpenCode does not start if it cannot write a .gitignore there.
+      folder: join(env['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'opencode'),
+      keep: [],
+      read: OPENCODE_SETTINGS,
+    },
   ];
 };
 
