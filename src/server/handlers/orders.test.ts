@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorker } from '../../dispatch/start-worker.js';
@@ -70,6 +71,29 @@ describe('an order over HTTP', () => {
     expect(await readJson(get('/v1/issues?state=todo'))).toMatchObject({ items: [] });
     expect(await readJson(get('/v1/issues?search=SHOP%20acme'))).toMatchObject({ items: [{ issue_ref: ISSUE }] });
     expect(await readJson(get('/v1/issues?search=bakery'))).toMatchObject({ items: [], next_cursor: null });
+  });
+
+  it('can be a race: its runs stand side by side, and a person chooses where none is proven', async () => {
+    const { order, post, get, work, startWork } = await openOrders();
+    const git = (...args: readonly string[]) => execFileSync('git', ['-C', work, ...args]);
+    git('init', '--quiet');
+    git('add', '.');
+    git('-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '--quiet', '-m', 'Begin');
+    const refused = await post('/v1/orders', order({ result: 'ok' }, { race: 1 }));
+    expect([refused.status, await readJson(refused)]).toMatchObject([400, { code: 'INVALID_BODY' }]);
+    const submitted = await readJson(post('/v1/orders', order({ result: 'ok' }, { race: 2 })));
+    expect(submitted).toMatchObject({ group: submitted['run_id'], rivals: [{ group: submitted['run_id'] }] });
+    expect(await readJson(get(`${PATH}/race`))).toMatchObject({ group: submitted['run_id'], winner: null });
+    startWork();
+    await expect
+      .poll(async () => readJson(get(`${PATH}/race`)), { timeout: 30_000 })
+      .toMatchObject({ runs: [{ decision: { action: 'needs-human' } }, { decision: { action: 'needs-human' } }] });
+    const race = await readJson(get(`${PATH}/race`));
+    const [, second] = race['runs'] as { readonly run_id: string; readonly inbox_id: string }[];
+    const choice = { action: 'accept', why: 'the better one', who: 'Ada' };
+    expect((await post(`/v1/inbox/${second?.inbox_id}/resolve`, choice)).status).toBe(200);
+    expect(await readJson(get(`${PATH}/race`))).toMatchObject({ winner: second?.run_id });
+    expect((await get('/v1/issues/unknown%231/race')).status).toBe(404);
   });
 
   it('with the same request id is the same order', async () => {
