@@ -32,7 +32,9 @@ async function configure(site: Site, prompts: readonly (readonly object[])[]): P
   const script = join(site.root, 'acp.json');
   const config = join(site.root, 'sluice.config.json');
   await writeFile(script, JSON.stringify({ prompts }));
-  await writeFile(config, JSON.stringify({ agents: { fake: { acp: [process.execPath, AGENT, script] } } }));
+  // The played agent counts its prompts in a file beside the working folder, where a sandbox would not let it write.
+  const agents = { fake: { acp: [process.execPath, AGENT, script] } };
+  await writeFile(config, JSON.stringify({ agents, sandbox: { use: 'off' } }));
   return config;
 }
 
@@ -81,6 +83,8 @@ it('Sluice drives Sluice: both directions of the protocol in one run', async () 
       engine: 'sluice-acp',
       prompt: 'Do it.',
       workdir: site.workdir,
+      // The inner one keeps its data outside of the working folder.
+      sandbox: 'off',
       permissions: 'ask',
       contract: { schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } } },
       max_retries: 1,

@@ -28,7 +28,7 @@ describe('the token that is sent where none was given', () => {
     'http://localhost@evil.example',
     'http://10.0.0.1',
     '',
-  ])('is none for another server: %s', async (url) => {
+  ])('is undefined for another server: %s', async (url) => {
     await storeToken('the-token');
     expect(findToken(url)).toBeUndefined();
   });
@@ -40,7 +40,7 @@ describe('the token that is sent where none was given', () => {
     expect(findToken('https://sluice.example')).toBe('another');
   });
 
-  it('is none where no server has generated one, and in a browser', async () => {
+  it('is undefined where no server has generated one, and in a browser', async () => {
     const folder = await storeToken('the-token');
     vi.stubGlobal('process', undefined);
     expect(findToken('http://127.0.0.1:7171')).toBeUndefined();

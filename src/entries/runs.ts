@@ -32,5 +32,5 @@ export {
   RUN_ENGINES,
   type RunEngine,
 } from '../records/index.js';
-export { findDataFolder, type DataFolder } from '../files/index.js';
+export { findDataFolder, type DataFolder } from '../runs/index.js';
 export { createJsonLogger, type Logger } from '../base/index.js';

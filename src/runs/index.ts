@@ -23,3 +23,4 @@ export { defineLauncher, type LauncherDefinition } from './launchers/define-laun
 export type { Launch, LaunchFile, LaunchRequest, Launcher } from './launchers/launcher.js';
 export { isOutage, readEventRange } from './ports/event-log.js';
 export { type FolderLock, lockFolder } from './workspace/folder-lock.js';
+export { findDataFolder, type DataFolder } from './data-folder.js';

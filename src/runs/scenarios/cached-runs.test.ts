@@ -38,7 +38,9 @@ describe('a cached result', () => {
   it('is emitted as a run that names where it came from', async () => {
     const { first, second, starts } = await runTwice([{ print: 'So: {"line":3,}\n' }]);
     expect(starts).toBe(1);
-    const { process: _, ...kept } = first.result;
+    // What it captured is its own: the cached answer as a message.
+    const { process: _, ...rest } = first.result;
+    const kept = { ...rest, captured: second.result.captured };
     expect(second.result).toEqual({ ...kept, cached_from: first.run.id });
     expect(second.result).toMatchObject({ value: { line: 3 }, repair_level: 'deterministic_generic' });
     expect(second.types).toEqual([

@@ -24,26 +24,26 @@ function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
   return start.every((byte, index) => bytes[index] === byte);
 }
 
-function viewOf(bytes: Uint8Array): DataView {
+function createView(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function readPng(bytes: Uint8Array): ImageHead | null {
   if (bytes.length < 24 || !startsWith(bytes, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return null;
-  const view = viewOf(bytes);
+  const view = createView(bytes);
   return { type: 'image/png', width: view.getUint32(16), height: view.getUint32(20) };
 }
 
 function readGif(bytes: Uint8Array): ImageHead | null {
   if (bytes.length < 10 || !startsWith(bytes, [0x47, 0x49, 0x46, 0x38])) return null;
-  const view = viewOf(bytes);
+  const view = createView(bytes);
   return { type: 'image/gif', width: view.getUint16(6, true), height: view.getUint16(8, true) };
 }
 
 /** The size stands in the first frame header, behind segments of any length. */
 function readJpeg(bytes: Uint8Array): ImageHead | null {
   if (!startsWith(bytes, [0xff, 0xd8, 0xff])) return null;
-  const view = viewOf(bytes);
+  const view = createView(bytes);
   for (let at = 2; at + 9 < bytes.length && bytes[at] === 0xff;) {
     const marker = bytes[at + 1] ?? 0;
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
