@@ -101,6 +101,16 @@ describe('what a call returns and costs', () => {
     expect(detailed.repairs.map(({ kind }) => kind)).toEqual(['extracted', 'extra_comma']);
   });
 
+  test.each([[42], [{}], [{ text: 5 }], [[]]])('an answer that is not text is misuse: %j', async (answer) => {
+    let calls = 0;
+    const call = async () => {
+      calls += 1;
+      return answer as unknown as string;
+    };
+    await expect(generateAndParse(call, z.object({}), { prompt: 'x' })).rejects.toMatchObject({ code: 'INVALID_TEXT' });
+    expect(calls).toBe(1);
+  });
+
   test('no text at all is an empty answer', async () => {
     const asking = generateAndParse(async () => ({ text: null }), Line, { prompt: PROMPT, maxRetries: 0 });
     await expect(asking).rejects.toMatchObject({ code: 'EMPTY_INPUT' });
