@@ -1,5 +1,5 @@
 export { VERSION } from './package-version.js';
-export { chooseDataFolder, findDataFolder, findProjectData, findUserFolder, type DataFolder } from './data-folder.js';
+export { chooseDataFolder, findDataFolder, findProjectData, findUserFolder } from './data-folder.js';
 export { makeFolder } from './make-folder.js';
 export { replaceFile, beginReplacement, type Replacement } from './replace-file.js';
 export { openForReading, openForAppending, requireOwnFolder, readSmallFile, openNew } from './safe-file.js';
