@@ -91,8 +91,11 @@ export class AcpSessions {
   async prompt(id: string, prompt: string, client: TurnClient): Promise<{ run: string; result: RunResult }> {
     const session = this.#find(id);
     if (session.active !== null)
-      throw new SluiceError('ACP_SESSION_BUSY', 'The session works on a prompt. Wait for its end, or cancel it.');
-    if (this.#turns.size >= MAX_TURNS) throw limit(`${MAX_TURNS} prompts are at work`);
+      throw new SluiceError(
+        'ACP_SESSION_BUSY',
+        'The session is busy with a prompt. Wait until it has ended, or cancel it.',
+      );
+    if (this.#turns.size >= MAX_TURNS) throw limit(`prompts at once: at most ${MAX_TURNS}`);
     const run = newTurnId();
     session.active = run;
     const turn = this.#work(session, run, prompt, client).finally(() => {
@@ -164,7 +167,7 @@ export class AcpSessions {
   }
 
   #add(stored: StoredSession): StoredSession {
-    if (this.#open.size >= MAX_SESSIONS) throw limit(`${MAX_SESSIONS} sessions are open`);
+    if (this.#open.size >= MAX_SESSIONS) throw limit(`open sessions: at most ${MAX_SESSIONS}`);
     this.#open.set(stored.id, { stored, active: null });
     return stored;
   }
@@ -195,5 +198,5 @@ function notFound(id: string): SluiceError {
 }
 
 function limit(what: string): SluiceError {
-  return new SluiceError('ACP_LIMIT_REACHED', `${what}, which is the most. Wait for some to end.`);
+  return new SluiceError('ACP_LIMIT_REACHED', `Too many ${what}. Wait until one has ended.`);
 }

@@ -48,16 +48,16 @@ async function follow(run: Run, number: number, client: TurnClient, relay: Permi
     for await (const { protocol, event } of run.events) {
       if (protocol !== 'fcmp') continue;
       for (const update of translate(event)) await client.update(update);
-      // After its updates: a client knows the call that it is asked about.
+      // After its updates, so that the client already knows the tool call it is asked about.
       relay.see(event);
     }
   } catch {
-    // The client is gone, which ends the run; or the log is broken, which its result says.
+    // Either the client is gone, which ends the run, or the log is broken, which the result reports.
     relay.end();
   }
 }
 
-/** What a client is not sent: it is asked about permissions, and raw output is for those who look at the run itself. */
+/** Events that are not sent: permissions are requested separately, and raw output can be read in the run. */
 const LEFT_OUT: ReadonlySet<FcmpEvent['type']> = new Set([
   'raw.stdout',
   'raw.stderr',

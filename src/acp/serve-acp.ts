@@ -18,15 +18,15 @@ export interface AcpServerOptions {
   readonly spec: TurnSpec;
   readonly input: ReadableStream<Uint8Array>;
   readonly output: WritableStream<Uint8Array>;
-  /** Ends the connection. */
+  /** Closes the connection. */
   readonly signal?: AbortSignal;
 }
 
-/** A longer message ends the connection. */
+/** A longer message closes the connection. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
-/** Requests of the client that may be open at once. */
+/** How many requests of the client may be open at once. */
 const MAX_REQUESTS = 256;
-/** A value that is longer is in the run only. */
+/** A longer value is not sent; it can be read in the run. */
 const MAX_VALUE_LENGTH = 64 * 1024;
 
 /**
@@ -39,14 +39,14 @@ export async function serveAcp({ context, spec, input, output, signal }: AcpServ
   let requests = 0;
   const gone = new AbortController();
 
-  /** Answers a request, or refuses it with a typed error. */
+  /** Answers a request, or rejects it with a typed error. */
   const answering =
     <Params, Response>(answer: (request: { params: Params; client: AgentContext }) => Promise<Response>) =>
     async (request: { params: Params; client: AgentContext }): Promise<Response> => {
       requests += 1;
       try {
         if (requests > MAX_REQUESTS)
-          throw new SluiceError('ACP_LIMIT_REACHED', `${MAX_REQUESTS} requests are open, which is the most.`);
+          throw new SluiceError('ACP_LIMIT_REACHED', `Too many open requests: at most ${MAX_REQUESTS}.`);
         return await answer(request);
       } catch (error) {
         throw asRequestError(error);
@@ -136,7 +136,7 @@ export async function serveAcp({ context, spec, input, output, signal }: AcpServ
     };
   }
 
-  /** The engine has the servers of its own configuration; those of the client would need its settings to be written. */
+  /** The engine uses the MCP servers in its own configuration; to add the client's, its settings would have to be rewritten. */
   function warnAboutServers(count: number): void {
     if (count > 0) context.logger.warn('MCP servers of the client are not passed to the engine', { count });
   }
@@ -180,7 +180,7 @@ function describeEnd(run: string, result: RunResult) {
   };
 }
 
-/** JSON-RPC has few codes; ours says which it was. */
+/** JSON-RPC has few error codes, so ours is sent in `data`. */
 function asRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (!isSluiceError(error)) return new RequestError(-32_603, getErrorMessage(error), { code: 'INTERNAL' });

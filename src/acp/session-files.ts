@@ -6,10 +6,10 @@ import { makeFolder, parseJson, readSmallFile, replaceFile } from '../files/inde
 import { fromJsonSchema } from '../json-schema/index.js';
 import { runPermissions } from '../records/index.js';
 
-/** Longer conversations keep their last runs. */
+/** Of longer conversations only the last runs are kept. */
 const MAX_RUNS = 200;
 const MAX_BYTES = 64 * 1024;
-/** Files kept; the oldest are removed. */
+/** Maximum number of files; the oldest are removed. */
 const MAX_FILES = 1000;
 
 const storedSessionSchema = object({
@@ -18,9 +18,9 @@ const storedSessionSchema = object({
   engine: name,
   cwd: name,
   permissions: runPermissions,
-  /** The session as the engine names it; null until it has. */
+  /** The engine's own session id; null until the engine has reported it. */
   session_id: orNull(name),
-  /** How many prompts it had. */
+  /** Number of prompts so far. */
   turns: count,
   /** The runs of its last prompts, oldest first. */
   runs: arrayOf(name),
@@ -38,7 +38,7 @@ export interface SessionFiles {
   write(session: StoredSession): Promise<void>;
 }
 
-/** Our ids; whatever else a client sends names no file. */
+/** The form of our ids; anything else that a client sends is not used as a file name. */
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/u;
 
 /** Opens the folder of conversations below the data folder. */

@@ -138,7 +138,7 @@ function repairTextParts(content: readonly object[], schema: StandardSchema | un
   return content.flatMap((part) => (part === first ? [{ ...part, text: value }] : isText(part) ? [] : [part]));
 }
 
-/** Repairs the arguments of tool calls that are no JSON, by the schema of their tool. */
+/** Repairs the arguments of tool calls that are not valid JSON, by the schema of their tool. */
 function createCallRepair({ tools = [] }: CallOptions): (part: object) => object {
   return (part) => {
     if (!('type' in part) || part.type !== 'tool-call' || !('input' in part) || typeof part.input !== 'string')

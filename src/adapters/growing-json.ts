@@ -11,18 +11,18 @@ interface OpenContainer {
 }
 
 /**
- * Writes a value that is still growing as JSON text that only ever grows: what was written is never taken back. Where the
- * value changes behind what was written (a later tag supersedes it, a key is repeated), the text has `diverged` and stops.
+ * Writes a value that is still growing as append-only JSON text: nothing that was written is ever changed. If the
+ * value changes in a part already written (a later tag supersedes it, a key is repeated), the text has `diverged` and stops.
  */
 export class GrowingJson {
   /** Everything written so far. */
   text = '';
   diverged = false;
   readonly #open: OpenContainer[] = [];
-  /** The string being written: what of it was written, without its closing quote. */
+  /** The part written so far of the open string, without a closing quote. */
   #string: { readonly path: Path; written: string } | undefined;
 
-  /** Writes what the places in `changed`, in the order of the text, have added to `root`. Returns the new text. */
+  /** Writes what was added to `root` at the paths in `changed`, which are in text order. Returns the new text. */
   grow(root: unknown, changed: readonly Path[]): string {
     const before = this.text.length;
     for (const path of changed) {
@@ -43,7 +43,7 @@ export class GrowingJson {
       this.diverged = this.text !== '';
       return;
     }
-    // Until something stands in it, a bracket may still turn out to be prose.
+    // An empty bracket may still turn out to be prose.
     if (path.length === 0 && isEmptyContainer(root)) return;
     if (path.length > 0 && this.text === '') this.#begin([], root);
     const value = find(root, path);
@@ -59,7 +59,7 @@ export class GrowingJson {
     this.#begin(path, value);
   }
 
-  /** Whether the containers around a path are the open ones, and its step is a new one there. */
+  /** Whether a path leads to a new entry in an open container. */
   #canPlace(path: Path): boolean {
     const container = this.#open[path.length - 1];
     if (container === undefined) return path.length === 0 && this.text === '';

@@ -8,15 +8,15 @@ import {
   type StandardSchema,
 } from '../json/index.js';
 
-/** The value is copied for each rendering, so not more often than a screen is drawn. */
+/** The value is copied for each render, so updates are limited to about one per frame. */
 const FRAME_MS = 16;
 
-/** What can be read; the body of a response may be null. */
+/** A readable source; the body of a response may be null. */
 type Source = AsyncIterable<ModelChunk> | ReadableStream<ModelChunk> | null;
 
-/** What is being read, and what came of it. */
+/** The state of reading a source, and its outcome. */
 interface Reading<T, Input> {
-  /** The value so far: a copy that does not grow. */
+  /** The value so far: a snapshot that does not change. */
   readonly value: DeepPartial<Input> | undefined;
   /** The outcome, once the text has ended. */
   readonly result: ParseResult<T> | undefined;
@@ -50,7 +50,7 @@ export function useJsonStream<T, Input = T>(
     status: 'idle',
     error: undefined,
   });
-  // Whoever calls with an object literal passes a new one each time; `start` must stay the same.
+  // A caller with an inline object literal passes a new one on each render; `start` must keep its identity.
   const latest = useRef({ schema, options });
   latest.current = { schema, options };
   const current = useRef<AbortController | undefined>(undefined);
@@ -87,7 +87,7 @@ export function useJsonStream<T, Input = T>(
   return { ...reading, start, stop };
 }
 
-/** Reads until the end, until `take` has enough, or until the signal, which also ends a source that keeps silent. */
+/** Reads until the end, until `take` returns true, or until the signal aborts, which also stops a source that sends nothing. */
 async function readUntil(signal: AbortSignal, source: Source, take: (chunk: ModelChunk) => boolean): Promise<void> {
   const { next, leave } = openSource(source);
   const aborted = new Promise<undefined>((resolve) => {
@@ -99,12 +99,12 @@ async function readUntil(signal: AbortSignal, source: Source, take: (chunk: Mode
       if (chunk === undefined || take(chunk)) return;
     }
   } finally {
-    // What a source answers when it is left is of no use, and a generator that waits answers late.
+    // Not awaited: the return value is not needed, and a generator that is waiting returns late.
     void leave().catch(() => undefined);
   }
 }
 
-/** A Web stream is read by its reader: some browsers cannot iterate one, and only a reader cancels a silent one at once. */
+/** Web streams are read with a reader: some browsers cannot iterate them, and only a reader can cancel an idle one at once. */
 function openSource(source: Source): { next: () => Promise<ModelChunk | undefined>; leave: () => Promise<unknown> } {
   if (source === null) return { next: async () => undefined, leave: async () => undefined };
   if ('getReader' in source) {

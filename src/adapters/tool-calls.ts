@@ -9,7 +9,7 @@ import {
   type StandardSchema,
 } from '../json/index.js';
 
-/** More calls than this in one answer are refused. */
+/** Maximum number of tool calls in one answer. */
 const MOST_CALLS = 256;
 
 /** The state of one tool call while a model writes its arguments. */
@@ -18,9 +18,9 @@ export interface ToolCallSnapshot extends JsonSnapshot<unknown> {
   readonly name: string;
 }
 
-/** Options of {@link streamToolCalls}; those of the streams of the arguments too. */
+/** Options of {@link streamToolCalls}, including those of the argument streams. */
 export interface ToolCallOptions extends JsonStreamOptions {
-  /** Schemas of the arguments by the name of the tool. Arguments of other tools are read without one. */
+  /** Argument schemas by tool name. Arguments of other tools are parsed without a schema. */
   readonly schemas?: Readonly<Record<string, StandardSchema>>;
 }
 
@@ -80,7 +80,7 @@ function* end(call: OpenCall): Generator<ToolCallSnapshot> {
   yield describe(call, { value, changed: [], complete: result.ok, result });
 }
 
-/** What a chunk says about a call: its beginning has a name, the last part `ends`. */
+/** What a chunk says about a call: the first part has a name, the last one `ends`. */
 interface CallPart {
   readonly key: string | number;
   readonly id?: string | undefined;

@@ -22,12 +22,12 @@ export interface ParseOutput {
   readonly repairs: readonly Repair[];
   /** With `success` of `--align`, when something was changed. */
   readonly alignment?: readonly AlignmentChange[];
-  /** How many changes there were, where not all are listed. */
+  /** Total number of changes, if not all are listed. */
   readonly alignment_count?: number;
   readonly warnings: readonly Warning[];
   /** With `failed`. */
   readonly error?: ParseOutputError;
-  /** With `success`: where the value stood; offsets are UTF-16 units of the text without its byte order mark. */
+  /** With `success`: where the value was found; offsets are UTF-16 units of the text without its byte order mark. */
   readonly candidate?: Candidate;
 }
 
@@ -41,7 +41,7 @@ export interface ParseOutputError {
   readonly attempts: readonly Attempt[];
 }
 
-/** As many as there are repairs at most. More would make the output many times as large as the text. */
+/** Same as the limit on repairs. A longer list would make the output many times as large as the text. */
 const MAX_CHANGES = 1000;
 
 /** Converts a result to the shape that is printed. */

@@ -1,16 +1,16 @@
-/** One step of a pattern: a character, one of any but a slash, or any number of them. */
+/** One step of a pattern: a literal character, any one character except a slash, or any number of characters. */
 type Step =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'one' }
-  /** Any but a slash. */
+  /** Does not match a slash. */
   | { readonly kind: 'segment' }
   | { readonly kind: 'all' }
-  /** What follows, and the slash behind it, may be left out: `**` before a slash stands for no folder too. */
+  /** Any number of folders with the slash after them: `**` before a slash also matches zero folders. */
   | { readonly kind: 'folders' };
 
 /**
  * Whether a pattern matches a whole text: `*` stands for any characters, with `segments` for any but a slash, and `**` for
- * those too. Takes time in proportion to both lengths, whatever they hold.
+ * those too. Runs in time proportional to both lengths, whatever the input.
  *
  * @example
  * matchGlob('src/*.ts', 'src/a.ts', { segments: true }) // true
@@ -30,7 +30,7 @@ export function matchGlob(
 /**
  * Whether a path matches a glob: `*` stands for characters within a name, `**` for any folders, `?` for one character. A
  * glob that ends with `/` means everything in that folder; one without wildcards means that file, or everything in that
- * folder. Takes time in proportion to both lengths.
+ * folder. Runs in time proportional to both lengths.
  *
  * @example
  * matchPathGlob('src/**', 'src/a/b.ts') // true
@@ -57,7 +57,7 @@ function readLetter(letter: string): Step {
   return letter === '?' ? { kind: 'one' } : { kind: 'literal', text: letter };
 }
 
-/** Letter by letter: which steps may come next. */
+/** Simulates the pattern character by character, tracking which steps may come next. */
 function matchSteps(steps: readonly Step[], text: string): boolean {
   let active = skipEmpty(steps, [0]);
   for (const letter of text) {
@@ -75,7 +75,7 @@ function matchSteps(steps: readonly Step[], text: string): boolean {
   return active.has(steps.length);
 }
 
-/** What stands for any number of characters may be left out. */
+/** A step that matches any number of characters may be skipped. */
 function skipEmpty(steps: readonly Step[], from: readonly number[]): ReadonlySet<number> {
   const reached = new Set(from);
   for (const at of reached) {

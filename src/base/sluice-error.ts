@@ -19,7 +19,7 @@ export class SluiceError<Code extends string = string> extends Error {
     this.code = code;
   }
 
-  /** What `JSON.stringify` writes: the message too, which errors keep to themselves, and large integers as their digits. */
+  /** For `JSON.stringify`: includes the message, which is not enumerable on errors, and writes bigints as digits. */
   toJSON(): unknown {
     const fields = Object.assign({ message: this.message }, this);
     return JSON.parse(JSON.stringify(fields, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part)));

@@ -35,7 +35,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
     },
   ],
   acp: [
-    { line: 'sluice acp --engine codex', does: 'the command of a custom agent in an editor that speaks ACP' },
+    { line: 'sluice acp --engine codex', does: 'register this as a custom agent in an editor that supports ACP' },
     {
       line: 'sluice acp --engine gemini-acp --permissions ask --schema issue.schema.json',
       does: 'pass permission requests to the editor, and validate every answer',

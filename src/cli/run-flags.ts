@@ -36,7 +36,7 @@ export interface RunFlags {
   readonly config?: string;
 }
 
-/** Longer material belongs in files of the working folder. */
+/** Longer input belongs in files in the working folder. */
 const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 
 /** The run to start, from the command line. */
@@ -72,7 +72,7 @@ export async function readRunSpec(words: readonly string[], flags: RunFlags, io:
   };
 }
 
-/** `host` and `none` are words of their own; anything else is a list of hosts. */
+/** `host` and `none` are keywords; anything else is a list of hosts. */
 function readNetwork(words: RunFlags['network']): RunSpec['network'] {
   const [first] = words ?? [];
   return words?.length === 1 && (first === 'host' || first === 'none') ? first : words;

@@ -84,14 +84,14 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
   return exitCode;
 }
 
-/** Turns `help NAME` into `NAME --help`; an unknown name alone, so that it is refused with a suggestion. */
+/** Turns `help NAME` into `NAME --help`; an unknown name is passed on alone, so that the error suggests a similar one. */
 function spellHelp(argv: readonly string[]): readonly string[] {
   const [name, flag] = argv[0] === 'help' ? [argv[1], '--help'] : argv;
   if (name === undefined || (flag !== '--help' && flag !== '-h')) return argv;
   return Object.hasOwn(COMMANDS, name) ? [name, flag] : [name];
 }
 
-/** The called command; all of them where help, a suggestion or completion needs the others. */
+/** The command being called, or all commands if help, a suggestion or completion needs them. */
 async function loadCommands(name = ''): Promise<AddCommand[]> {
   const only = Object.hasOwn(COMMANDS, name) && name !== 'completion' ? COMMANDS[name] : undefined;
   return only === undefined ? Promise.all(Object.values(COMMANDS).map(async (load) => load())) : [await only()];

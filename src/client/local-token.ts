@@ -1,4 +1,4 @@
-/** The part of Node.js that reads a file, as far as it is needed here. */
+/** The few Node.js functions that are needed to read the token file. */
 interface LocalFiles {
   readFileSync(path: string, encoding: 'utf8'): string;
 }
@@ -9,14 +9,14 @@ interface Surroundings {
 }
 
 /**
- * The token that is sent where none was given: `SLUICE_TOKEN`, else, to a server of this machine, the token that
- * `sluice serve` has generated for this user. Undefined in a browser.
+ * The token to send if none was given: `SLUICE_TOKEN` or, for a server on this machine, the token that
+ * `sluice serve` generated for this user. Undefined in a browser.
  */
 export function findToken(url: string): string | undefined {
   const { process: found }: { readonly process?: Surroundings } = globalThis;
   const named = found?.env['SLUICE_TOKEN'] ?? '';
   if (named !== '') return named;
-  // Never to another machine: the token would be theirs.
+  // Never to another machine: that would leak the token.
   if (found?.getBuiltinModule === undefined || !isThisMachine(url)) return undefined;
   const { XDG_DATA_HOME: data = '', HOME: home = '' } = found.env;
   try {

@@ -4,11 +4,11 @@ import { findToken } from './local-token.js';
 
 /** The address of the server and how to authenticate. */
 export interface ClientOptions {
-  /** `http://127.0.0.1:7171`; in a page of the server itself, its own address is the default. */
+  /** `http://127.0.0.1:7171`; on a page served by the server, the default is its own address. */
   readonly url?: string;
   /**
-   * Sent as Bearer. Pages exchange it for a cookie with `openSession`. By default `SLUICE_TOKEN`, and to a server of this
-   * machine the token that `sluice serve` has generated for this user.
+   * Sent as Bearer. Pages exchange it for a cookie with `openSession`. By default `SLUICE_TOKEN` or, for a server on this
+   * machine, the token that `sluice serve` generated for this user.
    */
   readonly token?: string;
   /** Another `fetch`, for tests and proxies. */
@@ -31,7 +31,7 @@ export type SendRequest = (endpoint: Pick<Endpoint, 'method' | 'path'>, parts: R
 export function createSendRequest({ url = '', token: given, fetch: send = fetch }: ClientOptions): SendRequest {
   const base = url.replace(/\/+$/, '');
   return async ({ method, path }, { params = {}, query = {}, body, headers = {}, signal }) => {
-    // Looked up each time: it may be replaced while this client lives.
+    // Looked up each time: it may be replaced during the lifetime of this client.
     const token = given ?? findToken(base);
     const init: RequestInit = {
       method,

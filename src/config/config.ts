@@ -11,7 +11,7 @@ const names = { type: 'array', items: name } as const;
 /** A program, or a program with its arguments: never a command line that a shell would have to split. */
 const programSchema = { type: ['string', 'array'], minLength: 1, items: name, minItems: 1 } as const;
 
-/** By engine; `command` is started with what its spec says. */
+/** By engine, except `command`, whose program is in the spec. */
 const programsSchema = {
   type: 'object',
   propertyNames: oneOf(RUN_ENGINES.filter((engine) => engine !== 'command')),
@@ -32,17 +32,17 @@ const sinkSchema = object(
   },
 );
 
-/** Where people are called: a webhook that hears of everything that begins to wait for a person. */
+/** Where people are notified: a webhook that is called whenever something starts to wait for a person. */
 const notifySchema = object(
   { url: name, secret_env: name },
   {
-    /** Where people reach the console; links in the notifications begin with it. */
+    /** Base URL of the console, for links in notifications. */
     console_url: name,
     allow_private_addresses: flag,
   },
 );
 
-/** Who may use the server, and for what. The value is better kept in the environment than written here. */
+/** Who may use the server, and for what. Prefer an environment variable to writing the value here. */
 const tokenSchema = object(
   { name, scopes: { type: 'array', items: oneOf(['read', 'run', 'decide']) } },
   { value: name, value_env: name },
@@ -56,11 +56,11 @@ const serverSchema = object(
   {
     host: name,
     port: { type: 'integer', minimum: 0, maximum: 65_535 },
-    /** Further host names under which it is reached. */
+    /** Additional host names of the server. */
     hosts: names,
     /** Sites whose pages may call it with a token: `https://console.example.org`. */
     origins: names,
-    /** Browsers reach it by https, through a proxy: cookies are for https alone. */
+    /** Browsers connect over HTTPS through a proxy: cookies are marked `Secure`. */
     https: flag,
     /** Environment variables that requests may pass to agents; `*` stands for any characters. */
     env: names,
@@ -69,7 +69,7 @@ const serverSchema = object(
     /** How long running work may take to finish when the server ends. */
     grace_s: { type: 'number', minimum: 0 },
     log_level: oneOf(['debug', 'info', 'warn', 'error']),
-    /** A run with at least so many unknown types and fields is logged. */
+    /** A run with at least this many unknown types and fields is logged. */
     drift_threshold: limit,
     limits: object(
       {},
@@ -100,7 +100,7 @@ const retentionSchema = object(
   },
 );
 
-/** What `sluice.config.json` or `sluice.config.mjs` may say; all of it optional. */
+/** The settings in `sluice.config.json` or `sluice.config.mjs`; all are optional. */
 export const configFileSchema = object(
   {},
   {
@@ -109,27 +109,27 @@ export const configFileSchema = object(
     /** `sqlite:FILE` or `postgres://…`. */
     database: name,
     wrappers: { type: 'object', additionalProperties: WRAPPER_SCHEMA },
-    /** Commands by which Sluice itself checks the changes of agents. */
+    /** Commands that Sluice itself runs to check the changes of agents. */
     checks: { type: 'object', additionalProperties: CHECK_SCHEMA },
     sinks: { type: 'array', items: sinkSchema },
     notify: notifySchema,
     /** How many orders of a worker type may run at once. */
     concurrency: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
-    /** What is started for an engine, if it is not its program on the PATH. */
+    /** The program of an engine, if it is not the default one on the PATH. */
     programs: programsSchema,
-    /** Agents beside the built-in engines, by the name under which they are asked for. */
+    /** Agents in addition to the built-in engines, by the name that specs use. */
     agents: { type: 'object', propertyNames: engineNameSchema, additionalProperties: agentSettingsSchema },
     /** Rules for `permissions: ask`: which tools are allowed or denied without a question. First match wins. */
     approvals: approvalRulesSchema,
-    /** Whether runs are sandboxed that do not say it themselves (`required` holds for all), and folders that are shown beside the usual ones. */
+    /** Whether runs are sandboxed if their spec does not say (`required` applies to all), and additional folders to mount. */
     sandbox: object({}, { use: sandboxUse, read: names, write: names }),
     secrets: object({}, { patterns: names }),
     lease_s: { type: 'number', minimum: 1 },
     max_delivery_tries: count,
-    /** How often an order is queued again whose worker died. */
+    /** How often an order is requeued if its worker dies. */
     retries: object({}, { worker_lost: { type: 'integer', minimum: 0, maximum: 10 } }),
     tokens: { type: 'array', items: tokenSchema },
-    /** Folders that requests to the server may name, and all below them. */
+    /** Folders that requests to the server may name, including their subfolders. */
     roots: names,
     /** Programs that requests to the server may start with engine `command`. */
     commands: names,
@@ -141,10 +141,10 @@ export const configFileSchema = object(
 /** See {@link configFileSchema}. */
 export type ConfigFile = FromSchema<typeof configFileSchema>;
 
-/** What one sink of the configuration says. */
+/** The settings of one sink. */
 export type SinkConfig = FromSchema<typeof sinkSchema>;
 
-/** What one token of the configuration says. */
+/** The settings of one token. */
 export type TokenConfig = FromSchema<typeof tokenSchema>;
 
 /** The settings of this process, wherever each came from. */
@@ -162,7 +162,7 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'>
 const DAY_MS = 86_400_000;
 
 /**
- * How long things are kept; the configuration says it in days.
+ * How long data is kept, converted from the days in the configuration.
  *
  * @example
  * readRetention({ retention: { runs: 30 } }) // { runsMs: 2592000000 }

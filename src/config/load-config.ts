@@ -12,7 +12,7 @@ import { hashConfig, listNeeds, requireTrust } from './trust.js';
 import type { ConfirmTrust, UntrustedConfig } from './trust.js';
 import { knownKeys } from './known-keys.js';
 
-/** Where settings are looked for, the first found wins: flag, environment, file, default. */
+/** Where settings come from; the first one found wins: flag, environment, file, default. */
 export interface ConfigSources {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -21,11 +21,11 @@ export interface ConfigSources {
     readonly data?: string | undefined;
     readonly database?: string | undefined;
   };
-  /** Asked before a file that was found in the current folder is used; without it only what is trusted already is used. */
+  /** Called before a file found in the current folder is used; without it only files that are already trusted are used. */
   readonly confirmTrust?: ConfirmTrust | undefined;
 }
 
-/** Looked for in the current folder, in this order. */
+/** File names to look for in the current folder, in this order. */
 const FILE_NAMES = ['sluice.config.mjs', 'sluice.config.json'];
 /** Far more than anyone writes by hand. */
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -43,8 +43,8 @@ export async function findConfigFile(folder: string): Promise<string | null> {
 
 /**
  * Reads the settings: flag before environment (`SLUICE_CONFIG`, `SLUICE_DATA`, `SLUICE_DATABASE`) before
- * `sluice.config.mjs` or `.json` before default. Paths in the file are relative to the file. A file that was found and not
- * named is used only if it is trusted, or harmless.
+ * `sluice.config.mjs` or `.json` before default. Paths in the file are relative to the file. A file that was found rather than
+ * named is used only if it is trusted or has no settings that need trust.
  *
  * @example
  * const config = await loadConfig({ cwd: process.cwd(), env: process.env, flags: { data: 'runs' } })
@@ -64,7 +64,7 @@ export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigS
   return { ...placed, data, dataWarning, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
 }
 
-/** What a person trusts: a file, and what is in it. */
+/** What a person trusts: a file with this content. */
 type ConfigContent = Pick<UntrustedConfig, 'file' | 'sha256'>;
 
 /** Throws unless the content is trusted with these settings. */
@@ -76,7 +76,7 @@ function ignoreEmpty(variable: string | undefined): string | undefined {
 }
 
 /**
- * Reads what needs trust of a file without executing it, for a person who decides.
+ * Lists the settings of a file that need trust, without executing it, so that a person can decide.
  *
  * @example
  * await examineConfig('/srv/shop/sluice.config.json') // { file, sha256: '…', needs: ['wrappers'] }
@@ -90,7 +90,7 @@ export async function examineConfig(file: string): Promise<ConfigContent & Pick<
 
 async function readConfigFile(file: string, checkTrust: CheckTrust): Promise<ConfigFile> {
   const content = await readContent(file);
-  // Code is trusted before it is loaded; data is read first, because most of it needs no trust.
+  // Code needs trust before it is loaded; JSON is read first, because most settings need no trust.
   if (!isJson(file)) await checkTrust(content, ['code']);
   const settings = await checkShape(file, await readValue(file, content));
   if (isJson(file)) await checkTrust(content, listNeeds(settings));
@@ -122,7 +122,7 @@ function hintFor(keys: readonly string[]): string {
   return ` (known here: ${known.join(', ')})`;
 }
 
-/** A file as it was read once: what is hashed is what is parsed. */
+/** A file that is read only once, so that the hashed bytes are the parsed ones. */
 async function readContent(file: string): Promise<ConfigContent & { readonly bytes: Uint8Array }> {
   try {
     await checkFile(file);
@@ -138,7 +138,7 @@ async function readValue(file: string, { bytes, sha256 }: Awaited<ReturnType<typ
     // The decoder strips the byte order mark that some editors write.
     if (isJson(file)) return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
     const module: unknown = await inTime(import(pathToFileURL(file).href));
-    // Node.js reads the file again: what it has loaded must be what was trusted.
+    // Node.js reads the file again, so check that it loaded the trusted content.
     if (hashConfig(await readFile(file)) !== sha256) throw new Error('it changed while it was loaded');
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   } catch (error) {
@@ -195,7 +195,7 @@ function placePaths(base: string, settings: ConfigFile): PlacedSettings {
   };
 }
 
-/** `~` is the home of whoever runs Sluice. */
+/** `~` is the home folder of the user who runs Sluice. */
 function placeSandbox(base: string, { use, read, write }: Sandbox): Sandbox {
   const place = (folder: string): string => resolve(base, folder.replace(/^~(?=\/|$)/, homedir()));
   return omitUndefined({ use, read: read?.map(place), write: write?.map(place) });
@@ -228,7 +228,7 @@ function placeAgents(base: string, agents: Agents): Readonly<Record<string, Agen
   return Object.fromEntries(Object.entries(agents).map(([engine, agent]) => [engine, placeAgent(base, agent)]));
 }
 
-/** The schema has seen that it is one of the two. */
+/** The schema has checked that it is one of the two. */
 function placeAgent(base: string, agent: Agents[string]): AgentSettings {
   const { acp, authenticate, command = [], reads = 'generic', resume, env, keeps } = agent;
   if (acp !== undefined) return { acp: placeWords(base, acp), ...omitUndefined({ authenticate, env, keeps }) };

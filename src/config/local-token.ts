@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The token of this user on this machine, for servers on loopback without configured tokens. */
 export interface LocalToken {
   readonly value: string;
-  /** The file that holds it, for this user alone; null if it could not be stored and is good for this start only. */
+  /** The file that holds it, readable only by this user; null if it could not be stored and is valid only for this process. */
   readonly file: string | null;
 }
 
@@ -24,7 +24,7 @@ export function findLocalTokenFile(env: Environment): string {
 
 /** The stored token; undefined if there is none, or if others could have read or written it. */
 export async function readLocalToken(env: Environment): Promise<string | undefined> {
-  // The folder of the user may be a link to another disk.
+  // The user's data folder may be a link to another disk.
   const folder = await realpath(findUserFolder(env)).catch(() => findUserFolder(env));
   const file = join(folder, 'token');
   const found = await lstat(file).catch(() => undefined);
@@ -34,7 +34,7 @@ export async function readLocalToken(env: Environment): Promise<string | undefin
 }
 
 /**
- * The token of this user, generated at first use. Where it cannot be stored, it is good for this start only.
+ * The token of this user, generated at first use. If it cannot be stored, it is valid only for this process.
  *
  * @example
  * const { value, file } = await openLocalToken(process.env)
@@ -51,7 +51,7 @@ export async function openLocalToken(env: Environment): Promise<LocalToken> {
   }
 }
 
-/** Replaces the token: running servers take the new one within seconds, and sessions of the old one end. */
+/** Replaces the token: running servers accept the new one within seconds, and sessions of the old one end. */
 export async function rotateLocalToken(env: Environment): Promise<LocalToken> {
   const file = findLocalTokenFile(env);
   await rm(file, { force: true });
@@ -62,7 +62,7 @@ function generateToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The file appears whole: whoever finds it has the token. */
+/** The file is created atomically, so a reader never sees part of a token. */
 async function storeToken(file: string, value: string, env: Environment): Promise<LocalToken> {
   await makeFolder(findUserFolder(env));
   const written = `${file}.${randomBytes(6).toString('hex')}`;
@@ -72,7 +72,7 @@ async function storeToken(file: string, value: string, env: Environment): Promis
     await handle.close();
     await link(written, file).catch(async (error: unknown) => {
       if (getErrorCode(error) !== 'EEXIST') throw error;
-      // Others could have read what is there: it is replaced. Otherwise another start was faster.
+      // Replace a file that others could have read. Otherwise another process has created it first: use that one.
       if ((await readLocalToken(env)) === undefined) await rename(written, file);
     });
     return { value: (await readLocalToken(env)) ?? value, file };

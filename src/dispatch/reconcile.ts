@@ -22,11 +22,11 @@ import { EXIT_UNKNOWN } from './order/execute-order.js';
 import { findCheckFolder } from './order/proof/run-checks.js';
 import { findWorktree, putAwayWorktree } from './order/worktree.js';
 
-/** What reconciling needs. */
+/** Options of {@link reconcile}. */
 export interface ReconcileOptions {
   readonly store: Store;
   readonly lead: Lead;
-  /** The data folder: run folders, worktrees, notes of running processes; by default that of this project. */
+  /** The data folder: run folders, worktrees, records of running processes; by default that of this project. */
   readonly data?: string;
   readonly clock: () => number;
   /** Whether a claim of another machine has been expired for long enough; at once by default. */
@@ -47,7 +47,7 @@ export interface Reconciliation {
   readonly ended: number;
   /** Their lease has expired, but the worker that holds them is alive: left alone. */
   readonly held: number;
-  /** Runs of this host that another worker goes on with: they wait for an answer, or are to be resumed. */
+  /** Runs of this host that another worker has taken over: they wait for an answer, or are to be resumed. */
   readonly adopted: number;
   /** Processes that had outlived their Sluice. */
   readonly processes: number;
@@ -60,7 +60,7 @@ const ORPHANED = failedResult(
 );
 
 /**
- * Reconciles what crashed workers left: ends processes that outlived them, queues claims again that never started, and ends
+ * Reconciles what crashed workers left: ends processes that outlived them, requeues claims that never started, and ends
  * orphaned runs; an order of such a run is settled with whatever can be read of its result.
  *
  * @example
@@ -95,7 +95,7 @@ async function endUnlessHeld(
 ): Promise<'held' | 'ended' | 'adopted'> {
   const { owner, order } = run;
   if (owner === null || (await isHeld(owner))) return 'held';
-  // Whoever works in that folder next must be alone there.
+  // The next run in that folder must have it to itself.
   if (owner.host === hostname()) await endProcessesOfRun(run.id);
   if (isResumable(options, run)) return resumeLater(options, run, owner.host);
   if (owner.host !== hostname() && options.isAbandoned?.(run) === false) return 'held';
@@ -104,26 +104,26 @@ async function endUnlessHeld(
     return 'ended';
   }
   await settleOrphan(options, order, run.id);
-  // Of another machine it is not known whether its agent is gone: a person decides.
+  // Whether an agent on another machine is gone cannot be checked here: a person decides.
   if (owner.host === hostname()) await retryLost(options, order);
   return 'ended';
 }
 
-/** Notes of processes are files: the store has the last word on who holds a run. A run it does not know has no holder. */
+/** Process records are only files: the store decides who holds a run. A run that the store does not know has no holder. */
 async function isUnheld(owner: RunRecord['owner']): Promise<boolean> {
   return owner === null || owner.host !== hostname() || !(await isHeld(owner));
 }
 
-/** Whether another worker can go on with a run: it waits for an answer or says so, and its engine has sessions. */
+/** Whether another worker can resume a run: it waits for an answer or its spec allows it, and its engine has sessions. */
 function isResumable({ agents, clock }: ReconcileOptions, run: RunRecord): boolean {
   const { order, spec, state, cancel_requested, lease_until: leaseUntil } = run;
   if (order !== null || cancel_requested || (state !== 'waiting' && spec.resume !== 'same-host')) return false;
-  // Nothing waits longer than a person may take to answer.
+  // Not longer than the time a person has to answer.
   const waitMs = (spec.limits?.wait_s ?? DEFAULT_LIMITS.wait_s) * 1000;
   return listLaunchers(agents)[spec.engine]?.canResume === true && (leaseUntil ?? 0) + waitMs > clock();
 }
 
-/** A worker of the same host with the same data goes on with it; others leave it alone. */
+/** Only a worker on the same host with the same data folder resumes it; others leave it alone. */
 async function resumeLater(
   { adopt, data }: ReconcileOptions & { readonly data: string },
   run: RunRecord,
@@ -133,7 +133,7 @@ async function resumeLater(
   return (await adopt(run)) ? 'adopted' : 'held';
 }
 
-/** Whether a live worker holds the claim. Of another machine only the lease says so, and it has expired. */
+/** Whether a live worker holds the claim. For another machine only the lease could show that, and it has expired. */
 async function isHeld({ worker_id, host, pid, pid_started }: NonNullable<RunRecord['owner']>): Promise<boolean> {
   if (isInProgress(worker_id)) return true;
   if (host !== hostname() || pid === process.pid) return false;
@@ -151,12 +151,12 @@ async function settleOrphan(
   const worktree = findWorktree(data, record.order, run);
   const note = (await isPresent(worktree.folder)) ? await putAwayWorktree(worktree) : {};
   await rm(findCheckFolder(data, run), { recursive: true, force: true });
-  // Whatever the folder says of the exit: the agent could write there, and it was not seen.
+  // An exit code in the folder is ignored: nobody observed the exit, and the agent could have written the file.
   const end = { ...EXIT_UNKNOWN, stdout, stderr, command, workerVersion: version, runResult: ORPHANED };
   await lead.settle({ issueRef, runId, ...end, ...note });
 }
 
-/** Stands in the resolution where a person's name would. */
+/** Recorded in the resolution in place of a person's name. */
 const RETRIED_BY = 'sluice (retries.worker_lost)';
 
 /**
@@ -169,9 +169,9 @@ async function retryLost(
 ): Promise<void> {
   if (workerLostRetries === 0) return;
   const { items } = await store.listInbox({ issueRef, order: 'newest', limit: 100 });
-  // A run of a race is not repeated: the others go on, or a person chooses between them.
+  // A run of a race is not repeated: the others continue, or a person chooses between them.
   const item = items.find((found) => found.run_id === runId && found.resolution === null && found.group === undefined);
-  // A decision by a person in between starts the count again.
+  // A decision by a person resets the count.
   const used = items.filter(({ resolution }) => resolution !== null);
   const decided = used.findIndex(({ resolution }) => !isRetriedHere(resolution));
   const count = decided === -1 ? used.length : decided;

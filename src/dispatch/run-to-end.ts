@@ -11,7 +11,7 @@ import type { WorkContext } from './worker-options.js';
 
 const NOT_STARTED: LostRunCode = 'RUN_NOT_STARTED';
 
-/** A folder in use by a process that the store does not know is looked at again after this time. */
+/** A folder in use by a process that the store does not know is checked again after this time. */
 const FOLDER_RETRY_MS = 1000;
 
 /** What comes of a run that was canceled after it was claimed and before its process started. */
@@ -102,7 +102,7 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
   return result;
 }
 
-/** Whether a run was left while it waits: it has not ended, and the next worker of this host goes on with it. */
+/** Whether a run was left while it waits: it has not ended, and the next worker of this host continues it. */
 export function isDetached({ error }: RunResult): boolean {
   return error?.code === 'RUN_DETACHED';
 }

@@ -11,7 +11,7 @@ export interface LogPosition {
 /** The place before the first event. */
 export const LOG_START: LogPosition = { attempt: 0, seq: 0 };
 
-/** The place behind the last event there can be; databases hold it as an ordinary integer. */
+/** The place after the last event there can be; databases hold it as an ordinary integer. */
 export const LOG_END: LogPosition = { attempt: 2_147_483_647, seq: 2_147_483_647 };
 
 /** Where an event stands. */

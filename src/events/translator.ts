@@ -15,7 +15,7 @@ const UNKNOWN_EXIT: ProcessExit = { exitCode: null, signal: null };
 export interface TranslatorOptions {
   /** Which program printed the bytes: a built-in engine or one of `engines`; `auto` detects it from them. */
   readonly engine: EngineName | 'auto' | (string & {});
-  /** Engines beside the built-in ones, made with `defineEngine`. */
+  /** Engines in addition to the built-in ones, made with `defineEngine`. */
   readonly engines?: readonly Engine[] | undefined;
   readonly runId: string;
   /** From 1. */

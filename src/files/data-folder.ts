@@ -25,7 +25,7 @@ const OLD_NAME = '.sluice';
  */
 export function findUserFolder(env: Environment): string {
   const named = env['XDG_DATA_HOME'] ?? '';
-  // The specification of these variables: a relative path is invalid and ignored.
+  // The XDG specification says that a relative path is invalid and must be ignored.
   if (isAbsolute(named)) return join(named, 'sluice');
   const home = env['HOME'] ?? '';
   return join(isAbsolute(home) ? home : homedir(), '.local', 'share', 'sluice');
@@ -56,8 +56,8 @@ export function chooseDataFolder(named: string | undefined, warn: (warning: stri
 }
 
 /**
- * The data folder of a project: outside of it, so that an agent that may write there cannot write Sluice's own files. One
- * folder for each real path. A `.sluice` of an earlier version is used until the project has a folder of its own.
+ * The data folder of a project: outside of it, so that an agent that may write there cannot write Sluice's own files. There is
+ * one folder per real path. A `.sluice` of an earlier version is used until the project has a folder of its own.
  */
 export function findProjectData(cwd: string, env: Environment): DataFolder {
   const project = findRealPath(cwd);
@@ -90,7 +90,7 @@ function findRealPath(path: string): string {
   }
 }
 
-/** Why an old data folder may not be used: its queue would be executed, so nobody else may have filled it. */
+/** Why an old data folder may not be used. Its queue would be executed, so nobody else may have been able to write to it. */
 function refuseOld(project: string, old: string): string | undefined {
   const found = lstatSync(old);
   if (!found.isDirectory()) return 'it is not a folder, and links are not followed';
@@ -98,7 +98,7 @@ function refuseOld(project: string, old: string): string | undefined {
   return isTracked(project) ? 'git tracks it, so it came with the repository' : undefined;
 }
 
-/** More than the largest repositories have. */
+/** Larger than the index of the largest repositories. */
 const MAX_INDEX_BYTES = 512 * 1024 * 1024;
 
 /**

@@ -2,11 +2,11 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getErrorCode } from '../base/index.js';
 
-/** What Sluice keeps is for its user alone. */
+/** Sluice's files are accessible only to its user. */
 const MODE = 0o700;
 
 /**
- * Creates a folder and its missing parents, all for this user alone; an existing one is left unchanged. Not
+ * Creates a folder and its missing parents, accessible only to this user; an existing one is left unchanged. Not
  * `recursive: true` of `mkdir`: where a folder exists and nothing can be created in it (`/proc`), Node.js tries forever.
  *
  * @example
@@ -25,7 +25,7 @@ export async function makeFolder(path: string): Promise<void> {
 
 async function makeOne(path: string): Promise<void> {
   await mkdir(path, MODE).catch(async (error: unknown) => {
-    // Another process may have been faster.
+    // Another process may have created it first.
     const found = await stat(path).catch(() => undefined);
     if (found?.isDirectory() !== true) throw error;
   });

@@ -6,8 +6,8 @@ import { FileError, getErrorCode } from '../base/index.js';
 
 /*
  * A worker can write into its run folder, so a name there may be a link to somewhere else or a pipe that never ends.
- * Links are not followed and only regular files are opened. The folder of a file may be exchanged for a link at any moment,
- * too: on Linux it is opened first, and the file in it; elsewhere it is looked at before and after.
+ * Links are not followed and only regular files are opened. The folder of a file may also be replaced by a link at any
+ * moment: on Linux it is opened first, and the file relative to it; elsewhere it is checked before and after.
  */
 
 // Windows has neither; links there need rights that workers do not have.
@@ -32,7 +32,7 @@ export async function openForAppending(path: string): Promise<FileHandle> {
   return handle;
 }
 
-/** Makes a new file for writing; it is an error if the name is taken. */
+/** Creates a new file for writing; throws if the name is taken. */
 export async function openNew(path: string, mode = 0o666): Promise<FileHandle> {
   return open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, mode);
 }
@@ -96,7 +96,7 @@ function unsafeFolder(folder: string, cause?: unknown): FileError {
   return new FileError('UNSAFE_FILE', message, { cause });
 }
 
-/** Throws unless the path is a real folder: a link in its place would choose where files are written. */
+/** Throws unless the path is a real folder: a link in its place could redirect where files are written. */
 export async function requireOwnFolder(path: string): Promise<void> {
   if ((await lstat(path)).isDirectory()) return;
   throw unsafeFolder(path);
@@ -107,7 +107,7 @@ export async function readSmallFile(path: string, maxBytes: number): Promise<str
   const handle = await openForReading(path);
   if (handle === undefined) return undefined;
   try {
-    // One byte more than allowed is asked for, because a file may grow after its size was taken.
+    // Reads one byte more than allowed, because a file may grow after its size was checked.
     const buffer = Buffer.alloc(Math.min((await handle.stat()).size, maxBytes) + 1);
     let length = 0;
     for (;;) {

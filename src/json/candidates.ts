@@ -109,7 +109,7 @@ function* findAnywhere(
 }
 
 /**
- * Where the answer must be looked for: behind fences and in running text, objects before arrays, because `[1]` in prose is
+ * Where the answer must be looked for: after fences and in running text, objects before arrays, because `[1]` in prose is
  * seldom the answer. Only a reading shows where such a value ends. Values may overlap, and reading each to its end is not
  * linear: hence the budgets, in characters.
  */
@@ -136,7 +136,7 @@ function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettin
     // Counted apart: any number of `[INFO]` and `[1]` must not hide the one object.
     const found = text[start] === '[' ? arrays : objects;
     if (span !== undefined && first === undefined && found.length < most) {
-      // What was repaired with an eye on the text behind it must stand the test of being read alone.
+      // A value whose repair depended on the text after it must also be readable alone.
       const isFinal = reading.ok ? reading.repairs.length === 0 : 'value' in reading;
       found.push(foundCandidate(span, () => (isFinal ? reading : readSpan(text, span, settings))));
     }

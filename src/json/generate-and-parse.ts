@@ -113,7 +113,7 @@ export async function generateAndParse<T>(
     ...parsing
   } = options;
   if (![maxRetries, timeoutMs, backoffMs].every((count) => Number.isInteger(count) && count >= 0))
-    throw new SluiceError('INVALID_OPTION', 'maxRetries, timeoutMs and backoffMs must be whole numbers from 0');
+    throw new SluiceError('INVALID_OPTION', 'maxRetries, timeoutMs and backoffMs must be non-negative integers');
   checkOptions(parsing);
   checkSchema(schema);
   const usage: Record<string, number> = {};

@@ -1,24 +1,24 @@
 import { SluiceError } from '../base/index.js';
 
-/** A text or its bytes in UTF-8; what is missing counts as empty. */
+/** A text, or its bytes in UTF-8; `null` and `undefined` count as empty. */
 export type TextInput = string | Uint8Array | null | undefined;
 
-/** The rules to read by; `default` accepts whatever any of the others accepts. */
+/** The parsing rules; `default` accepts everything that any other profile accepts. */
 export type Profile = 'default' | 'generic' | 'tagged' | 'unified';
 
 /**
- * Brings a parsed value into the schema's shape before validation, for example by mapping field names. Runs in the
+ * Converts a parsed value to the shape that the schema expects before validation, for example by mapping field names. Runs in the
  * order given; one that throws ends the parse with `NORMALIZER_FAILED`.
  */
 export type Normalizer = (value: unknown) => unknown;
 
-/** Bounds on the work one text may cause. */
+/** Limits on the work that one text may cause. */
 export interface Limits {
-  /** Longest text read, in UTF-8 bytes at most. Default 64 MiB. */
+  /** Maximum length of the text, in UTF-8 bytes. Default 64 MiB. */
   readonly bytes?: number;
-  /** Deepest nesting of the value. Default 1000. */
+  /** Maximum nesting depth of the value. Default 1000. */
   readonly depth?: number;
-  /** Most candidates read. Default 256. */
+  /** Maximum number of candidates. Default 256. */
   readonly candidates?: number;
 }
 
@@ -27,24 +27,24 @@ export interface ParseOptions {
   readonly profile?: Profile;
   /** Accept a value that was cut off. Default false: it is an error, `TRUNCATED`. */
   readonly allowPartial?: boolean;
-  /** Bring near misses into the schema's shape; needs a schema from `sluice/json-schema`. Default false. */
+  /** Convert near misses to match the schema; needs a schema from `sluice/json-schema`. Default false. */
   readonly align?: boolean;
-  /** Take the first or the last candidate that passes, wherever it stands, instead of the default order. */
+  /** Select the first or the last candidate that passes, instead of the default order. */
   readonly prefer?: 'first' | 'last';
-  /** What to do if several values pass that differ: `warn` (default), or fail with `AMBIGUOUS`. */
+  /** What to do if several different values pass: `warn` (default), or fail with `AMBIGUOUS`. */
   readonly ambiguous?: 'warn' | 'fail';
   readonly normalizers?: readonly Normalizer[];
-  /** Says in messages whose output this was: `research/valuation`. */
+  /** Identifies the source of the output in messages: `research/valuation`. */
   readonly label?: string;
   readonly limits?: Limits;
-  /** `bigint`: integers a double cannot hold. `raw`: numbers a double cannot hold, as their source text. */
+  /** How to return numbers that a double cannot represent. `bigint`: such integers as bigints. `raw`: such numbers as source text. */
   readonly numbers?: 'double' | 'bigint' | 'raw';
   /** Warn about duplicate keys in valid JSON too; costs the fast path. Default false. */
   readonly detectDuplicates?: boolean;
 }
 
 const NUMBER = 'a number from 0';
-/** What each option may be: words, or a kind of value; `any` is not checked. */
+/** The allowed values of each option: a list of strings, or a type; `any` is not checked. */
 const OPTIONS: Readonly<Record<keyof ParseOptions, string>> = {
   profile: 'default|generic|tagged|unified',
   allowPartial: 'boolean',
@@ -58,7 +58,7 @@ const OPTIONS: Readonly<Record<keyof ParseOptions, string>> = {
   detectDuplicates: 'boolean',
 };
 
-/** Refuses options that do not exist or have a value they cannot have. */
+/** Rejects unknown options and invalid values. */
 export function checkOptions(options: object | null, known: Readonly<Record<string, string>> = OPTIONS): void {
   for (const [name, value] of Object.entries(options ?? { null: 0 })) {
     const allowed = Object.hasOwn(known, name) ? known[name] : undefined;
@@ -69,14 +69,14 @@ export function checkOptions(options: object | null, known: Readonly<Record<stri
   }
 }
 
-/** Nothing is more than `NaN`: as a limit it would be no limit at all. */
+/** Whether a value is of the allowed kind. `NaN` is not a number here: nothing compares as greater, so as a limit it would have no effect. */
 function isOfKind(value: unknown, allowed: string): boolean {
   if (allowed === NUMBER) return typeof value === 'number' && value >= 0;
   const kind = Array.isArray(value) ? 'list' : typeof value === 'string' ? value : typeof value;
   return allowed === 'any' || allowed.split('|').includes(kind);
 }
 
-/** The bounds in force: those given, and the defaults for the rest. */
+/** The effective limits: those given, with defaults for the rest. */
 export function resolveLimits(limits?: Limits): Required<Limits> {
   if (limits === undefined) return DEFAULTS;
   checkOptions(limits, { bytes: NUMBER, depth: NUMBER, candidates: NUMBER });

@@ -37,7 +37,7 @@ export interface ParseErrorDetails {
 }
 
 /**
- * A text that gave no value: the furthest any candidate came, with all attempts behind it.
+ * A text without a usable value: the failure of the candidate that got furthest, and all attempts.
  *
  * @example
  * const result = parse('{"line": 0}', schema)

@@ -21,10 +21,10 @@ import {
 } from './result.js';
 import type { AlignableSchema, Alignment, AlignmentChange, SchemaIssue } from './schema.js';
 
-/** The schema's answer. */
+/** The schema's verdict on a value. */
 export type CheckAnswer = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
 
-/** Brings a value into the schema's shape; only present if alignment is on. */
+/** Converts a value to match the schema; only present if alignment is on. */
 export type Aligner = AlignableSchema['~sluice'];
 
 /**
@@ -36,10 +36,10 @@ export type Aligner = AlignableSchema['~sluice'];
 const ROUNDS = ['as written', 'completed', 'aligned', 'completed and aligned', 'words', 'text'] as const;
 type Round = (typeof ROUNDS)[number];
 
-/** Candidates looked at behind a winner that may not be the only one. */
+/** How many candidates are examined after a winner that may not be the only one. */
 const MOST_RIVALS = 32;
 
-/** Characters between or before values that are searched for words about them. */
+/** How many characters between or before values are searched for words about them. */
 const LONGEST_WORDS = 160;
 /** Words between two values that make the later one count. */
 const CORRECTION =
@@ -47,7 +47,7 @@ const CORRECTION =
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
   /\b(?:e\.g|example|format|guess|instance|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式|~~$|\b(?:not|n't|never|previous|earlier|old|user)\b[^.:;\n]{0,40}$/i;
-/** The same, of a value behind another one. */
+/** The same, for a value that follows another one. */
 const AFTERTHOUGHT = /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$/i;
 const NO_ANSWER = labelPattern(
   'input|original|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|action|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|ejemplo|чернов|пример|例',
@@ -69,13 +69,13 @@ interface Search {
   readonly align: Aligner | undefined;
   /** What was repaired before the search. */
   readonly repairs: readonly Repair[];
-  /** Candidates of the first round, which later rounds look at again. */
+  /** Candidates of the first round, which later rounds examine again. */
   readonly seen: FoundCandidate[];
   readonly failed: FailedAttempt[];
   readonly rejected: RejectedValue[];
 }
 
-/** A candidate that was read: what became of its value, and what speaks against it. */
+/** A candidate that was read: its value, and the reason it was rejected, if any. */
 interface Attempted {
   readonly found: FoundCandidate;
   readonly reading: ReadValue;
@@ -84,12 +84,12 @@ interface Attempted {
   readonly objection: Details | undefined;
 }
 
-/** A part of the pipeline: asks its caller to check values, ends with what it found. */
+/** A part of the pipeline: yields values for its caller to check, and returns what it found. */
 type Checking<T> = Generator<unknown, T, CheckAnswer>;
 
 /**
- * The whole way from text to value, as a generator that asks its caller to check values, so that one pipeline serves
- * schemas that answer at once and those that answer later.
+ * The whole pipeline from text to value, as a generator that yields values for its caller to check, so that the same code
+ * serves synchronous and asynchronous schemas.
  */
 export function* runPipeline(
   given: TextInput,
@@ -101,13 +101,13 @@ export function* runPipeline(
   const raw = takeText(given, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
   const result = yield* searchText(raw, settings, align, options);
-  // What could be read is not made of noise.
+  // The text could be read, so there is no noise to remove.
   if (settings.profile !== 'default' || result.status !== 'failed' || result.error.code === 'SCHEMA_MISMATCH')
     return result;
   const clean = removeNoise(raw);
   const second = clean === raw ? result : yield* searchText(clean, settings, align, options, [repairAt('noise', 0)]);
   if (!second.ok) return result;
-  // Offsets in the clean text mean nothing in the one that was given.
+  // Offsets in the cleaned text do not apply to the original.
   return {
     ...second,
     repairs: second.repairs.map(({ kind }) => repairAt(kind, 0)),
@@ -116,7 +116,7 @@ export function* runPipeline(
   };
 }
 
-/** The search in one text, round by round. `repairs`: what was done to the text before. */
+/** Searches one text, round by round. `repairs`: what was done to the text before. */
 function* searchText(
   raw: string,
   settings: SearchSettings,
@@ -149,8 +149,8 @@ function aligns(round: Round): boolean {
 }
 
 /**
- * One round. The first one finds the candidates, and notes for later rounds and for the error what did not pass; later
- * ones look at the same again.
+ * One round. The first one finds the candidates, and records the failed ones for later rounds and for the error; later
+ * rounds examine the same candidates again.
  */
 function* searchRound(search: Search, round: Round): Checking<ParseResult<unknown> | undefined> {
   const { raw, settings, options, seen, failed, rejected } = search;
@@ -183,13 +183,13 @@ function* searchRound(search: Search, round: Round): Checking<ParseResult<unknow
       // It may be an envelope around the answer.
       if (objection.code === 'SCHEMA_MISMATCH') rejected.push({ value: reading.value, candidate: found });
     }
-    // There the first text that can be read decides.
+    // In this profile the first text that can be read decides.
     if (profile === 'unified') return undefined;
   }
   return undefined;
 }
 
-/** The value need not be the only one: notes where the first other one that passes stands, and takes the one that is meant. */
+/** Other values may pass too: records the offset of the first one, and chooses the value that was meant. */
 function* searchRivals(
   search: Search,
   first: Attempted,
@@ -231,14 +231,14 @@ function isDemoted(words: string): boolean {
   return DEMOTION.test(words) || NO_ANSWER.test(words);
 }
 
-/** Aligns, normalizes and checks the value of a candidate; undefined if it has none that the round takes. */
+/** Aligns, normalizes and checks the value of a candidate; undefined if it has none that this round accepts. */
 function* attempt(search: Search, found: FoundCandidate, round: Round): Checking<Attempted | undefined> {
   const { settings, align } = search;
   const reading = found.read();
   if (!reading.ok && !(completes(round) && 'value' in reading)) return undefined;
   const attempted = prepare(search, found, reading, round);
   if (attempted.objection !== undefined || !settings.hasSchema) return attempted;
-  // A cut word that could have become another one is as good as none.
+  // A truncated word that could have become a different one is not a usable value.
   const mayGoOn = !reading.ok && align?.mayGoOn?.(attempted.value, search.raw.slice(0, reading.end)) === true;
   const answer: CheckAnswer = mayGoOn ? { issues: [] } : yield attempted.value;
   if ('value' in answer) return { ...attempted, value: answer.value };
@@ -251,8 +251,8 @@ function* attempt(search: Search, found: FoundCandidate, round: Round): Checking
 }
 
 /**
- * The value without the item of a list that the text ended in, if all issues are about that one. What was closed is not unfinished, and
- * stays.
+ * The value without the unfinished list item at the end of a truncated text, if all issues are about that item. Items that were closed
+ * are kept.
  */
 function dropLastItem(value: unknown, issues: readonly SchemaIssue[], text: string): unknown {
   const copy = structuredClone(value);
@@ -273,7 +273,7 @@ function prepare(search: Search, found: FoundCandidate, reading: ReadValue, roun
   const { settings, options, align } = search;
   const { normalizers = [] } = options;
   const isKept = normalizers.length > 0 || align !== undefined || found.level > 0;
-  // The reading stays with the candidate: normalizers and schemas that change what they are given get a copy.
+  // The candidate keeps its parsed value: normalizers and schemas may mutate their input, so they get a copy.
   const own = isKept && isContainer(reading.value) ? structuredClone(reading.value) : reading.value;
   const { value: aligned, changes } = alignValue(search, found, own, round);
   let value = aligned;
@@ -300,18 +300,18 @@ function alignValue(search: Search, { start, end }: Candidate, value: unknown, r
 
 function noteUnreadable({ failed }: Search, { finder, start, read }: FoundCandidate): void {
   const reading = read();
-  // A text that is not even the beginning of a value is no attempt: it may just be prose.
+  // A text that does not even start like a value does not count as an attempt: it may just be prose.
   if (reading.ok || (!reading.plausible && reading.failure.code === 'SYNTAX')) return;
   const candidate = { finder, start, end: Math.max(reading.end, start) };
   failed.push({ ...describeUnreadable(reading.failure), candidate });
 }
 
-/** Another value of the same kind. */
+/** A different value of the same kind. */
 function isRival(value: unknown, winner: unknown): boolean {
   return Array.isArray(value) === Array.isArray(winner) && write(value) !== write(winner);
 }
 
-/** Equal values are written equally, whatever the order of their keys. */
+/** Serializes equal values to the same text, whatever the order of their keys. */
 function write(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     isContainer(part) && !Array.isArray(part)
@@ -322,7 +322,7 @@ function write(value: unknown): string {
   );
 }
 
-/** `rival`: offset of another candidate that passes too, with another value. */
+/** `rival`: offset of another candidate that also passes, with a different value. */
 function succeed(search: Search, winner: Attempted, rival?: number): ParseResult<unknown> {
   const { found, reading, value, changes } = winner;
   const candidate = placeCandidate(winner);
@@ -349,7 +349,7 @@ function placeCandidate({ found, reading }: Attempted): Candidate {
   return { finder, start, end: isOpen(found) ? reading.end : end };
 }
 
-/** Where it ends is for the reader to find out, and it need not be the only one. */
+/** The reader determines where it ends, and it may not be the only value. */
 function isOpen({ finder }: FoundCandidate): boolean {
   return finder === 'fence' || finder === 'prose';
 }

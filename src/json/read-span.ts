@@ -15,7 +15,7 @@ export interface SearchSettings {
   readonly hasSchema: boolean;
   readonly limits: Required<Limits>;
   readonly numbers: NonNullable<ParseOptions['numbers']>;
-  /** `JSON.parse` cannot answer what was asked for: our own reader takes its place. */
+  /** An option needs more than `JSON.parse` can report, so our own reader is used. */
   readonly needsOwnReader: boolean;
 }
 
@@ -34,7 +34,7 @@ export function resolveSettings(options: ParseOptions, hasSchema: boolean): Sear
   };
 }
 
-/** What the profiles mend that do not mend all slips of syntax. */
+/** The repairs of profiles that do not repair all syntax errors. */
 const REPAIRS: Readonly<Partial<Record<Profile, RepairSet>>> = {
   generic: repairSets.none,
   unified: repairSets.controlCharacters,
@@ -42,19 +42,19 @@ const REPAIRS: Readonly<Partial<Record<Profile, RepairSet>>> = {
 
 type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'>;
 
-/** Reads a span in the way its finder and the profile ask for. */
+/** Reads a span as its finder and the profile require. */
 export function readSpan(text: string, span: Span, settings: SearchSettings): Reading {
   const { start, end, finder } = span;
   if (finder === 'tag') return readTag(text, span, settings);
   if (settings.repairs !== repairSets.syntax) {
     const reading = readBlock(text, start, end, settings);
-    // What begins with a bracket was meant as JSON, however early a reader that repairs nothing gives up.
+    // Text that begins with a bracket was meant as JSON, however early a reader without repairs gives up.
     return reading.ok ? reading : { ...reading, plausible: /^\s*[[{]/.test(text.slice(start, end)) };
   }
   if (finder === 'fence') return readFence(text, start, end, settings);
   if (finder === 'prose') return readOpen(text, start, end, settings);
   if (finder === 'ndjson') return readBlock(text, start, end, settings, settings.repairsInProse);
-  // The whole text is known to be no valid JSON.
+  // The whole text is already known not to be valid JSON.
   return span.untouched ? readBroken(text, 0, settings, settings.repairs) : readBlock(text, start, end, settings);
 }
 
@@ -62,15 +62,15 @@ export function readSpan(text: string, span: Span, settings: SearchSettings): Re
 export interface ProseReading {
   readonly reading: Reading;
   readonly next: number;
-  /** How far the text was looked through. */
+  /** How far the text was scanned. */
   readonly seen: number;
   /** The span of the value; undefined if there is none. */
   readonly span: Span | undefined;
 }
 
 /**
- * Reads what begins at a bracket in running text, where `first` is what reading it gave before. What stands inside a value
- * is not looked at again, even if the value cannot be read: a part would pass for the whole.
+ * Reads what begins at a bracket in running text, where `first` is what reading it gave before. The inside of a value
+ * is not searched again, even if the value cannot be read: a part could be mistaken for the whole.
  */
 export function readProse(
   text: string,
@@ -86,16 +86,16 @@ export function readProse(
     const { end } = reading;
     return { reading, next: end, seen: end, span: isProse ? undefined : { ...span, end } };
   }
-  // What begins with a quote is a value, even if it ends before its first colon.
+  // Text that begins with a quote is a value, even if it ends before its first colon.
   if (!reading.plausible && !/^.\s{0,64}["']/.test(text.slice(start, start + 99)))
     return { reading, next: start + 1, seen: reading.end, span: undefined };
   const end = reading.failure.code === 'SYNTAX' ? new BracketWalker(text, start).findEnd(limit) : -1;
-  // What goes on behind it, up to a blank line, is a part of it too.
+  // Text that follows it, up to a blank line, belongs to it too.
   const next = /^[\s}\]]*,\s*["'{[]/.test(text.slice(end, end + 99)) ? text.indexOf('\n\n', end) : end;
   return { reading, next, seen: Math.max(reading.end, end), span: { ...span, end: end === -1 ? limit : end } };
 }
 
-/** `{}`, `a[0]` and `[1, 2]` in the middle of a sentence. Behind a colon, or at the beginning of a line, they are answers. */
+/** `{}`, `a[0]` and `[1, 2]` in the middle of a sentence. After a colon, or at the beginning of a line, they are answers. */
 function isNoAnswer(text: string, start: number, value: unknown): boolean {
   const before = text.slice(Math.max(0, start - 40), start);
   const isArray = Array.isArray(value);
@@ -117,32 +117,32 @@ function readBlock(
   return readStrict(block, start, settings) ?? readBroken(block, start, settings, repairs);
 }
 
-/** Reads one value and nothing else that is no valid JSON. */
+/** Reads a span that is one value but not valid JSON. */
 function readBroken(block: string, offset: number, settings: SearchSettings, repairs: RepairSet): Reading {
   return readValue(block, offset, cautiousPolicy(settings, repairs, true));
 }
 
-/** Reads a value that begins at `start`; where it ends is for the reader to find out. */
+/** Reads a value that begins at `start`; the reader determines where it ends. */
 function readOpen(text: string, start: number, limit: number, settings: SearchSettings): Reading {
   const policy = cautiousPolicy(settings, settings.repairsInProse, false);
   const reading = readValue(text.slice(start, limit), start, policy);
-  // Where structure goes on behind the value, it ended too early; where its end was guessed, it takes less to say so.
+  // If JSON structure follows the value, it ended too early; if its end was guessed, weaker evidence is enough.
   const guessed = reading.ok && reading.repairs.some(({ kind }) => /quote$|missing_bracket/.test(kind));
   const goesOn = guessed ? /^[\s}\]]*["',:]/ : /^[\s}\]]*,\s*"[^"\n]*"\s*[:\]"]/;
   if (!reading.ok || !goesOn.test(text.slice(reading.end, reading.end + 99))) return reading;
   return refused('SYNTAX', 'unclear end', reading.end, reading.end);
 }
 
-/** Behind a fence valid JSON up to the next one; otherwise as far as the reader reads. */
+/** After an opening fence: valid JSON up to the next fence; otherwise as far as the reader gets. */
 function readFence(text: string, start: number, end: number, settings: SearchSettings): Reading {
   const [block = ''] = text.slice(start, end).split('```', 1);
   const strict = readStrict(block.trimEnd(), start, settings);
   if (strict?.ok === true) return strict;
   const reading = readOpen(text, start, end, settings);
-  // What is cut ends with its fence: the text behind it is no part of a string without an end.
+  // A truncated value ends at its fence: text after the fence is not part of an unterminated string.
   if (reading.ok || !/\n[ \t]*$/.test(block)) return reading;
   const inside = readOpen(text, start, start + block.trimEnd().length, settings);
-  // Its end stays that of the longer reading, which a search must count.
+  // Keep the end of the longer reading, so that the search continues after it.
   return 'value' in inside ? { ...inside, end: reading.end } : reading;
 }
 
@@ -158,13 +158,13 @@ function readTag(text: string, { start, end, lastClose = end }: Span, settings: 
   return isBetter ? { ...inner, repairs: [repairAt('extracted', bracket), ...inner.repairs] } : reading;
 }
 
-/** The fast way: what `JSON.parse` accepts is taken unchanged. Undefined if it is not valid JSON. */
+/** The fast path: what `JSON.parse` accepts is used unchanged. Undefined if it is not valid JSON. */
 export function readStrict(block: string, offset: number, settings: ReadSettings): Reading | undefined {
   if (settings.needsOwnReader) {
     const reading = readValue(block, offset, cautiousPolicy(settings, repairSets.none, true));
     return reading.ok ? reading : undefined;
   }
-  // Much cheaper than the error that prose would be answered with.
+  // Much cheaper than letting `JSON.parse` throw on prose.
   if (!/^\s*["[{\d\-tfn]/.test(block)) return undefined;
   let value: unknown;
   try {

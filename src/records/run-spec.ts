@@ -4,11 +4,11 @@ import type { Normalizer, StandardSchema } from '../json/index.js';
 import { approvalRulesSchema } from './approval-rule.js';
 import { engineNameSchema } from './run-engine.js';
 
-/** Longer prompts belong in a file of the working folder. */
+/** Longer prompts belong in a file in the working folder. */
 const PROMPT_LENGTH = 16 * 1024 * 1024;
 
 const word = { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]*$' } as const;
-/** Timers count no further than 24 days. */
+/** Node.js timers cannot exceed 24 days. */
 const seconds = { type: 'number', exclusiveMinimum: 0, maximum: 2_000_000 } as const;
 const bound = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 
@@ -21,7 +21,7 @@ const limitsSchema = object(
     idle_s: seconds,
     /** Time for a person to answer a question; the other two clocks stop meanwhile. */
     wait_s: seconds,
-    /** How long a process is kept that waits for a person; then it is ended, and resumed with the answer. */
+    /** How long a process that waits for a person is kept; then it is ended, and resumed with the answer. */
     hold_s: seconds,
     output_bytes: bound,
     line_bytes: bound,
@@ -35,7 +35,7 @@ const limitsSchema = object(
   },
 );
 
-/** The words of a spec that lists and forms use too. */
+/** The enumerated values of a spec, shared with lists and forms. */
 export const runMode = oneOf(['auto', 'interactive']);
 export const runPermissions = oneOf(['safe', 'workspace', 'bypass', 'ask']);
 export const sandboxUse = oneOf(['auto', 'required', 'off']);
@@ -62,7 +62,7 @@ export const storedRunSpec = {
     engine: engineNameSchema,
     /** For `command`: the engine that reads what the program prints; plain text by default. */
     reads: engineNameSchema,
-    /** A session of the engine that exists already: the run begins by resuming it. */
+    /** An existing session of the engine; the run begins by resuming it. */
     session: { type: 'string', pattern: '^[A-Za-z0-9][\\w.:-]{0,199}$' },
     /** What the agent is asked; for `command` it goes to the program's input. */
     prompt: { type: 'string', maxLength: PROMPT_LENGTH },
@@ -86,7 +86,7 @@ export const storedRunSpec = {
     permissions: runPermissions,
     /** For `permissions: ask`: which tools are allowed or denied without a question. First match wins, after those of the configuration. */
     approvals: approvalRulesSchema,
-    /** `auto` (default): with bubblewrap, where it works. `required`: not without it. `off`: without. */
+    /** `auto` (default): with bubblewrap, where it works. `required`: fail if it does not work. `off`: no sandbox. */
     sandbox: sandboxUse,
     /** In the sandbox: `host` (default) the network of the machine, `none`, or a list of hosts that a proxy passes. */
     network: sandboxNetwork,
@@ -99,7 +99,7 @@ export const storedRunSpec = {
     cache: { enum: [true, false, 'refresh'] },
     /** `same-host`: when its worker is lost, another one on that host resumes its session; without it the run ends. */
     resume: { const: 'same-host' },
-    /** How often a failed contract is sent back with what was wrong; 0 by default. */
+    /** How often rejected output is sent back to the agent with the errors; 0 by default. */
     max_retries: { type: 'integer', minimum: 0, maximum: 100 },
     model: word,
     /** Captures through a terminal instead of pipes; `beside`: through both. */

@@ -9,16 +9,16 @@ const issueRef = { type: 'string', maxLength: ISSUE_REF_LENGTH, pattern: ISSUE_R
 // Fits into one environment variable, whatever the alphabet: 30,000 characters are at most 120,000 bytes of 131,072.
 export const INSTRUCTIONS_LENGTH = 30_000;
 
-/** What a worker and its type are called: orders, wrappers and configuration take the same names. */
+/** The name of a worker or worker type; the same in orders, wrappers and configuration. */
 export const WORKER_NAME = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' } as const;
 
-/** What a request may be called, so that it can be sent again: one for an order, one for a run. */
+/** An id that makes a request safe to repeat: one per order or run. */
 export const REQUEST_ID = { ...line, maxLength: 200 } as const;
 
 /** Names a run, and the folders that belong to it. */
 const RUN_FOLDER = { type: 'string', maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9-]*$' } as const;
 
-/** How many runs one race has at most. */
+/** Maximum number of runs in a race. */
 const MAX_RUNNERS = 8;
 
 const fields = {

@@ -9,7 +9,7 @@ import type { RunFolderWarning } from './run-folder-error.js';
 import { AUDIT_FOLDER, attemptFileName, parseAttempt, RUN_LOGS } from './file-names.js';
 import type { AttemptFile, RunLog } from './file-names.js';
 
-/** A run folder that is there, and where its files are. */
+/** An existing run folder, and where its files are. */
 export interface RunFolder {
   /** The folder that holds the files: `.audit` in the run folder, or the folder itself. */
   readonly auditFolder: string;
@@ -19,7 +19,7 @@ export interface RunFolder {
   logPath(log: RunLog): string;
   /** The attempts that left output or a meta, from the first. */
   attempts(): Promise<number[]>;
-  /** The meta of an attempt; empty if it is missing, without fields of a wrong shape. */
+  /** The meta of an attempt, without invalid fields; empty if it is missing. */
   meta(attempt: number, warn?: (warning: RunFolderWarning) => void): Promise<AttemptMeta>;
 }
 
@@ -51,7 +51,7 @@ export async function openRunFolder(dir: string): Promise<RunFolder> {
         warn?.({
           code: 'META_IGNORED',
           attempt,
-          message: `${path}: ignored ${ignored.join(', ')}: not of the right shape.`,
+          message: `Ignored invalid fields in ${path}: ${ignored.join(', ')}.`,
         });
       }
       return meta;
@@ -100,13 +100,13 @@ async function listAttempts(auditFolder: string): Promise<number[]> {
   return [...attempts].toSorted((a, b) => a - b);
 }
 
-/** A name for a folder, and nothing that leads out of it. */
+/** A plain folder name: no separators, no `..`. */
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** Where the folder of a run is; throws `INVALID_RUN_ID` for what can be none. */
+/** The path of a run's folder; throws `INVALID_RUN_ID` for an invalid id. */
 export function runFolderPath(data: string, runId: string): string {
   if (!RUN_ID.test(runId)) {
-    const message = `${JSON.stringify(runId.slice(0, 128))} cannot be the id of a run: give letters, digits, dots and dashes.`;
+    const message = `Invalid run id ${JSON.stringify(runId.slice(0, 128))}. Use letters, digits, dots, underscores and dashes.`;
     throw new SluiceError('INVALID_RUN_ID', message);
   }
   return join(data, 'runs', runId);

@@ -15,15 +15,15 @@ import type { RunFolder } from './open-run-folder.js';
 import { translateFolder } from './translate-run-folder.js';
 import type { TranslateOptions } from './translate-run-folder.js';
 
-/** What came of rebuilding the events of a run folder from its bytes. */
+/** The outcome of rebuilding the events of a run folder from its bytes. */
 export type ReplayResult =
-  /** `captured`: how many streams are what the store says was captured; absent without that. */
+  /** `captured`: how many streams match the record in the store; absent without such a record. */
   | {
       readonly status: 'same';
       readonly compared: Readonly<Partial<Record<RunLog, number>>>;
       readonly captured?: number;
     }
-  /** A stream is not what was captured: somebody changed its file after the run. */
+  /** A stream differs from what was captured: its file was changed after the run. */
   | { readonly status: 'altered'; readonly altered: AlteredStream }
   | { readonly status: 'different'; readonly difference: LogDifference }
   /**
@@ -39,7 +39,7 @@ export type ReplayResult =
     }
   | { readonly status: 'nothing_stored' };
 
-/** A file that is not what was captured. `found` is undefined if it is missing. */
+/** A file that differs from what was captured. `found` is undefined if it is missing. */
 export interface AlteredStream {
   readonly file: string;
   readonly captured: Pick<StreamDigest, 'bytes' | 'sha256'>;
@@ -52,7 +52,7 @@ export interface ReplayOptions extends Pick<TranslateOptions, 'engine' | 'engine
   readonly captured?: readonly StreamDigest[] | undefined;
 }
 
-/** The first row that is not what the bytes say; a side that has no such row is undefined at the empty path. */
+/** The first stored row that differs from the rebuilt one; a side without that row is undefined at the empty path. */
 export interface LogDifference extends Difference {
   /** The log's file name. */
   readonly log: string;
@@ -163,10 +163,10 @@ async function findOlderVersion(stored: ReadonlyMap<RunLog, StoredLog>): Promise
 
 const OLDER = /^(?:rasp|fcmp)\/1\.0$/u;
 
-/** Differences that are listed; the others are counted. */
+/** How many differences are listed; the rest are only counted. */
 const MAX_DIFFERENCES = 100;
 
-/** Stored rows that are looked through for the partner of a rebuilt one. */
+/** How many stored rows are searched for the counterpart of a rebuilt one. */
 const MAX_AHEAD = 64;
 
 /** Compares rows of two versions: by type and bytes, since one version may have events that the other has not. */
@@ -263,7 +263,7 @@ async function compare(rows: readonly Row[], stored: Map<RunLog, StoredLog>): Pr
   return undefined;
 }
 
-/** A row that is stored and that the bytes do not say. */
+/** A stored row that the bytes do not produce. */
 async function firstLeftOver(stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
   for (const [log, other] of stored) {
     const row = await nextRow(other);

@@ -15,14 +15,14 @@ import type { RunFolder } from './open-run-folder.js';
 export interface TranslateOptions {
   /** The engine that printed the bytes, or `auto`; by default the one the meta names. */
   readonly engine?: EngineName | 'auto' | (string & {});
-  /** Engines beside the built-in ones, for folders of runs that used them. */
+  /** Engines in addition to the built-in ones, for folders of runs that used them. */
   readonly engines?: readonly Engine[] | undefined;
   /** Only this attempt; by default all. */
   readonly attempt?: number;
   /** Waits for what is still to come, until the meta says that the attempt has ended or this signal aborts. */
   readonly follow?: AbortSignal;
   readonly onWarning?: (warning: RunFolderWarning) => void;
-  /** Called after the events of an attempt in which something unknown was met. */
+  /** Called after the events of an attempt that contained unknown types or fields. */
   readonly onDrift?: (summary: DriftSummary) => void;
 }
 
@@ -33,8 +33,8 @@ interface Handover {
 }
 
 /**
- * Translates the recorded bytes of a run into events, from the first attempt to the last. Nothing is kept in memory but
- * what is open, so a log may be of any length.
+ * Translates the recorded bytes of a run into events, from the first attempt to the last. Only unfinished items are kept
+ * in memory, so a log may be of any length.
  *
  * @example
  * for await (const { protocol, event } of translateRunFolder('runs/01J…')) console.log(protocol, event.seq)
@@ -44,7 +44,7 @@ export async function* translateRunFolder(dir: string, options: TranslateOptions
   for await (const events of translateFolder(folder, options)) for (const emitted of events) yield emitted;
 }
 
-/** The same for a folder that is open, in lists of the events that came together: waiting costs, per event, too much. */
+/** The same for an open folder, in batches: awaiting every single event would be too slow. */
 export async function* translateFolder(folder: RunFolder, options: TranslateOptions): AsyncGenerator<Emitted[]> {
   await checkAttempt(folder, options);
   let handover: Handover = { fcmpSeq: 0, sessionId: null };

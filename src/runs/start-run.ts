@@ -48,7 +48,7 @@ export interface Run {
   cancel(reason?: string): Promise<void>;
   /**
    * Leaves a run that waits for an answer: its process is ended and `result` has the code `RUN_DETACHED`, but the run has
-   * not ended; `resumeRun` goes on with it. False, without any effect, if it does not wait or its engine cannot resume.
+   * not ended; `resumeRun` continues it. Returns false, without any effect, if it is not waiting or its engine cannot resume.
    */
   detach(): Promise<boolean>;
 }
@@ -67,8 +67,8 @@ export function startRun(spec: RunSpec, ports: RunPorts = {}): Run {
 }
 
 /**
- * Goes on with a run that was left: detached, or its process was killed. Its questions are open again when this resolves; a run
- * that was at work goes on with its next attempt. Rejects with `RUN_NOT_RESUMABLE` if it has ended.
+ * Continues a run that was detached or whose process was killed. Its questions are open again when this resolves; a run
+ * that was executing continues with its next attempt. Rejects with `RUN_NOT_RESUMABLE` if it has ended.
  *
  * @example
  * const run = await resumeRun('01J…', spec)
@@ -136,11 +136,11 @@ async function runToResult(
   } catch (error) {
     recovery?.onFailure(error);
     if (isSluiceError(error) && error.code === 'RUN_DETACHED') {
-      logger.info('run left while it waits', fields);
+      logger.info('run detached while waiting', fields);
       feed.end();
       return failedResult(error.code, error.message);
     }
-    // The folder or the log is broken: no event can be written, so only the result says it.
+    // The folder or the log is broken: no event can be written, so only the result reports it.
     const failure = asStorageFailure(error);
     logger.error('run failed', { ...fields, code: failure.code, error: failure.message });
     feed.end(failure);

@@ -20,24 +20,24 @@ import { SandboxError } from './sandbox-error.js';
 /** What a sandboxed program may reach: everything, nothing, or hosts by HTTP and HTTPS through a proxy. */
 export type SandboxNetwork = 'host' | 'none' | readonly string[];
 
-/** Folders beside the usual ones; paths are absolute. */
+/** Folders in addition to the default ones; paths are absolute. */
 export interface SandboxFolders {
   readonly read?: readonly string[];
   readonly write?: readonly string[];
-  /** Is the home instead of an empty one, and persists. */
+  /** Used as the home folder instead of an empty one; it persists. */
   readonly home?: string;
 }
 
 /** A program to be sandboxed. Folders are absolute and without links. */
 export interface SandboxRequest {
   readonly command: readonly [string, ...string[]];
-  /** Words of the command that the caller chose: what they name is shown. Never an agent's or a prompt. */
+  /** Arguments chosen by the caller: the files they name are mounted. Never text from an agent or a prompt. */
   readonly named: readonly string[];
   readonly workdir: string;
   readonly env: Readonly<Record<string, string>>;
   /** The run folder, which the program may write to. */
   readonly runDir: string;
-  /** Not to be seen, wherever they are. */
+  /** Paths that stay hidden, wherever they are. */
   readonly hidden: readonly string[];
   readonly states: readonly StateFolder[];
   readonly network: SandboxNetwork;
@@ -51,11 +51,11 @@ export interface Sandbox {
   readonly env: Readonly<Record<string, string>>;
   /** Open files that bubblewrap reads; they are its descriptors from 3 on. */
   readonly descriptors: readonly number[];
-  /** To be called when the program has ended, or was not started. */
+  /** Call this when the program has ended or was not started. */
   close(): Promise<void>;
 }
 
-/** What is written to memory is bounded: private homes and temporary folders. */
+/** Size limits of the in-memory file systems: private homes and temporary folders. */
 const PRIVATE_BYTES = 1024 * 1024 * 1024;
 const SHARED_MEMORY_BYTES = 256 * 1024 * 1024;
 const FIRST_DESCRIPTOR = 3;
@@ -71,12 +71,12 @@ const FILE_VARIABLES = [
   'GIT_SSL_CAINFO',
   'GOOGLE_APPLICATION_CREDENTIALS',
 ];
-/** Proxies of the machine cannot be reached from inside, ours takes their place. */
+/** The machine's proxies cannot be reached from inside, so ours replaces them. */
 const PROXY_VARIABLES = ['ALL_PROXY', 'all_proxy'];
 
 /**
- * Prepares a sandbox for one process: collects what it shows, opens the files and the proxy it needs. Throws `SandboxError`
- * where this run cannot have one.
+ * Prepares a sandbox for one process: collects its mounts, opens the files and the proxy it needs. Throws `SandboxError`
+ * if this run cannot be sandboxed.
  */
 export async function openSandbox(
   support: Extract<SandboxSupport, { works: true }>,
@@ -139,7 +139,7 @@ export async function openSandbox(
   }
 }
 
-/** What every sandbox has; made before the folders, which may lie inside. */
+/** The mounts of every sandbox; created before the folders, which may be inside them. */
 const BASE: readonly string[] = [
   '--hostname sluice --proc /proc --dev /dev',
   `--perms 1777 --size ${SHARED_MEMORY_BYTES} --tmpfs /dev/shm --remount-ro /dev`,
@@ -152,7 +152,7 @@ function findHome(env: Readonly<Record<string, string>>): string {
   return isAbsolute(home) && home !== '/' && !isInSystem(home) && !home.startsWith('/dev') ? home : '/home/agent';
 }
 
-/** A working folder that has everything in it leaves nothing to protect. */
+/** A working folder that contains everything, such as `/`, leaves nothing to protect. */
 function refuseBroadFolder({ workdir, hidden }: SandboxRequest, home: string): void {
   if (isBroad(workdir, home) || isBroad(workdir, homedir())) {
     throw new SandboxError(
@@ -194,8 +194,8 @@ async function listMounts(
 }
 
 /**
- * Leaves out what lies behind a link in a folder that is shown: inside, the link leads where it leads, and the mount would be
- * made there. What it leads to is shown by itself, if it is to be.
+ * Skips paths that go through a link in a mounted folder: inside the sandbox the link is followed, and the mount would be
+ * created at its target. The target has its own mount if it should be visible.
  */
 async function dropUnreachable(mounts: readonly Mount[]): Promise<Mount[]> {
   const isShown = (mount: Mount): boolean =>

@@ -11,12 +11,12 @@ export type SandboxSupport =
       /** Where bubblewrap is. */
       readonly program: string;
       readonly version: string;
-      /** Whether it can take the network away. */
+      /** Whether it can isolate the network. */
       readonly closesNetwork: boolean;
     }
   | { readonly works: false; /** Half a sentence that says what to do. */ readonly reason: string };
 
-/** The namespaces of every sandbox; the network's is added where it is to be closed. */
+/** The namespaces of every sandbox; a network namespace is added if network access is restricted. */
 export const NAMESPACES: readonly string[] = [
   '--unshare-user',
   '--unshare-pid',
@@ -28,8 +28,8 @@ export const NAMESPACES: readonly string[] = [
 ];
 
 /**
- * To root bubblewrap would leave its capabilities, with which every mount can be changed; and root without them could make no
- * further namespaces, which agents with sandboxes of their own need. So inside root is another user, one that has a name.
+ * bubblewrap would leave root its capabilities, with which every mount can be changed; and root without them could not create
+ * nested namespaces, which agents with their own sandbox need. So root is mapped to another user inside, one that has a name.
  */
 function leaveRoot(): readonly string[] {
   if (process.getuid?.() !== 0) return [];
@@ -45,14 +45,14 @@ function readUsers(): string {
   }
 }
 
-/** A sandbox is made in milliseconds; only a broken machine takes longer. */
+/** Creating a sandbox takes milliseconds; only a broken machine takes longer. */
 const PROBE_MS = 10_000;
 const MIN_VERSION = [0, 7];
 
 const probes = new Map<string, Promise<SandboxSupport>>();
 
 /**
- * Finds out whether bubblewrap works here, by making a sandbox with everything that one needs. Once per process and program.
+ * Checks whether bubblewrap works here, by creating a sandbox that uses every required feature. Runs once per process and program.
  *
  * @example
  * const support = await probeSandbox();

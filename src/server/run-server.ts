@@ -17,18 +17,18 @@ export interface RunningServer {
   readonly server: SluiceServer;
   /**
    * Shuts down gracefully: refuses new work, lets the worker finish (after `graceMs` the rest is stopped: such orders go to
-   * a person, such runs end as canceled), closes streams and connections. Reading works until then.
+   * a person, such runs end as canceled), closes streams and connections. Read requests are served until then.
    */
   readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>;
 }
 
 /** The options of {@link runServer}; the console is the package's own by default. */
 export interface RunServerOptions extends ServerOptions {
-  /** 0 takes any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
   /** The worker of this process, if it has one. */
   readonly worker?: Pick<Worker, 'stop'>;
-  /** How people are called when something begins to wait for them. */
+  /** How people are notified when something starts to wait for them. */
   readonly notify?: Pick<NotifyOptions, 'post' | 'consoleUrl'>;
 }
 

@@ -15,7 +15,7 @@ export class ThreadError extends Error {
   }
 }
 
-/** Performs tasks outside of the event loop. */
+/** Runs tasks in threads, so that they do not block the event loop. */
 export interface ThreadPool<Task, Reply> {
   /** Throws {@link ThreadError}, or what the task threw. Callers, named by `key`, take turns and share the queue. */
   run(task: Task, key: string): Promise<Reply>;
@@ -29,9 +29,9 @@ interface ThreadPoolOptions {
   readonly threads: number;
   /** How many tasks may wait; more are refused. One key may have half of them. */
   readonly queue: number;
-  /** A task that takes longer ends with its thread. */
+  /** A task that takes longer is stopped by ending its thread. */
   readonly taskMs: number;
-  /** The heap of a thread. */
+  /** Heap limit of a thread. */
   readonly memoryMb: number;
 }
 

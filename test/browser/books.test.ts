@@ -198,6 +198,6 @@ describe('the workers', () => {
       const { items } = (await answer.json()) as { items: object[] };
       await asked.fulfill({ json: { items: items.map((item) => ({ ...item, state: 'gone' })), next_cursor: null } });
     });
-    await page.getByText('No worker is alive').waitFor();
+    await page.getByText('No worker is running').waitFor();
   });
 });

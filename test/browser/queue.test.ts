@@ -190,7 +190,7 @@ describe('the queue', () => {
 
   it('says that an entry of the address waits no longer', async () => {
     const page = await openWith([], '/inbox?entry=gone');
-    await page.getByText('This entry waits no longer').waitFor();
+    await page.getByText('This entry is no longer waiting').waitFor();
     await page.goto(new URL('/inbox', page.url()).href);
     await page.getByText('Nothing waits for you').waitFor();
     expect(await page.title()).toBe('Inbox · Sluice');
@@ -231,7 +231,7 @@ describe('without a worker', () => {
     const { page } = await house.open('/workbench');
     await page.route('**/v1/workers', async (route) => route.fulfill({ json: { items: [], next_cursor: null } }));
     await page.goto(new URL('/runs', page.url()).href);
-    await page.getByText('No worker is alive.').waitFor();
+    await page.getByText('No worker is running.').waitFor();
     expect(await findViolations(page)).toEqual([]);
   });
 });

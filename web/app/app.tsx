@@ -35,7 +35,7 @@ export function App() {
         {who.state === 'loading' ? <Loading /> : null}
         {who.state === 'signed-out' ? <SignIn /> : null}
         {who.state === 'unreachable' ? (
-          <Notice tone="bad" title="The server does not answer" action={{ label: 'Try again', run: loadSession }}>
+          <Notice tone="bad" title="The server is not responding" action={{ label: 'Try again', run: loadSession }}>
             {who.failure.message}
           </Notice>
         ) : null}
@@ -52,7 +52,7 @@ export function App() {
 function NoWorker() {
   return (
     <div class="no-worker" role="alert">
-      <strong>No worker is alive.</strong> Queued runs and orders wait. <a href="/workers">Workers</a>
+      <strong>No worker is running.</strong> Queued runs and orders wait. <a href="/workers">Workers</a>
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { FromSchema } from '../../base/index.js';
 /** What every entry has. `id` stays the same while it waits. */
 const common = { id: name, at: timestamp, text };
 
-/** The run whose agent stands still. */
+/** The run whose agent is waiting. */
 const ofRun = { run: name, engine: name, task: text, issue_ref: orNull(name), interaction_id: name };
 
 /** What waits for a person, oldest first within each kind. */

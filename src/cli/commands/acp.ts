@@ -29,7 +29,7 @@ type AcpFlags = ContextFlags &
 export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('acp'))
     .description('serve an editor over the Agent Client Protocol: every prompt is a run of an engine')
-    .requiredOption('--engine <name>', 'agent that works: a built-in engine, or one of the configuration')
+    .requiredOption('--engine <name>', 'agent to run: a built-in engine, or one from the configuration')
     .option('--schema <file>', 'JSON Schema (draft 2020-12) that every answer must match')
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
     .option('--allow-partial', 'accept a truncated value')
@@ -40,7 +40,7 @@ export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitC
         'mode of a new session (default: ask where the engine can, else safe)',
       ).choices(['safe', 'workspace', 'bypass', 'ask']),
     )
-    .option('--model <name>', 'model of the agent')
+    .option('--model <name>', 'model for the agent to use')
     .addOption(new Option('--max-retries <n>', 'retries after an invalid answer').argParser(parseCount))
     .addOption(new Option('--timeout <seconds>', 'stop a prompt after this time').argParser(parseSeconds))
     .option('--env <names...>', 'environment variables to pass; OPENAI_* is a pattern')

@@ -64,7 +64,7 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
 async function findCaptured(dir: string, flags: ReplayFlags, io: CommandIo): Promise<RunResult['captured']> {
   const config = await loadCommandConfig(flags, io).catch(async (error: unknown) => {
     if (!isSluiceError(error) || error.code !== 'CONFIG_NOT_TRUSTED') throw error;
-    await io.stderr.write(formatLine(`${error.message} The bytes are not compared with the database.`));
+    await io.stderr.write(formatLine(`${error.message} The bytes were not compared with the database.`));
     return undefined;
   });
   if (config === undefined || isMissing(config.database)) return undefined;

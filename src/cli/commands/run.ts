@@ -21,7 +21,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .command('run')
     .description('run an agent, follow it live and validate its answer')
     .argument('[words...]', 'prompt; for engine command: -- PROGRAM ARGS')
-    .requiredOption('--engine <name>', 'agent to run: a built-in engine, or one of the configuration')
+    .requiredOption('--engine <name>', 'agent to run: a built-in engine, or one from the configuration')
     .option('--reads <engine>', 'for engine command: the engine whose output the program prints')
     .option('--session <id>', 'session of the engine to resume instead of starting a new one')
     .option('--schema <file>', 'JSON Schema (draft 2020-12) for the answer')
@@ -38,14 +38,17 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
       ]),
     )
     .addOption(
-      new Option('--sandbox <use>', 'run it in a sandbox of bubblewrap (default: auto)').choices([
+      new Option('--sandbox <use>', 'run the agent in a bubblewrap sandbox (default: auto)').choices([
         'auto',
         'required',
         'off',
       ]),
     )
-    .option('--network <hosts...>', 'what it may reach in a sandbox: host, none, or names of hosts (default: host)')
-    .option('--model <name>', 'model of the agent')
+    .option(
+      '--network <hosts...>',
+      'network access in the sandbox: host (unrestricted), none, or host names (default: host)',
+    )
+    .option('--model <name>', 'model for the agent to use')
     .addOption(new Option('--max-retries <n>', 'retries after an invalid answer').argParser(parseCount))
     .addOption(new Option('--timeout <seconds>', 'stop the run after this time').argParser(parseSeconds))
     .addOption(
@@ -57,7 +60,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .option('--env <names...>', 'environment variables to pass; OPENAI_* is a pattern')
     .option('--cache', 'reuse the result of an identical earlier run')
     .option('--terminal', 'capture through a terminal instead of pipes')
-    .option('--terminal-beside', 'capture pipes and a terminal, which fills in what stdout lost')
+    .option('--terminal-beside', 'capture both pipes and a terminal; the terminal fills gaps in stdout')
     .option('--watch-json', 'print FCMP events as JSON lines on stderr instead of text')
     .option('--data <dir>', 'folder of run folders (default: one per project in your data directory)')
     .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')

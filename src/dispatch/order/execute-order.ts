@@ -39,7 +39,7 @@ export interface OrderHold {
 export const EXIT_UNKNOWN = { exitCode: null, signal: null } as const;
 
 /**
- * Executes a claimed order: prepares its run folder, runs its agent, and settles it with what came of that. Where the claim
+ * Executes a claimed order: prepares its run folder, runs its agent, and settles it with the outcome. Where the claim
  * is lost before the process starts, nothing has happened.
  */
 export async function executeOrder(
@@ -89,7 +89,7 @@ export async function executeOrder(
   }
 }
 
-/** Where the work of an order begins: a retry in a worktree goes on from the commit that was reviewed, if it is still there. */
+/** Where the work of an order begins: a retry in a worktree continues from the commit that was reviewed, if it is still there. */
 async function beginAt(
   start: RepositoryStart | { readonly why: string },
   order: Pick<WorkOrder, 'start_commit'> | undefined,
@@ -114,7 +114,7 @@ async function chooseWorktree({ lead, runs }: WorkContext, { order, run }: Order
 }
 
 /**
- * Lets a retry go on in the session of the run that was reviewed. Only on the machine that has it, with the same engine, and
+ * Lets a retry continue in the session of the run that was reviewed. Only on the machine that has it, with the same engine, and
  * with one that can resume.
  */
 async function resumeSession<T extends Injection | { readonly startError: string }>(

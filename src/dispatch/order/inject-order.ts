@@ -88,7 +88,7 @@ function listPlaceholders(order: WorkOrder, runDir: string): ReadonlyMap<string,
 
 const PLACEHOLDER = /\{(?:work_order|run_dir|repo_dir|issue_ref|run_id|role)\}/g;
 
-/** One pass: what was filled in is not looked at again. */
+/** One pass: what was filled in is not examined again. */
 function fillIn(
   command: readonly string[],
   inject: NonNullable<Wrapper['inject']>,

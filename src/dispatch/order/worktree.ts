@@ -120,7 +120,7 @@ export async function putAwayWorktree(
 export type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
 
 /**
- * Calls git on the files of a worktree with a git directory of ours: the repository's objects, the worktree's index and
+ * Calls git on the files of a worktree with a private git directory: the repository's objects, the worktree's index and
  * commit, and no configuration but ours. So no filter, hook or monitor of the repository can run.
  */
 export async function withOwnGitDir(folder: string, work: (call: CallGit) => Promise<GitEnd>): Promise<GitEnd> {

@@ -68,7 +68,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isDirectory() === true;
 }
 
-/** The files as they are, through a git directory and an index of ours: neither the repository nor its index is changed. */
+/** The files as they are, through a private git directory and index: neither the repository nor its index is changed. */
 async function readWorktree(context: ChangeContext, { folder }: Worktree, base: string): Promise<ShownChange> {
   const scratch = await mkdtemp(join(tmpdir(), 'sluice-index-'));
   let shown = nothing('Git cannot read the worktree.');

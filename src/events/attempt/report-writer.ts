@@ -297,7 +297,7 @@ export class Attempt {
     this.#reader.blank?.(frame);
   }
 
-  /** A frame that is no business of the engine: kept as raw, without a warning. */
+  /** A frame that does not concern the engine: kept as raw, without a warning. */
   setAside(frame: Frame): void {
     this.#frames.open(frame);
     this.#frames.noise();

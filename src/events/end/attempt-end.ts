@@ -16,7 +16,7 @@ export interface AttemptEnd {
   readonly fsDiff?: FsDiff | undefined;
   /** What the caller knows about the attempt and the bytes do not show. */
   readonly verdict?: Verdict | undefined;
-  /** What there is to say to that verdict: which limit, what could not be started, what the schema refused. */
+  /** Explains that verdict: which limit, what could not be started, what the schema rejected. */
   readonly reason?: string | undefined;
   /** What the caller has to report about the bytes, for example that their interleaving is unknown. */
   readonly warnings?: readonly { readonly code: DiagnosticCode; readonly message: string }[] | undefined;
@@ -31,10 +31,10 @@ interface Circumstances {
   readonly silenceMs: number;
 }
 
-/** A process that lives on for longer than this after its end signal hangs. */
+/** A process that is still alive this long after its end signal counts as hung. */
 const SILENCE_MS = 30_000;
 
-/** Sluice itself ended the attempt, or never began it: what is missing from the output says nothing. */
+/** Sluice itself ended the attempt, or never began it: missing output means nothing. */
 const STOPPED: ReadonlySet<Verdict> = new Set([
   'canceled',
   'timed_out',
@@ -48,7 +48,7 @@ const STOPPED: ReadonlySet<Verdict> = new Set([
   'worker_lost',
 ]);
 
-/** Reports how the attempt ended: loose ends, artifacts, the judgement, and exactly one last event. */
+/** Reports how the attempt ended: unfinished items, artifacts, the verdict, and exactly one last event. */
 export function endAttempt(report: ReportWriter, writer: EventWriter, circumstances: Circumstances): void {
   const { end, mode } = circumstances;
   const { endSignal, runtimeError, isAuthError, lastError } = report.outcome;
@@ -87,7 +87,7 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, circumstan
   writeLast(report, writer, judgement, end);
 }
 
-/** All bytes have come. The agent spoke, but no session came: the conversation has started all the same. */
+/** All bytes have arrived. The agent produced output but no session: the conversation still counts as started. */
 export function startUnnamed(report: ReportWriter, writer: EventWriter, engine: Engine): void {
   if (report.conversation.isStarted || !report.hasSpoken) return;
   report.conversation.start(writer.sessionId);

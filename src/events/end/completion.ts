@@ -2,24 +2,24 @@ import { FAILURE_CODES } from '../protocol/completion.js';
 import type { CompletedReason, CompletionState, EndSignal, ReasonCode, Verdict } from '../protocol/completion.js';
 import type { Failure } from '../protocol/event-parts.js';
 
-/** Everything that speaks about how an attempt ended. */
+/** All evidence of how an attempt ended. */
 export interface Evidence {
   readonly doneMarker: boolean;
   readonly endSignal: EndSignal | null;
-  /** The engine's word on an error that ended its work. */
+  /** The engine's message about the error that ended its work. */
   readonly runtimeError: string | null;
   /** Whether that error means that the engine's credentials were refused. */
   readonly isAuthError: boolean;
-  /** Its last word on any other error: it explains an exit code, and decides nothing. */
+  /** Its last message about any other error: it explains an exit code, and decides nothing. */
   readonly lastError: string | null;
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly verdict: Verdict | null;
-  /** What whoever ran the attempt has to say to the verdict. */
+  /** The caller's explanation of the verdict. */
   readonly reason: string | null;
 }
 
-/** How an attempt ended. `conflict` says which evidence speaks against it, null if none does. */
+/** How an attempt ended. `conflict` names the evidence that contradicts it; null if none does. */
 export type Judgement = {
   readonly reason: ReasonCode;
   readonly confidence: number;
@@ -31,9 +31,9 @@ export type Judgement = {
 
 /**
  * Judges an attempt by the order of precedence: what Sluice itself did to it, then in `auto` the verdict on the
- * output, then the done marker, the engine's end signal, an interruption, and the verdict where nothing else speaks.
- * Evidence against the outcome does not change it, but is reported. An agent that calls itself done with an output that
- * the contract refuses has failed: there would be no value.
+ * output, then the done marker, the engine's end signal, an interruption, and the verdict where there is no other evidence.
+ * Evidence against the outcome does not change it, but is reported. An agent that reports itself done with output that
+ * the contract rejects has failed: there would be no value.
  */
 export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgement {
   const stopped = judgeStop(evidence);
@@ -88,7 +88,7 @@ function judgeStop({ verdict, doneMarker, reason }: Evidence): Judgement | null 
 const STOPS: Partial<Record<Verdict, Failure>> = {
   canceled: { category: 'canceled', code: 'RUN_CANCELED', message: 'The run was canceled.' },
   timed_out: { category: 'timeout', code: 'RUN_TIMED_OUT', message: FAILURE_CODES.RUN_TIMED_OUT },
-  limit: { category: 'limit', code: 'RUN_LIMIT_EXCEEDED', message: 'The run went over one of its limits.' },
+  limit: { category: 'limit', code: 'RUN_LIMIT_EXCEEDED', message: 'The run exceeded one of its limits.' },
   storage_limit: { category: 'limit', code: 'RUN_STORAGE_EXCEEDED', message: FAILURE_CODES.RUN_STORAGE_EXCEEDED },
   not_started: { category: 'process', code: 'PROCESS_NOT_STARTED', message: FAILURE_CODES.PROCESS_NOT_STARTED },
   no_sandbox: { category: 'process', code: 'SANDBOX_UNAVAILABLE', message: FAILURE_CODES.SANDBOX_UNAVAILABLE },
@@ -99,7 +99,7 @@ const STOPS: Partial<Record<Verdict, Failure>> = {
 function judgeOutput(evidence: Evidence): Judgement {
   const { verdict } = evidence;
   if (verdict === 'validated') return completed('OUTPUT_VALIDATED', 1, evidence);
-  // What a broken process leaves behind is no comment: it was not meant as an answer.
+  // The output of a process that failed is not a comment: it was not meant as an answer.
   if (verdict === 'comment') return interrupted(evidence) ?? completed('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence);
   if (verdict === 'no_contract') {
     const isClean = evidence.exitCode === 0 || evidence.endSignal !== null;
@@ -135,7 +135,7 @@ function interrupted(evidence: Evidence): Judgement | null {
   return { state: 'interrupted', reason: failure.code, confidence: 0.9, failure, conflict: null };
 }
 
-/** The sign that something went wrong, the one that explains most first. */
+/** The evidence of a failure; the most informative kind is checked first. */
 function findTrouble({ runtimeError, isAuthError, lastError, exitCode, signal }: Evidence): Failure | null {
   const because = lastError === null ? '' : ` Its last error: ${lastError}`;
   if (runtimeError !== null) {

@@ -89,7 +89,7 @@ export class LinePiece {
     return { stream, from, to, encoding };
   }
 
-  /** The byte behind the character before a position; the escape sequences in between come after it. */
+  /** Offset of the byte that follows the character before a position; escape sequences in between come later. */
   #byteAt(position: number): number {
     return position <= 0 ? this.#line.from : this.#line.from + this.#walk().bytes.byteAt(this.#originalAt(position));
   }

@@ -160,7 +160,7 @@ function givenUp(pieces: readonly LinePiece[]): readonly LinePiece[] {
 }
 
 /**
- * A string that spans more lines than this counts as torn. Until then everything behind a torn
+ * A string that spans more lines than this counts as torn. Until then everything after a torn
  * string that has no quote in it waits.
  */
 const MAX_STRING_LINES = 10_000;

@@ -1,4 +1,4 @@
-/** Deepest value that is read: deeper ones break the programs behind us, whose serialisers recurse. */
+/** Deepest value that is read: deeper ones would break downstream programs, whose serialisers recurse. */
 export const MAX_DEPTH = 1000;
 
 /** What a scan found out. `end` is the position after the value. */
@@ -27,7 +27,7 @@ const ESCAPED = '"\\/bfnrtu';
 
 /**
  * Follows one JSON object or array over any number of lines and notices at the first wrong character that it cannot
- * become one any more. That is what keeps a torn value from swallowing the lines behind it. Strings may hold
+ * become one any more. That is what keeps a torn value from swallowing the lines after it. Strings may hold
  * physical newlines; numbers and literals are only distinguished from punctuation, the parser checks them.
  */
 export class JsonScanner {

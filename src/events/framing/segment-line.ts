@@ -33,7 +33,7 @@ export function isBlank(text: string, start = 0): boolean {
 }
 
 /**
- * Finds the values in a line. At its start, after a log prefix and behind another value every object or array
+ * Finds the values in a line. At its start, after a log prefix and after another value every object or array
  * counts; inside of other text only what the engine recognises, because error messages quote JSON too.
  * `mayContinue` says whether a value that the line does not finish may continue on the next one.
  */

@@ -7,7 +7,7 @@ export interface PlainText {
 
 /*
  * CSI, OSC (title, links), DCS and the like, then the two-byte ones. A sequence without its end loses only its
- * first two characters, so that a torn one cannot swallow the JSON behind it.
+ * first two characters, so that a torn one cannot swallow the JSON after it.
  */
 const ESCAPES = new RegExp(
   [

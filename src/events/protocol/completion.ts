@@ -47,7 +47,7 @@ export const FAILURE_CODES = {
   SANDBOX_UNAVAILABLE: 'The run needs a sandbox, and there is none.',
   SESSION_LOST: 'There is no session to go on with, so the answer cannot be handed to the agent.',
   PROTOCOL_BROKEN: 'The agent did not keep to the protocol of the conversation.',
-  RUN_LIMIT_EXCEEDED: 'The run went over one of its limits (bytes, line length, tokens, cost).',
+  RUN_LIMIT_EXCEEDED: 'The run exceeded one of its limits (bytes, line length, tokens, cost).',
   RUN_STORAGE_EXCEEDED: 'The run stored more events or bytes than it may.',
 } as const;
 
@@ -68,7 +68,7 @@ export type CompletedReason = keyof typeof COMPLETED_REASONS;
 /** Why an attempt ended as it did; `docs/errors.md` explains each. */
 export type ReasonCode = keyof typeof REASON_CODES;
 
-/** Who is to blame for a failure. */
+/** The kinds of failure. */
 export const ERROR_CATEGORIES = ['canceled', 'timeout', 'limit', 'engine', 'process', 'output'] as const;
 
 /** The end signals of the built-in engines that have one; `evidence.end_signal` names the one that was seen. */
@@ -84,7 +84,7 @@ const END_SIGNALS = [
   'ACP_PROMPT_END_TURN',
 ] as const;
 
-/** The sign by which an engine says that this call is over: a built-in one, or that of an engine a program brings. */
+/** How an engine signals that the call is over: a built-in signal, or that of a custom engine. */
 export type EndSignal = (typeof END_SIGNALS)[number] | (string & {});
 
 /** An end signal on the wire. */

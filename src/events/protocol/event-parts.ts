@@ -127,7 +127,7 @@ export const STREAMS = ['stdout', 'stderr', 'pty'] as const;
 /** One of `STREAMS`. */
 export type StreamName = (typeof STREAMS)[number];
 
-/** How the bytes behind an event read: `binary` where they are not valid UTF-8, so the text shows substitutes. */
+/** Encoding of the bytes that an event was read from: `binary` if they are not valid UTF-8, so the text has replacement characters. */
 export const RAW_ENCODINGS = ['utf-8', 'binary'] as const;
 
 /** The streams that events may refer to: also what was sent to the agent. */
@@ -145,7 +145,7 @@ export const rawRefSchema = object({
   encoding: oneOf(RAW_ENCODINGS),
 });
 
-/** The bytes behind an event: which stream, from where to where. */
+/** The bytes that an event was read from: stream, start and end. */
 export type RawRef = FromSchema<typeof rawRefSchema>;
 
 /**

@@ -17,7 +17,7 @@ export interface Drained {
   readonly events: Emitted[];
   readonly doneMarker: boolean;
   readonly endSignal: EndSignal | null;
-  /** The engine's word on an error that ended its work. */
+  /** The engine's message about the error that ended its work. */
   readonly runtimeError: string | null;
   readonly sessionId: string | null;
   readonly usage: Usage | null;

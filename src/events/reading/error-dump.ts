@@ -4,7 +4,7 @@ import type { CapturedStream } from '../protocol/event-parts.js';
 const CONTINUATION = /^(?:\s|[\])}]+[,;)]?\s*$)/u;
 
 /**
- * Follows the dump that programs written in JavaScript print behind an error: its stack, its fields, the answer of
+ * Follows the dump that programs written in JavaScript print after an error: its stack, its fields, the answer of
  * the server. Such lines belong to the error that was reported with its first line.
  */
 export class ErrorDump {

@@ -7,7 +7,7 @@ import { stringField } from './record-fields.js';
 const MAX_HELD_BYTES = 1024 * 1024;
 
 /**
- * The text mode of a program that usually prints records. Lines of stdout that are no records are either the agent's
+ * The text mode of a program that usually prints records. Lines of stdout that are not records are either the agent's
  * answer in plain text or damage, and only the rest of the output shows which: they are held until a record shows up
  * (damage: each becomes raw with a warning) or the output ends.
  *

@@ -111,7 +111,7 @@ export class TerminalMerge {
     readonly partners: readonly number[];
     readonly others: Map<string, number>;
   } {
-    // Equal lines of another session are no repeats.
+    // Equal lines of another session are not repeats.
     if (!this.#isSameSession()) return { partners: [], others: new Map() };
     const keys = records.map(({ key }) => key);
     const partners = align(this.main.window(), keys);

@@ -204,7 +204,7 @@ export function readLoosely(
   }
 }
 
-/** The string in quotes, number or literal at an offset, with a comma or closing bracket behind it; undefined if there is none. */
+/** The string in quotes, number or literal at an offset, with a comma or closing bracket after it; undefined if there is none. */
 export function scanScalar(text: string, at: number): { readonly value: unknown; readonly end: number } | undefined {
   STRING.lastIndex = LITERAL.lastIndex = at;
   const string = STRING.exec(text);

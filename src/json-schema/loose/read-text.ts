@@ -8,7 +8,7 @@ import { readLoosely, readMembers } from './loose-reader.js';
 import { readXml } from './read-xml.js';
 import { readArguments, readToolCalls, type ToolCall } from './tool-calls.js';
 
-/** Longest text that is read in these ways. */
+/** Maximum length of a text that is read this way. */
 const LONGEST = 100_000;
 
 const ROOT: Place = { path: [], isElement: false };
@@ -16,7 +16,7 @@ const FENCE = /```[\w+.-]*[ \t]*\n([^]*?)```/g;
 /** Words before a value that is not the answer. */
 const NO_ANSWER = /\b(?:e\.g|example|format|instance|instead of|not|sample|schema|template)\b/i;
 const STARTS_WITH_KEY = /^(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:/;
-/** Rules that leave out something that was said. */
+/** Rules that drop part of the text. */
 const DROPPING: ReadonlySet<string> = new Set<AlignmentRule>(['extra_key', 'null_as_absent']);
 
 interface Reading {
@@ -25,8 +25,8 @@ interface Reading {
 }
 
 /**
- * Reads a text in bolder ways than JSON is read: after everything else has failed, and only if exactly one value comes of it that
- * the schema accepts, with no key left out. Undefined otherwise.
+ * Reads a text more leniently than as JSON: only after everything else has failed, and only if this yields exactly one value that
+ * the schema accepts, with no key dropped. Undefined otherwise.
  */
 export function readBoldly(
   aligning: Aligning,
@@ -73,7 +73,7 @@ function* listReadings(
       if (read === undefined) continue;
       const [rule] = isBare ? ['loose_members' as const] : read.kinds;
       if (rule !== undefined) yield { value: read.value, rule };
-      // The other way differs only where a bracket did not fit.
+      // The other reading differs only if a bracket did not match.
       if (!read.kinds.has('loose_brackets')) break;
     }
     const members = readMembers(body, isKnownKey);
@@ -98,7 +98,7 @@ function listForms(calls: readonly ToolCall[]): readonly Reading[] {
 }
 
 /**
- * Where the answer may stand: in the only fence, or as all of the text, or from its first bracket or tag to its last; not behind words
+ * Where the answer may be: in the only fence, or the whole text, or from the first bracket or tag to the last; not after words
  * that call it an example.
  */
 function findBodies(text: string): readonly string[] {
@@ -121,7 +121,7 @@ function cutOut(text: string, opening: RegExp, last: number): readonly string[] 
 function wrapLoneValue(aligning: Aligning, root: AlignmentView, body: string): unknown {
   if (root.types[0] !== 'object' || root.groups.length > 0 || body.length > LONGEST_TEXT) return undefined;
   const scalar = readScalar(body);
-  // What has brackets or quotes was meant as more than a word.
+  // Text with brackets or quotes was meant as more than a word.
   if (scalar === undefined && /[[\]{}()"]/.test(body)) return undefined;
   const holders = [...root.properties].filter(([name, nodes]) => {
     const view = aligning.getView(nodes, name);

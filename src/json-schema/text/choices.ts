@@ -10,7 +10,7 @@ export interface Choice {
 /** Names of choices in one spelling; a name that two choices share stands for neither. */
 export type Names = ReadonlyMap<string, Choice | 'several'>;
 
-/** Choices prepared for looking up: made once for a schema, used for every value. */
+/** Choices prepared for lookup: built once per schema, used for every value. */
 export interface ChoiceIndex {
   /** By whole text, the strictest spelling first. */
   readonly spellings: readonly { readonly fold: (text: string) => string; readonly names: Names }[];
@@ -32,13 +32,13 @@ export function indexChoices(choices: readonly Choice[]): ChoiceIndex {
   };
 }
 
-/** All names of a member: with its explanation off, `P1 (critical)` may be called `P1` or `critical`. */
+/** All names of a member: without its explanation, `P1 (critical)` may be called `P1` or `critical`. */
 export function listNames(member: string): string[] {
   const parts = /^([^()（）]+?)\s*[(（]([^()（）]+)[)）]$/.exec(member.trim());
   return parts === null ? [member] : [member, parts[1] ?? member, parts[2] ?? member];
 }
 
-/** The words of a text without what is between them. */
+/** The words of a text, without separators. */
 function foldWords(text: string): string {
   return splitWords(text)
     .map((word) => foldSpelling(word.text))
@@ -61,9 +61,9 @@ export interface ChosenValue {
   readonly rule: 'enum_spelling' | 'enum_in_text';
 }
 
-/** Most words of a member that is looked for inside a text. */
+/** Maximum number of words in a member that is searched for inside a text. */
 const LONGEST_NAME = 8;
-/** Most words of a text in which a member is looked for; in longer ones it is mentioned rather than meant. */
+/** Maximum number of words in a text that is searched for a member; a longer text probably only mentions it. */
 const MOST_WORDS = 40;
 
 /** Words that may turn a mention into something else: negation, doubt, degree, time, comparison. */
@@ -79,11 +79,11 @@ const GUARDS = new Set(
     .split(' '),
 );
 
-/** How members may stand in a text. */
+/** How members may appear in a text. */
 export interface Placement {
-  /** What may stand between a member and its explanation. */
+  /** What may separate a member from its explanation. */
   readonly separators: RegExp;
-  /** Whether every member must stand where an answer stands; short ones always must (`A` in `A good one` does not count). */
+  /** Whether every member must be in the position of an answer; short ones always must (`A` in `A good one` does not count). */
   readonly isStrict: boolean;
 }
 
@@ -140,7 +140,7 @@ const BEFORE_ANSWER =
   /(?:[:：=]|\b(?:is|as|option|answer|choice|grade|level|class|category|be)(?:\s+(?:an?|the))?|是|为)\s*["'*`“‘([（]*$/iu;
 const AFTER_ANSWER = /^["'*`”’)\]）]*[.!。！]?\s*$/u;
 
-/** Where an answer stands: at the end after `is` or a colon, or marked by quotes or asterisks. */
+/** The position of an answer: at the end after `is` or a colon, or marked by quotes or asterisks. */
 function isAnswerPlace(text: string, { start, end }: Mention): boolean {
   const before = text.slice(0, start);
   const after = text.slice(end);
@@ -148,7 +148,7 @@ function isAnswerPlace(text: string, { start, end }: Mention): boolean {
   return BEFORE_ANSWER.test(before) && AFTER_ANSWER.test(after);
 }
 
-/** `red, blue` names two things, of which only one is a member: taking it would drop what was said. */
+/** `red, blue` names two things, of which only one is a member: choosing it would drop the other. */
 function isOneOfSeveral(text: string, names: Names): boolean {
   const parts = text.split(/[,;/|、，；&\n]|\s(?:and|und|et)\s/u).filter((part) => splitWords(part).length > 0);
   const others = parts.filter((part) => findMentions(splitWords(part), names).mentions.length === 0);

@@ -29,7 +29,7 @@ export class BracketWalker {
     return this.#depth;
   }
 
-  /** Offset behind the bracket that closes the first one from here on; -1 if it is never closed. */
+  /** Offset after the bracket that closes the first one from here on; -1 if it is never closed. */
   findEnd(limit: number): number {
     for (;;) {
       const before = this.#depth;
@@ -38,7 +38,7 @@ export class BracketWalker {
     }
   }
 
-  /** Takes the next quote or bracket before `limit`; returns the offset behind it, -1 if there is none. */
+  /** Takes the next quote or bracket before `limit`; returns the offset after it, -1 if there is none. */
   #step(limit: number): number {
     if (this.#at >= limit) return -1;
     const distance = this.#text.slice(this.#at, limit).search(this.#inString ? INTERESTING_IN_STRING : INTERESTING);

@@ -1,5 +1,5 @@
 /**
- * Terminal colours; the marks of CDATA; entities; a comma between the digits of a member's value, behind a quoted key: in a list it
+ * Terminal colours; the marks of CDATA; entities; a comma between the digits of a member's value, after a quoted key: in a list it
  * divides items, and in a string it is content.
  */
 const NOISE =

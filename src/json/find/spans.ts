@@ -27,7 +27,7 @@ const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
 const LABEL_LINE = /^\s*(?:#|\*\*)|:\s*$/;
 /** A fence, its language word and attributes, up to the bracket the value begins with. Bounded, to stay linear. */
 const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
-/** A text that begins with a fence is read as what the fence holds: as a whole, text behind the fence would join a cut string. */
+/** A text that begins with a fence is read as what the fence holds: as a whole, text after the fence would join a cut string. */
 const FENCED_WHOLE = /^\s*(?:```|~~~)[\w+.-]*\s+[[{]/;
 /** What kind of value a bracket may begin: checked before a reader is set to work, because prose is full of brackets. */
 const MAY_BEGIN =
@@ -55,7 +55,7 @@ function findWhole(text: string, { start, end }: Region): Span {
 }
 
 /**
- * Profile `tagged`: the last block and no other. A tag that is only mentioned, with no JSON behind it, is passed over for the
+ * Profile `tagged`: the last block and no other. A tag that is only mentioned, with no JSON after it, is passed over for the
  * block before it. One that begins as JSON and is cut is not.
  */
 export function* findLastTag(text: string, { blocks }: Survey): Generator<Span> {
@@ -95,7 +95,7 @@ export function findNdjsonLines(text: string, regions: readonly Region[], most: 
 }
 
 /**
- * Where values begin right behind a Markdown fence, first first; they reach as far as the reader reads. Every fence
+ * Where values begin right after a Markdown fence, first first; they reach as far as the reader reads. Every fence
  * counts as an opening one, but for those inside a JSON string: a closing fence around another block does no harm.
  */
 export function findFencedSpans(text: string, regions: readonly Region[]): readonly Span[] {
@@ -108,8 +108,8 @@ export function findFencedSpans(text: string, regions: readonly Region[]): reado
 }
 
 /**
- * Where values may begin in running text, first first. For each the caller says from where to look on: behind the value
- * or, if it was not one, right behind its bracket; -1 if the rest of the region belongs to it.
+ * Where values may begin in running text, first first. For each the caller says from where to look on: after the value
+ * or, if it was not one, right after its bracket; -1 if the rest of the region belongs to it.
  */
 export function* findProseSpans(text: string, regions: readonly Region[]): Generator<Span, void, number> {
   for (const { start: from, end } of regions) {

@@ -8,7 +8,7 @@ export interface BareToken {
   readonly text: string;
   /** The text ended with the token. */
   readonly cut: boolean;
-  /** A quote stands right behind it: its own, whose partner is missing, or that of the next token. */
+  /** A quote follows directly: its own, without an opening one, or that of the next token. */
   readonly quote: 'none' | 'own' | 'foreign';
 }
 

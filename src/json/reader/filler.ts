@@ -1,13 +1,13 @@
 import { skipSpace } from './character.js';
 import type { Source } from './source.js';
 
-/** What is due: a value (`root`, `first` behind the first bracket, another one), or something else. */
+/** What is due: a value (`root`, `first` after the first bracket, another one), or something else. */
 export type Due = 'root' | 'first' | 'value' | 'other';
 
 /** What has to be known of the structure around the filler. */
 interface Whereabouts {
   readonly due: Due;
-  /** Otherwise a fence behind the beginning of the value is where the text ends; here it is a slip and passed over. */
+  /** Otherwise a fence after the beginning of the value is where the text ends; here it is a slip and passed over. */
   readonly rootMustEnd: boolean;
 }
 
@@ -32,7 +32,7 @@ export class Filler {
 
   /**
    * Moves to the next significant character and returns it; empty if the text so far has none. What is due matters: a
-   * value may begin with `#`, and a fence behind the first bracket encloses the whole value.
+   * value may begin with `#`, and a fence after the first bracket encloses the whole value.
    */
   skip(where: Whereabouts): string {
     const source = this.#source;
@@ -96,7 +96,7 @@ export class Filler {
       source.fail();
       return 'token';
     }
-    // Behind a colon or a comma a fence is used as quotes, at the beginning of a line it ends the block.
+    // After a colon or a comma a fence is used as quotes, at the beginning of a line it ends the block.
     if (due === 'value' && /[:,[][ \t]{0,9}$/.test(source.text.slice(0, source.at).slice(-10))) return 'token';
     if (!rootMustEnd && due !== 'root') {
       source.endHere();

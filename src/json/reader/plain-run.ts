@@ -22,7 +22,7 @@ function writePattern(isItem: boolean, depth: number): string {
   return `(?:${key}(?:${string}|${SCALAR}${containers})${SPACE}(?:,${SPACE}(?!${bracket})|(?=${bracket}${SPACE}[,}\\]])))`;
 }
 
-/** Items of a list that `JSON.parse` read at once, and their length without the comma behind the last of them. */
+/** Items of a list that `JSON.parse` read at once, and their length without the comma after the last of them. */
 export interface PlainRun {
   readonly items: readonly unknown[];
   readonly length: number;

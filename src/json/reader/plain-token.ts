@@ -10,7 +10,7 @@ const SINGLE = `'[^'\\\\${CONTROL}]+'`;
 /** A string in straight quotes with nothing to repair, and no path; what follows it must make certain that it ended. */
 export const PLAIN_STRING = `"(?![A-Za-z]:\\\\)${PLAIN}(?:\\\\["\\\\/nrt]${PLAIN}){0,64}"`;
 const STRING = `(?:${PLAIN_STRING}|${SINGLE})`;
-/** A number or literal as JSON writes it, with a delimiter behind it. */
+/** A number or literal as JSON writes it, with a delimiter after it. */
 export const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?=[,}\]\s])/.source;
 const KEY = `(?:"${PLAIN}"|${SINGLE})(?<!:.)|[A-Za-z_$][\\w$]{0,255}`;
 

@@ -93,7 +93,7 @@ function followers(
   inQuotation: boolean,
 ): string {
   const anywhere = `[\`*_]{0,2}␃|\`{3}|(?:\\*\\*|__)(?:[:}\\]]|,${SPACE}(?:␃|["{[\\d-]))|${COMMENT}|\\+${SPACE}(?:␃|${QUOTE}|${COMMENT})${insideCall ? '|\\)' : ''}`;
-  /** A closing bracket is structure if the structure goes on behind it. */
+  /** A closing bracket is structure if the structure goes on after it. */
   const closing = (bracket: string, left: number): string => {
     if (left > 0) return `${bracket}(?:${SPACE}(?:␃|[,，、}｝\\]］{[]|${QUOTE}|${COMMENT})|${NEW_LINE})`;
     return rootMustEnd

@@ -7,7 +7,7 @@ import type { ValueListener } from './value-builder.js';
 import type { Repair } from '../repair.js';
 import type { Warning } from '../result.js';
 
-/** White space behind the last bracket that is looked through. */
+/** White space after the last bracket that is looked through. */
 const LONGEST_TAIL = 64;
 
 /**
@@ -32,7 +32,7 @@ export class Reader {
     return this.structure.builder.root;
   }
 
-  /** Reads on. Stops early when the value is finished and the text behind it does not matter. */
+  /** Reads on. Stops early when the value is finished and the text after it does not matter. */
   push(chunk: string): void {
     this.source.append(chunk);
     this.#run();
@@ -152,7 +152,7 @@ export interface ReadValue {
   readonly value: unknown;
   readonly repairs: readonly Repair[];
   readonly duplicates: readonly Warning[];
-  /** Offset behind the last character that was read. */
+  /** Offset after the last character that was read. */
   readonly end: number;
 }
 

@@ -36,7 +36,7 @@ export class Source {
     this.allowed = allowed;
   }
 
-  /** Adds text at the end; what comes behind {@link endHere} is not looked at. */
+  /** Adds text at the end; what comes after {@link endHere} is not looked at. */
   append(chunk: string): void {
     if (this.final) return;
     const dropped = Math.max(0, this.at - LOOK_BEHIND);
@@ -56,12 +56,12 @@ export class Source {
     return this.final || this.at + count <= this.text.length;
   }
 
-  /** The character under the position, or one behind it; empty behind the end. */
+  /** The character under the position, or one after it; empty after the end. */
   char(ahead = 0): string {
     return this.text.charAt(this.at + ahead);
   }
 
-  /** Length of what the sticky pattern matches under the position, or behind it; -1 if it does not. */
+  /** Length of what the sticky pattern matches under the position, or after it; -1 if it does not. */
   match(pattern: RegExp, ahead = 0): number {
     pattern.lastIndex = this.at + ahead;
     return pattern.test(this.text) ? pattern.lastIndex - this.at - ahead : -1;

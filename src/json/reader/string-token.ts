@@ -13,7 +13,7 @@ const CUT_ESCAPE = /\\(?:u[\da-f]{0,3}|x[\da-f]?|u\{[\da-f]{0,6})?$/iy;
 /** What escapes an escape once more where quotes are escaped: `\\n`, `\\\"`. */
 const ESCAPED_ESCAPE = /\\\\?(?=\\[^])/y;
 const LONGEST_ESCAPE = 12;
-/** `\\server\share` without any escapes: one backslash behind the name shows that the two before it are meant. */
+/** `\\server\share` without any escapes: one backslash after the name shows that the two before it are meant. */
 const NETWORK_PATH = /\\\\[\w.-]+(?:\\[\w$]|$)/y;
 /** A backslash before a letter that is no escape of JSON. */
 const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrtu])[A-Za-z]/;
@@ -42,12 +42,12 @@ const END_OF_WORD = /^(?:[\p{L}.!?)](?:[^'’][ "]|. ')|[\p{L}\p{N}.!?)][^'’][
 export class StringToken {
   /** Offset of the opening quote in the whole. */
   readonly offset: number;
-  /** The end quote was missing, and this separator behind the string was already passed. */
+  /** The end quote was missing, and this separator after the string was already passed. */
   separator = '';
   unescapedSeen = false;
   /** Quotes that were judged content. */
   #innerQuotes = 0;
-  /** `"x" or "y"`, `"x", y"`: the string seems to have ended before its end, though nothing fits behind it. */
+  /** `"x" or "y"`, `"x", y"`: the string seems to have ended before its end, though nothing fits after it. */
   #endSeen = false;
   readonly #source: Source;
   readonly #style: QuoteStyle;
@@ -114,7 +114,7 @@ export class StringToken {
 
   /**
    * The text ended inside the string: brackets and a fence at its very end belong to what is around it. Whether just the
-   * end quote is missing: behind a line break stand the brackets that close all that is open.
+   * end quote is missing: a line break is followed by the brackets that close everything open.
    */
   endCut(depth: number): boolean {
     const source = this.#source;
@@ -152,7 +152,7 @@ export class StringToken {
         source.repair('quote_style', at - 1, 3);
         this.#closingQuotes = 3;
         source.at += 2;
-        // Behind a fence, the word for the language.
+        // After a fence, the word for the language.
         if (quote === '`') source.at += Math.max(0, source.match(/[\w+-]{0,32}\n/y));
         return 'on';
       }
@@ -205,7 +205,7 @@ export class StringToken {
       return 'on';
     const isOperand = member !== '' || separator === '+' || role === 'key' || role === 'root';
     const length = source.match(isOperand ? NEXT_OPERAND : NEXT_TOKEN[role]);
-    // More may come behind the end of the text so far.
+    // More may come after the end of the text so far.
     const isOpen = length === -1 ? text.length - at <= NEXT_TOKEN_WINDOW : at + length === text.length;
     if (isOpen && !source.final) return 'more';
     if (length === -1) return 'on';
@@ -222,7 +222,7 @@ export class StringToken {
     return 'done';
   }
 
-  /** Takes back what was read behind the end. */
+  /** Takes back what was read after the end. */
   #cut(length: number): void {
     // A quote of the other kind was meant to end it; lines of structure are no part of it.
     const content = this.content

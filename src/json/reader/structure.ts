@@ -7,7 +7,7 @@ import { type ReaderPolicy, tooDeep } from './reader-policy.js';
 import type { Source } from './source.js';
 import { ValueBuilder, type ValueListener } from './value-builder.js';
 
-/** What the structure expects next; `first` is an item or key right behind its bracket, `dots` what follows an ellipsis. */
+/** What the structure expects next; `first` is an item or key right after its bracket, `dots` what follows an ellipsis. */
 type State = 'root' | 'first' | 'item' | 'key' | 'colon' | 'member' | 'dots' | 'after' | 'end';
 
 /** What to do after a structural character: continue, wait for more text, or read a token that begins here. */
@@ -15,9 +15,9 @@ export type Step = 'on' | 'wait' | 'string' | 'bare';
 
 const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
 const DOTS = /\.{3,}|…/y;
-/** A member behind the root, which was closed too early. */
+/** A member after the root, which was closed too early. */
 const NEXT_MEMBER = /"[^"\n]{0,256}"\s{0,64}:/y;
-/** A wrong bracket behind which the list goes on to its own. */
+/** A wrong bracket; the list continues until its own closing bracket. */
 const GOES_ON = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]/y;
 
 /** Characters read before the first run is looked for, and from a search in vain to the next one, doubled each time. */
@@ -120,7 +120,7 @@ export class Structure implements StringSurroundings {
     this.#endValue();
   }
 
-  /** The separator behind the token placed last was read along with it. */
+  /** The separator after the token placed last was read along with it. */
   passSeparator(separator: string): void {
     if (separator === '+') this.#concatenate();
     else if (separator === ':') this.#state = 'member';
@@ -252,7 +252,7 @@ export class Structure implements StringSurroundings {
     return this.#advance('member');
   }
 
-  /** Behind a value: in a container, or (`end`) behind the root, where nothing else should follow. */
+  /** After a value: in a container, or (`end`) after the root, where nothing else should follow. */
   #stepAfter(char: string): Step {
     const next = this.builder.inArray ? 'item' : 'key';
     if (char === '+') return this.#stepConcatenation();
@@ -360,7 +360,7 @@ export class Structure implements StringSurroundings {
     return this.#state === 'member' ? this.#leaveValueOut() : this.#goTo('dots');
   }
 
-  /** Text behind an ellipsis makes it an operator; alone between brackets it stands for the answer. */
+  /** Text after an ellipsis makes it an operator; alone between brackets it stands for the answer. */
   #stepDots(char: string): Step {
     const closes = isClosing(char);
     const alone = closes && this.builder.last === undefined && !this.#policy.generous;

@@ -14,7 +14,7 @@ import { showUnfinished, ValueFollower, type PartialOptions } from './value-foll
 /** Options of {@link createJsonStream}; all options of `parse` too. */
 export interface JsonStreamOptions extends ParseOptions {
   readonly partial?: PartialOptions;
-  /** Take no text behind the end of the first complete value. Default false. */
+  /** Take no text after the end of the first complete value. Default false. */
   readonly stopWhenComplete?: boolean;
   /** Check finished parts at once; needs a schema from `sluice/json-schema`. Default false. */
   readonly validatePartial?: boolean;

@@ -121,7 +121,7 @@ export class ValueFollower {
     this.#root = reader.value;
     this.complete = complete;
     if (failed && !plausible && this.#doubted !== undefined) {
-      // It was no value: looks on right behind its first character.
+      // It was not a value: continue the search right after its first character.
       this.#restart();
       this.#text = this.#doubted;
       this.#at = 1;

@@ -22,7 +22,7 @@ import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
 import { outboxMessages } from './settle.js';
 
-/** What a person makes of an inbox item. */
+/** A person's decision on an inbox item. */
 export interface ResolveRequest {
   /** The inbox item. */
   readonly id: string;
@@ -36,7 +36,7 @@ export interface ResolveRequest {
   readonly comments?: readonly LineComment[];
 }
 
-/** What came of it. */
+/** The outcome of a decision. */
 export interface Resolved {
   readonly item: InboxItem;
   readonly decision: Decision;
@@ -75,7 +75,7 @@ export async function resolveItem(context: LeadContext, request: ResolveRequest)
   return readOutcome(outcome, id, decision);
 }
 
-/** The comment that a decision would write now. What {@link resolveItem} would refuse is refused here too. */
+/** The comment that a decision would write now. Rejects the same requests as {@link resolveItem}. */
 export async function previewResolution(context: LeadContext, request: ResolveRequest): Promise<string> {
   const { store, clock, wrappers } = context;
   const { item, record, comment } = await planResolution(context, request, clock());

@@ -6,10 +6,10 @@ import type { FileChange } from './changes.js';
 
 /** What git says about a claimed commit; the first finding that is not `change` ends the search. */
 export type CommitFacts =
-  /** It could not be looked at. */
+  /** It could not be examined. */
   | { readonly found: 'nothing'; readonly why: string }
   | { readonly found: 'missing'; readonly commit: string }
-  /** It is there and is no work of this order. */
+  /** It exists, but is not the work of this order. */
   | { readonly found: 'foreign'; readonly commit: string; readonly why: string }
   | { readonly found: 'change'; readonly change: WitnessedChange };
 
@@ -22,15 +22,15 @@ export interface WitnessedChange {
   readonly files: readonly FileChange[];
   /** Lines added and removed; null if git could not count them. */
   readonly lines: number | null;
-  /** Who made its commits, as they say themselves; the first few. */
+  /** The authors recorded in its commits; the first few. */
   readonly authors: readonly string[];
-  /** A commit says that it was made before the one the work began from. */
+  /** A commit is dated before the one the work began from. */
   readonly isBackdated: boolean;
   /** Those of its `package.json` whose scripts differ. */
   readonly scripts: readonly string[];
   /** Symbolic links of the change that lead out of the repository. */
   readonly linksOut: readonly string[];
-  /** Sluice made the commit, of what the agent had left in its worktree. */
+  /** Sluice made the commit, from what the agent had left uncommitted in its worktree. */
   readonly madeBySluice: boolean;
 }
 
@@ -90,7 +90,7 @@ function judgePaths({ files }: WitnessedChange, allowed: readonly string[] | und
   return { claim: 'paths', by: 'sluice', verdict: 'confirmed', detail: detail.join(' ') };
 }
 
-/** Whoever deletes tests may be right, but that is for a person to say. */
+/** Deleting tests may be right, but a person must decide that. */
 function judgeTests({ files }: WitnessedChange): readonly Evidence[] {
   const deleted = listDeletedTests(files);
   return deleted.length === 0 ? [] : [contradicted('tests', `The change deletes tests: ${listFiles(deleted)}.`)];

@@ -103,7 +103,7 @@ export function readJsonResult(text: string): ResultReading {
   const read = readStrictly(text);
   if (read.problems.length > 0) return withDraft({ problems: read.problems }, draftFromText(text));
   if (!isFields(read.value)) {
-    return { problems: [{ code: 'RESULT_NOT_OBJECT', message: 'it is JSON, but not an object' }] };
+    return { problems: [{ code: 'RESULT_NOT_OBJECT', message: 'it is valid JSON, but not an object' }] };
   }
   const { result, problems, notices } = normalizeResult(readResultFields(Object.entries(read.value)));
   const reading = { problems, ...(notices.length === 0 ? {} : { notices }) };

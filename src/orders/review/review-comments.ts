@@ -18,7 +18,7 @@ export function findCommentProblems(comments: unknown): readonly string[] {
 type RepeatedOrder = Omit<WorkOrder, 'run_id' | 'request_id'>;
 
 /**
- * The order of a retry: it goes on from the commit that was reviewed, at the same path and in the session of its run,
+ * The order of a retry: it continues from the commit that was reviewed, at the same path and in the session of its run,
  * where Sluice has confirmed that commit; otherwise it begins again. Its instructions end with what the person said about lines of the change. Of a race only the run is repeated that was reviewed.
  */
 export function continueFromReview(

@@ -4,13 +4,13 @@ import type { Problem, RunEngine, RunSpec } from '../../records/index.js';
 import { OrdersError, refuse } from '../orders-error.js';
 import { checkShape, invalidValue } from '../shapes/check-shape.js';
 
-/** How a kind of worker is given its order and started. Data only; it comes from the configuration, never from a request. */
+/** How a type of worker is started and receives its order. Data only; it comes from the configuration, never from a request. */
 export interface Wrapper {
-  /** `codex-cli`, `script` or a name of your own: what limits and audit go by. */
+  /** `codex-cli`, `script` or a custom name; limits and the audit are grouped by it. */
   readonly type: string;
   /**
    * The program and its arguments, with `{work_order}`, `{run_dir}`, `{repo_dir}`, `{issue_ref}`, `{run_id}` and `{role}`
-   * filled in. Agents (`codex-cli`, …) can do without: Sluice knows how to start them.
+   * filled in. Agents (`codex-cli`, …) do not need one: Sluice knows how to start them.
    */
   readonly command?: readonly string[];
   /**
@@ -22,13 +22,13 @@ export interface Wrapper {
   readonly permissions?: NonNullable<RunSpec['permissions']>;
   /** Whether its runs are sandboxed; as the configuration says by default. */
   readonly sandbox?: NonNullable<RunSpec['sandbox']>;
-  /** What they may reach then; the network of the machine by default. */
+  /** Network access in the sandbox; by default the network of the machine. */
   readonly network?: NonNullable<RunSpec['network']>;
   readonly model?: string;
   readonly limits?: NonNullable<RunSpec['limits']>;
   /** Names of environment variables passed to the agent. */
   readonly env?: readonly string[];
-  /** Names of checks that Sluice runs for orders which name none. */
+  /** Names of checks that Sluice runs for orders that name none. */
   readonly checks?: readonly string[];
   /** What an issue needs to advance: `proven` (default where checks are named) or `reported`. */
   readonly policy?: { readonly evidence?: 'proven' | 'reported' };

@@ -47,7 +47,7 @@ describe('a log file', () => {
     const path = join(await makeRunFolder({ log: content }), 'log');
     const before = await read(path);
     expect(before.rows).toHaveLength(whole);
-    expect(before.warnings).toEqual([expect.stringContaining('never finished')]);
+    expect(before.warnings).toEqual([expect.stringContaining('unfinished line')]);
     const log = await openLogFile(path);
     await log.append([{ seq: 'next' }]);
     await log.close();

@@ -28,7 +28,10 @@ export async function* readLogFile(
     for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
       const values = line.text === undefined ? undefined : decodeLine(line.text);
       if (values === undefined) {
-        warn({ code: 'LOG_LINE_DAMAGED', message: `${path}:${line.number} is not a JSON object; it is passed over.` });
+        warn({
+          code: 'LOG_LINE_DAMAGED',
+          message: `${path}:${line.number} is not a JSON object; the line is skipped.`,
+        });
       } else if (values.length === 1 && values[0] !== undefined) {
         yield { line: line.number, text: line.text ?? '', value: values[0] };
       } else {
@@ -36,7 +39,7 @@ export async function* readLogFile(
       }
     }
     if (lines.unfinished() > 0) {
-      const message = `${path} ends in a line of ${lines.unfinished()} bytes that was never finished; it is passed over.`;
+      const message = `${path} ends in an unfinished line of ${lines.unfinished()} bytes; the line is skipped.`;
       warn({ code: 'LOG_LINE_DAMAGED', message });
     }
     return undefined;

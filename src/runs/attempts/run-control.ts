@@ -21,7 +21,7 @@ export interface Stop {
 }
 
 /**
- * A stop as verdict and message. Throws `RUN_DETACHED` where the run was left while it waits: it has no end. A run that timed out while its engine kept failing needs that error repaired, not more
+ * A stop as verdict and message. Throws `RUN_DETACHED` if the run was detached while waiting: it has not ended. A run that timed out while its engine kept failing needs that error repaired, not more
  * time: then the error takes the place of the hint.
  */
 export function explainStop({ verdict, reason, hint }: Stop, trouble: EngineTrouble | null = null) {
@@ -38,7 +38,7 @@ export type Answered =
   | { readonly kind: 'reply'; readonly text: string }
   | { readonly kind: 'stop'; readonly stop: Stop };
 
-/** What ends the wait for a permission: an answer, or that none came in time, or is wanted any more, or the end of the run. */
+/** What ends the wait for a permission: an answer, a timeout, a withdrawn request, or the end of the run. */
 export type PermissionAnswered = PermissionReply | 'silent' | 'withdrawn' | 'stopped';
 
 interface OpenPermission {
@@ -47,7 +47,7 @@ interface OpenPermission {
   isOpen: boolean;
 }
 
-/** Longer replies belong into files of the working folder. */
+/** Longer replies belong in files in the working folder. */
 const LONGEST_REPLY = 1024 * 1024;
 
 /** How the owner of a run and its limits control it while it runs. The first stop counts. */
@@ -91,7 +91,7 @@ export class RunControl {
     this.#isAsking = true;
   }
 
-  /** From here on a permission may be granted or denied, for so long. */
+  /** From here on a permission may be granted or denied, until the time is up. */
   askPermission(id: string, options: readonly PermissionOption[], waitMs: number): void {
     const answered = new Promise<PermissionAnswered>((resolve) => {
       const settle = (answer: PermissionAnswered): void => {
@@ -128,7 +128,7 @@ export class RunControl {
     return (await this.#answers.get(id)) ?? 'stopped';
   }
 
-  /** The agent does not want the answer any more. */
+  /** The agent has withdrawn its request. */
   withdrawPermission(id: string): void {
     this.#permissions.get(id)?.settle('withdrawn');
   }

@@ -14,7 +14,7 @@ export interface RecordedStart {
   readonly engine: string;
   /** Who reads its output. */
   readonly reads: string;
-  /** Engines beside the built-in ones. */
+  /** Engines in addition to the built-in ones. */
   readonly engines?: readonly Engine[];
   readonly mode: 'auto' | 'interactive';
   /** The last FCMP number the run has used. */

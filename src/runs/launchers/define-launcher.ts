@@ -37,5 +37,5 @@ export function defineLauncher(definition: LauncherDefinition): Launcher {
 }
 
 function invalid(engine: string, why: string): SluiceError {
-  return new SluiceError('INVALID_ENGINE', `Invalid name of a launcher, ${JSON.stringify(engine)}: ${why}.`);
+  return new SluiceError('INVALID_ENGINE', `Invalid launcher name ${JSON.stringify(engine)}: ${why}.`);
 }

@@ -28,7 +28,10 @@ export function isConversation({ asks, converses, terminal }: LaunchRequest, eng
   if (converses !== true) return false;
   if (terminal !== true) return true;
   if (asks !== true) return false;
-  throw new SluiceError('TERMINAL_UNSUPPORTED', `${engine} asks over pipes. Run it without a terminal.`);
+  throw new SluiceError(
+    'TERMINAL_UNSUPPORTED',
+    `${engine} needs pipes to ask for permissions. Run it without a terminal.`,
+  );
 }
 
 /** `['--model=NAME']` if a model is asked for. */
@@ -64,7 +67,7 @@ export function folderInList(folder: string): string {
 }
 
 function checkPrompt(prompt: string, limit: number, advice: string): string {
-  if (prompt.trim() === '') throw new SluiceError('PROMPT_MISSING', 'The prompt is empty. Give one.');
+  if (prompt.trim() === '') throw new SluiceError('PROMPT_MISSING', 'The prompt is empty. Add a prompt.');
   const bytes = Buffer.byteLength(prompt);
   if (bytes <= limit) return prompt;
   throw new SluiceError('PROMPT_TOO_LONG', `The prompt is too long: ${bytes} bytes, at most ${limit}. ${advice}`);

@@ -13,7 +13,7 @@ import type { EventLog } from './event-log.js';
 import { createFileEventLog } from './file-event-log.js';
 import type { ResultCache } from '../cache/result-cache.js';
 
-/** What a run needs from its surroundings. All of it has a default. */
+/** What a run needs from its environment. Everything has a default. */
 export interface RunPorts {
   /**
    * The folder for run folders, cached results, and records of running processes; by default `SLUICE_DATA`, else the folder
@@ -31,13 +31,13 @@ export interface RunPorts {
   readonly logger?: Logger;
   /** Where environment variables come from; by default this process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The path of an engine's program, or the words that start it; by default it is looked up on PATH. */
+  /** The path of an engine's program, or a command with its arguments; by default it is looked up on PATH. */
   readonly programs?: Readonly<Partial<Record<RunEngine, string | readonly string[]>>>;
-  /** Agents beside the built-in engines, by the name under which a spec asks for them. */
+  /** Agents in addition to the built-in engines, by the name that specs use. */
   readonly agents?: Readonly<Record<string, AgentSettings>>;
-  /** Launchers of the caller's own, made with `defineLauncher`. */
+  /** Custom launchers, made with `defineLauncher`. */
   readonly launchers?: readonly Launcher[];
-  /** Engines of the caller's own, made with `defineEngine`: a launcher or a spec names them with `reads`. */
+  /** Custom engines, made with `defineEngine`: a launcher or a spec names them with `reads`. */
   readonly engines?: readonly Engine[];
   /** Rules for `permissions: ask`, before those of the spec. */
   readonly approvals?: readonly ApprovalRule[];
@@ -47,7 +47,7 @@ export interface RunPorts {
   readonly secrets?: { readonly patterns?: readonly string[] };
   /** The lock on the working folder, where the caller already holds it; the run releases it. By default the run waits for it. */
   readonly folderLock?: FolderLock;
-  /** Called with each warning that is known before the end, when it is: a limit that has no effect, an unproven version. */
+  /** Called at once with each warning that is known before the end: a limit that has no effect, an untested version. */
   readonly onWarning?: (warning: RunWarning) => void;
   /** Called before a question is published (`user.input.required`, `permission.required`): whoever sees it can answer at once. */
   readonly onQuestion?: () => Promise<void>;
@@ -58,7 +58,7 @@ export interface RunPorts {
    * before one is launched again. By default there is no limit.
    */
   readonly slot?: RunSlot;
-  /** Aborted when this process must end: an event log that is away is not waited for any more. */
+  /** Aborted when this process must exit: the run stops waiting for an unavailable event log. */
   readonly ending?: AbortSignal;
 }
 

@@ -7,13 +7,13 @@ import { isBroad, isInSystem } from './system-folders.js';
 
 /** Where programs are looked for, and which folders they must not open. */
 export interface ProgramPlaces {
-  /** The words of the PATH inside. */
+  /** The entries of PATH inside the sandbox. */
   readonly path: string;
   readonly cwd: string;
   readonly home: string;
 }
 
-/** Of other files that a command names only the file itself is shown. */
+/** For other files that a command names, only the file itself is mounted. */
 const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|sh)$/;
 
 /** A link that leads to a link, an interpreter of an interpreter. */
@@ -21,7 +21,7 @@ const MAX_STEPS = 8;
 
 /**
  * What must be shown, read-only, so that a program can start: the folders of PATH, where the program and its interpreter are
- * installed, and the packages of scripts that are named by their full path. The words must be the caller's, never an agent's.
+ * installed, and the packages of scripts that are named by their full path. The arguments must come from the caller, never from an agent.
  *
  * @example
  * await findProgramFolders(['codex'], { path, cwd, home }) // [{ kind: 'read', at: '/home/me/.nvm/versions/node/v20.19.0', … }]
@@ -65,7 +65,7 @@ async function isFile(path: string): Promise<boolean> {
 
 /** Shows a file, the links on the way to it, and what it was installed with. */
 async function showFile(file: string, places: ProgramPlaces, show: (path: string) => void): Promise<void> {
-  // What is in the working folder may be an agent's: a link there leads nowhere.
+  // An agent may have written to the working folder: links there are not followed.
   if (isWithin(file, places.cwd)) return;
   let at = file;
   for (let step = 0; step < MAX_STEPS; step += 1) {
@@ -79,7 +79,7 @@ async function showFile(file: string, places: ProgramPlaces, show: (path: string
   const folder = await findInstallation(real, places.home);
   show(folder ?? real);
   if (folder === undefined) return;
-  // Packages may lie elsewhere, behind a link that the installation has.
+  // Packages may be elsewhere, behind a link in the installation.
   const modules = join(folder, 'node_modules');
   const isLink = (await lstat(modules).catch(() => undefined))?.isSymbolicLink() ?? false;
   const target = isLink ? await realpath(modules).catch(() => undefined) : undefined;

@@ -49,7 +49,7 @@ export function readConsole(folder: string): ConsoleFiles | undefined {
   for (const path of listFiles(folder)) {
     total += statSync(path).size;
     if (files.size >= MOST_FILES || total > MAX_BYTES) {
-      throw new SluiceError('INVALID_CONSOLE', `"${folder}" is too large for a console. Build the package again.`);
+      throw new SluiceError('INVALID_CONSOLE', `The console in "${folder}" is too large. Build the package again.`);
     }
     const bytes = readFileSync(path);
     const name = `/${relative(folder, path).split(sep).join('/')}`;

@@ -120,7 +120,7 @@ async function checkRunRequest(
   return { ...spec, workdir: await resolveAllowedFolder(spec.workdir, { roots, data }) };
 }
 
-/** Compiling a larger one delays other requests. */
+/** Compiling a larger schema would delay other requests. */
 const MAX_SCHEMA_CHARACTERS = 64 * 1024;
 
 function checkSchemaSize(body: unknown): void {

@@ -11,14 +11,14 @@ export interface WaitingList {
   readonly complete: boolean;
 }
 
-/** Of each kind. */
+/** Maximum number of entries of each kind. */
 const MOST = 200;
-/** An agent may ask with megabytes; a list has the beginning. */
+/** An agent's question may be megabytes long; the list has only the beginning. */
 const LONGEST_TEXT = 4000;
 const LONGEST_TASK = 300;
 const MOST_OPTIONS = 20;
 
-/** Reads what waits, for the console and for the webhook that calls people. */
+/** Lists what waits for a person, for the console and for the notification webhook. */
 export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'listInbox' | 'listSinks'>): {
   readonly read: () => Promise<WaitingList>;
 } {
@@ -98,7 +98,7 @@ function describeItem(item: InboxItem): WaitingEntry {
   };
 }
 
-/** A sink whose comments only wait their turn is no matter for a person. */
+/** A sink whose comments are merely queued needs no attention. */
 function describeSink({ name, state, open, dead, last_error, oldest_at }: SinkState): readonly WaitingEntry[] {
   if (state === 'waiting') return [];
   const text = (last_error ?? '').slice(0, LONGEST_TEXT);

@@ -187,7 +187,7 @@ async function claimNext(transaction: Queryable, values: readonly unknown[]): Pr
   return rows[0];
 }
 
-/** With more lanes than this, one after the other is not faster than run after run. */
+/** With more lanes than this, stepping through lanes is no faster than stepping through runs. */
 const MOST_LANES = 2000;
 
 /** As in the index `runs_lanes`. */

@@ -154,7 +154,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   };
 }
 
-/** With more lanes than this, one after the other is not faster than run after run. */
+/** With more lanes than this, stepping through lanes is no faster than stepping through runs. */
 const MOST_LANES = 2000;
 
 /** As in the index `runs_lanes`. */

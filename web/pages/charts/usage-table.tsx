@@ -10,7 +10,7 @@ export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]
     <section class="card chart usage" aria-labelledby="usage">
       <div class="chart-head">
         <h2 id="usage">Usage by model</h2>
-        <p class="help">As far as engines report tokens and cost.</p>
+        <p class="help">Only engines that report tokens and cost are included.</p>
       </div>
       <div class="table-scroll" tabIndex={0} role="region" aria-label="Tokens and cost">
         <table>

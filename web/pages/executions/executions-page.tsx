@@ -28,7 +28,7 @@ export function ExecutionsPage() {
       names={EXECUTION_FILTERS}
       fields={
         <>
-          <FilterText name="issue_ref" label="Issue" type="search" placeholder="acme/shop#12, exactly" />
+          <FilterText name="issue_ref" label="Issue" type="search" placeholder="exact reference: acme/shop#12" />
           <FilterText name="run_id" label="Run" placeholder="2026-11-15-dev-0001" />
           <FilterText name="worker" label="Worker" placeholder="codex-cli" />
           <FilterChoice name="decision" label="Decision" options={DECISIONS} />

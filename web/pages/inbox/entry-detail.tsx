@@ -24,7 +24,7 @@ export function EntryDetail({
 }) {
   if (entry === undefined) {
     return isAsked ? (
-      <Notice tone="plain" title="This entry waits no longer">
+      <Notice tone="plain" title="This entry is no longer waiting">
         It was answered or has ended. <a href="/inbox">Back to the list</a>
       </Notice>
     ) : null;

@@ -26,7 +26,7 @@ export function OutboxPage() {
       names={['issue_ref', 'state']}
       fields={
         <>
-          <FilterText name="issue_ref" label="Issue" type="search" placeholder="acme/shop#12, exactly" />
+          <FilterText name="issue_ref" label="Issue" type="search" placeholder="exact reference: acme/shop#12" />
           <FilterChoice name="state" label="State" options={STATES} />
         </>
       }
@@ -43,7 +43,7 @@ export function OutboxPage() {
       nothingYet={
         <>
           <strong>No comments yet</strong>
-          <p>Each decision about an order writes one. Delivered comments stay listed.</p>
+          <p>Each decision about an order adds a comment here. Delivered comments stay listed.</p>
         </>
       }
     >

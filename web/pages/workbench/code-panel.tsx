@@ -28,7 +28,7 @@ export function CodePanel() {
   return (
     <section class="card stack" aria-labelledby="workbench-code">
       <div class="row">
-        <h2 id="workbench-code">The same in code</h2>
+        <h2 id="workbench-code">Code for this result</h2>
         <span class="row" role="group" aria-label="Environment">
           {(['library', 'command', 'http'] as const).map((name) => (
             <button

@@ -57,7 +57,7 @@ function Outcome({ outcome }: { readonly outcome: InspectionOutcome }) {
       return (
         <>
           <Badge tone="warn">comment</Badge>
-          <span class="words">No &lt;json&gt; tag: the text is kept as a comment for a person.</span>
+          <span class="words">No &lt;json&gt; tag found: the whole text becomes a comment.</span>
         </>
       );
   }

@@ -43,7 +43,7 @@ function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) 
   return (
     <>
       {isAnyAlive ? null : (
-        <Notice tone="bad" title="No worker is alive">
+        <Notice tone="bad" title="No worker is running">
           Queued runs and orders wait. Start one with <code>sluice worker</code>, or <code>sluice serve</code> without{' '}
           <code>--no-worker</code>.
         </Notice>

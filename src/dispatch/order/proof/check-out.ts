@@ -8,7 +8,7 @@ import { takeObjects } from './take-objects.js';
 const LONG = { timeLimitMs: 300_000 };
 
 /**
- * Writes the files of a commit into a new folder, as a repository of ours: with objects of the agent's repository whose
+ * Writes the files of a commit into a new folder, as a private repository: with objects of the agent's repository whose
  * content is verified, and nothing of its configuration, hooks or filters. A sentence if that cannot be done.
  */
 export async function checkOut(

@@ -50,7 +50,7 @@ export async function commitLeftovers(leftovers: Leftovers): Promise<Committed> 
 
 async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit): Promise<Committed> {
   const { worktree, result, start } = leftovers;
-  // The index lies beside the git directory of ours, which is removed afterwards.
+  // The index lies beside the private git directory, which is removed afterwards.
   const files = { ...LONG, workTree: worktree.folder };
   const call: CallGit = async (args, more = {}) => callGit(['-C', worktree.folder, ...args], { ...files, ...more });
   const ignored = await runGit(start.repoDir, ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude']);

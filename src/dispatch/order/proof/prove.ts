@@ -29,16 +29,16 @@ export interface EndedOrder {
   readonly start: RepositoryStart | { readonly why: string };
 }
 
-/** What came of looking at a result: the reading with the commit that counts, what was found, what is committed. */
+/** The outcome of verifying a result: the reading with the commit that counts, the findings, and what was committed. */
 export interface Proof {
   readonly reading: Reading;
   readonly evidence: readonly Evidence[];
   readonly isCommitted: boolean;
-  /** Lines that the change adds and removes; absent where there is none. */
+  /** Lines that the change adds and removes; absent without a change. */
   readonly changedLines?: number;
 }
 
-/** Finds out what is true of a result: commits what was left, looks at the commit, runs the checks. Decides nothing. */
+/** Verifies a result: commits uncommitted work, examines the commit, runs the checks. Decides nothing. */
 export async function prove(
   context: WorkContext,
   ended: EndedOrder,
@@ -48,7 +48,7 @@ export async function prove(
   const { result } = ended.reading;
   const { order } = ended.record;
   const isOwn = result?.issue_ref === order.issue_ref && result.run_id === order.run_id;
-  // Who is blocked owes nothing, and the result of another run is not looked at.
+  // A blocked worker need not prove anything, and the result of another run is not examined.
   if (result === undefined || !isOwn || result.status === 'blocked') {
     return { reading: ended.reading, evidence: [], isCommitted: false };
   }
@@ -90,7 +90,7 @@ async function commitLeft(
   }
 }
 
-/** The commit of Sluice is the result's: what the agent said about one, or did not say, is settled. */
+/** A commit made by Sluice becomes the commit of the result, whether or not the agent had named one. */
 function withCommit(reading: Reading, commit: string): Reading {
   if (reading.result === undefined) return reading;
   const settled = new Set(['CHANGES_MISSING', 'COMMIT_NOT_FOUND', 'COMMIT_UNCHECKED']);
@@ -123,7 +123,7 @@ async function witness(
   return facts.found === 'missing' && claimed === undefined ? undefined : facts;
 }
 
-/** A retry that began from the commit of an earlier run shows the whole change; otherwise what came between is not the order's. */
+/** A retry that began from the commit of an earlier run shows the whole change; otherwise commits in between are not the order's. */
 async function findStartOfChange(
   context: WorkContext,
   { head }: RepositoryStart,

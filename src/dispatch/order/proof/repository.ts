@@ -72,7 +72,7 @@ function readTips(listing: string, left?: RegExp): readonly string[] {
 export type CallGit = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
 
 /**
- * Asks about the objects of a repository through a git directory of ours. Nothing the agent can have written there counts:
+ * Asks about the objects of a repository through a private git directory. Nothing the agent can have written there counts:
  * no configuration, hook or filter, no graft that forges a history, no reference.
  */
 export async function withObjects<T>(
@@ -89,7 +89,7 @@ export async function withObjects<T>(
   }
 }
 
-/** Makes a git directory of ours, in which nothing is configured. */
+/** Makes a private git directory, in which nothing is configured. */
 export async function initialize(gitDir: string, format: string, shallow: string | null): Promise<void> {
   const made = await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
   if (made.code !== 0) throw new Error(`git could not be prepared: ${made.stderr.trim().slice(-200)}`);

@@ -22,7 +22,7 @@ const HASH = /^[0-9a-f]{4,64}$/;
 const MAX_LISTING = 8 * 1024 * 1024;
 const MAX_LINKS = 200;
 
-/** Asks git about a claimed commit: whether it is there, whether it is this order's work, and what it changes. */
+/** Asks git about a claimed commit: whether it exists, whether it is this order's work, and what it changes. */
 export async function witnessCommit(start: RepositoryStart, claim: CommitClaim): Promise<CommitFacts> {
   if (!HASH.test(claim.commit)) return { found: 'missing', commit: claim.commit };
   try {
@@ -41,7 +41,7 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
 
   if (commit === base || commit === start.head) return foreign('was there before the work began');
-  // In a repository that had no commit, every one begins from nothing.
+  // In a repository that had no commits, every commit starts from an empty tree.
   const descends = start.isEmpty ? { code: 0 } : await call(['merge-base', '--is-ancestor', base, commit]);
   if (descends.code === 1) return foreign(`does not descend from ${base.slice(0, 12)}, where the work began`);
   if (descends.code !== 0) return { found: 'nothing', why: 'git could not compare it with where the work began' };
@@ -87,7 +87,7 @@ async function findTwin(call: CallGit, tips: readonly string[], commit: string):
   return index === -1 ? undefined : tips[index];
 }
 
-/** Who made the commits of a change, as they say, and whether they say that they are older than its beginning. */
+/** The authors of the commits as recorded in them, and whether any is dated before the commit that the work began from. */
 async function readOrigin(
   call: CallGit,
   base: string,
@@ -104,7 +104,7 @@ async function readOrigin(
 const MAX_PACKAGES = 50;
 const MAX_PACKAGE_BYTES = 1024 * 1024;
 
-/** Those of the changed `package.json` whose scripts are not what they were; one that cannot be read counts as changed. */
+/** The changed `package.json` files whose scripts differ; a file that cannot be read counts as changed. */
 async function findChangedScripts(
   call: CallGit,
   from: string,
@@ -130,7 +130,7 @@ async function findChangedScripts(
   return changed;
 }
 
-/** Counts changed lines, of every file as if it were text: what an agent calls binary has a size too. */
+/** Counts changed lines, treating every file as text, so that marking a file as binary does not hide its size. */
 async function countLines(call: CallGit, from: string, commit: string): Promise<number | null> {
   const plain = ['--text', '--no-ext-diff', '--no-textconv', '-M'];
   const counted = await call(['diff-tree', '-r', ...plain, '--shortstat', from, commit]);
@@ -177,7 +177,7 @@ async function isOnBranch(repoDir: string, commit: string): Promise<boolean> {
   return (await runGit(repoDir, ['merge-base', '--is-ancestor', commit, 'HEAD'])).code === 0;
 }
 
-/** The symbolic links of a change that lead out of the repository; those beyond the first hundreds are not believed. */
+/** The symbolic links of a change that lead out of the repository; links beyond the first few hundred are not trusted. */
 export async function findLinksOut(call: CallGit, files: readonly FileChange[]): Promise<readonly string[]> {
   const links = listLinks(files);
   const out = links.slice(MAX_LINKS).map(({ path }) => path);

@@ -7,7 +7,7 @@ import { resultFields } from '../json-rpc.js';
 /** The request with which an agent asks for a permission. */
 export const PERMISSION_METHOD = 'session/request_permission';
 
-/** Options that are kept of one question; more are no choice for people. */
+/** Options that are kept of one question; people cannot choose among more. */
 const MAX_OPTIONS = 32;
 
 const KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;

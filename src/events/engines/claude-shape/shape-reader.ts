@@ -133,7 +133,12 @@ function readRateLimit(record: object, { report }: Conversation): void {
   const state = stringField(info, 'status') ?? 'unknown';
   if (state === 'allowed') return report.status({ status: 'rate_limit_event', reason: state, detail });
   const code = 'ENGINE_RATE_LIMIT_HINT';
-  report.engineError({ message: `The rate limit says ${state}.`, retrying: true, code, detail });
+  report.engineError({
+    message: `The engine reported the rate limit status "${state}".`,
+    retrying: true,
+    code,
+    detail,
+  });
 }
 
 /** What a program prints that could not even begin, or prints again on stderr. */

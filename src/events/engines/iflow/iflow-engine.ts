@@ -67,7 +67,7 @@ function createIflowReader(report: Report): Reader {
     });
   }
 
-  /** A line without tags, or what stands before, between or behind them. */
+  /** A line without tags, or what stands before, between or after them. */
   function readPiece(frame: TextFrame, text: string): void {
     const { stream } = frame;
     const block = blocks[stream];

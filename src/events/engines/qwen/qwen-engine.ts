@@ -61,7 +61,7 @@ function detectRecord(record: object): number {
   return stringField(objectField(record, 'event') ?? {}, 'type') === 'goal_state' ? 1 : 0.4;
 }
 
-/** `usage` of a result counts the whole session, also over resumed attempts and with work behind the scenes. */
+/** `usage` of a result counts the whole session, including resumed attempts and background work. */
 function totalUsage(result: object, report: Report): Usage | null {
   const usage = objectField(result, 'usage');
   if (usage !== null) report.checkFields(usage, QWEN_TABLES.usage, 'usage');
@@ -83,7 +83,7 @@ function systemError(subtype: string, record: object): EngineErrorReport | null 
     }
     case 'model_fallback':
       return {
-        message: 'Another model takes over.',
+        message: 'The engine switched to another model.',
         retrying: true,
         httpStatus: countField(data, 'statusCode'),
         detail: data,
