@@ -55,7 +55,7 @@ describe('the data folder of a project', () => {
   );
 
   it('is named by SLUICE_DATA for library calls', () => {
-    expect(findDataFolder('/work', { SLUICE_DATA: 'here' })).toEqual({ path: '/work/here', warning: undefined });
+    expect(findDataFolder('/shop', { SLUICE_DATA: 'here' })).toEqual({ path: '/shop/here', warning: undefined });
     const home = { HOME: '/home/ada' };
     expect(findDataFolder('/work', { SLUICE_DATA: '', ...home })).toEqual(findProjectData('/work', home));
   });

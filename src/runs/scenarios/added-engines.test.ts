@@ -161,6 +161,6 @@ describe('engines and launchers of a library user', () => {
   it('need valid names that are not taken', () => {
     const launch = () => ({ command: ['x'] as const, env: {} });
     for (const engine of ['codex', 'command', 'No', ''])
-      expect(() => defineLauncher({ engine, program: 'x', reads: 'generic', launch })).toThrow('Invalid name');
+      expect(() => defineLauncher({ engine, program: 'x', reads: 'generic', launch })).toThrow('Invalid launcher name');
   });
 });
