@@ -7,6 +7,10 @@ import { settle } from './settle.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
+const DOTS = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
+  'base64',
+);
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="window.pwned=1"><script>window.pwned=1</script></svg>';
 /** An edit of a file, from its start to its end. */
 const EDIT = (['started', 'completed'] as const).map((phase) => ({
@@ -175,11 +179,31 @@ describe('one run', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('shows SVG as text', async () => {
+  it('paints a picture, and shows SVG as text', async () => {
     const { page } = await house.open(`/runs/${house.seeds.busy}`, { width: 1440, height: 900 });
+    await page.route('**/artifact?*', async (route) => {
+      const isPicture =
+        route.request().url().includes('plan.svg') && route.request().headers()['x-as-is'] === undefined;
+      if (!isPicture) return route.continue();
+      const bytes = DOTS;
+      await route.fulfill({
+        body: bytes,
+        headers: { 'content-type': 'text/plain; charset=utf-8', 'x-total-bytes': String(bytes.length) },
+      });
+    });
     await page.getByText('Complete', { exact: true }).waitFor();
     await page.locator('.run-details summary').filter({ hasText: 'Result' }).click();
     const result = page.getByRole('region', { name: 'Result', exact: true });
+    await result.getByRole('button', { name: 'Preview' }).click();
+    await result.getByRole('img', { name: 'Picture, 1 × 1' }).waitFor();
+    const readPoint = async () =>
+      result.locator('canvas').evaluate((canvas) => {
+        const { data } = (canvas as HTMLCanvasElement).getContext('2d')?.getImageData(0, 0, 1, 1) ?? { data: [] };
+        return [...data];
+      });
+    await expect.poll(readPoint).toEqual([255, 0, 0, 255]);
+    await page.unroute('**/artifact?*');
+    await result.getByRole('button', { name: 'Close' }).click();
     await result.getByRole('button', { name: 'Preview' }).click();
     await result.getByText('window.pwned=1').first().waitFor();
     expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
