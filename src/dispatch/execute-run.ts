@@ -3,6 +3,7 @@ import { holdClaim } from './hold-claim.js';
 import type { HeldClaim } from './hold-claim.js';
 import type { RunRecord } from '../records/index.js';
 import { executeOrder } from './order/execute-order.js';
+import { resumeOrder } from './order/resume-order.js';
 import { retryStore } from './retry-store.js';
 import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from './run-to-end.js';
 import type { WorkContext } from './worker-options.js';
@@ -50,6 +51,7 @@ export async function resumeAdopted(context: WorkContext, record: RunRecord, wor
   const { store, clock } = context;
   const claim = holdClaim(context, { id, workerId });
   try {
+    if (record.order !== null) return await resumeOrder(context, record, { workerId, claim, executeCheck });
     const run = { id, workerId, spec, lock: undefined, resumes, mayDetach: true };
     const result = await runToEnd(context, run, claim);
     if (isDetached(result)) return;

@@ -18,7 +18,7 @@ import type { RunPorts } from '../runs/index.js';
 import type { Store } from '../store/index.js';
 import { isInProgress } from './claims-in-progress.js';
 import type { LostRunCode } from './lost-run-codes.js';
-import { EXIT_UNKNOWN } from './order/execute-order.js';
+import { EXIT_UNKNOWN } from './order/finish-order.js';
 import { findCheckFolder } from './order/proof/run-checks.js';
 import { findWorktree, putAwayWorktree } from './order/worktree.js';
 
@@ -76,12 +76,12 @@ export async function reconcile(given: ReconcileOptions): Promise<Reconciliation
   });
   const requeued = await store.requeueExpired(clock());
   const report = { requeued, ended: 0, held: 0, adopted: 0, processes: processes.length };
-  const seen = new Set<string>();
+  let last: RunRecord | undefined;
   for (;;) {
-    const fresh = (await store.listExpiredRuns(clock())).filter(({ id }) => !seen.has(id));
-    if (fresh.length === 0) return report;
-    for (const { id } of fresh) seen.add(id);
-    const outcomes = await Promise.allSettled(fresh.map(async (run) => endUnlessHeld(options, run)));
+    const expired = await store.listExpiredRuns(clock(), last?.id);
+    if (expired.length === 0) return report;
+    last = expired.at(-1);
+    const outcomes = await Promise.allSettled(expired.map(async (run) => endUnlessHeld(options, run)));
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') throw outcome.reason;
       report[outcome.value] += 1;
@@ -97,7 +97,7 @@ async function endUnlessHeld(
   if (owner === null || (await isHeld(owner))) return 'held';
   // The next run in that folder must have it to itself.
   if (owner.host === hostname()) await endProcessesOfRun(run.id);
-  if (isResumable(options, run)) return resumeLater(options, run, owner.host);
+  if (await isResumable(options, run)) return resumeLater(options, run, owner.host);
   if (owner.host !== hostname() && options.isAbandoned?.(run) === false) return 'held';
   if (order === null) {
     await options.store.endRun({ id: run.id, workerId: owner.worker_id, result: ORPHANED, now: options.clock() });
@@ -114,10 +114,15 @@ async function isUnheld(owner: RunRecord['owner']): Promise<boolean> {
   return owner === null || owner.host !== hostname() || !(await isHeld(owner));
 }
 
-/** Whether another worker can resume a run: it waits for an answer or its spec allows it, and its engine has sessions. */
-function isResumable({ agents, clock }: ReconcileOptions, run: RunRecord): boolean {
+/**
+ * Whether another worker can resume a run: it waits for an answer or its spec allows it, and its engine has sessions. One
+ * that carries an order must wait, and the store must have kept the state of its repository.
+ */
+async function isResumable({ store, agents, clock }: ReconcileOptions, run: RunRecord): Promise<boolean> {
   const { order, spec, state, cancel_requested, lease_until: leaseUntil } = run;
-  if (order !== null || cancel_requested || (state !== 'waiting' && spec.resume !== 'same-host')) return false;
+  const isWaiting = state === 'waiting';
+  if (cancel_requested || (!isWaiting && (order !== null || spec.resume !== 'same-host'))) return false;
+  if (order !== null && (await store.findRepositoryStart(run.id)) === undefined) return false;
   // Not longer than the time a person has to answer.
   const waitMs = (spec.limits?.wait_s ?? DEFAULT_LIMITS.wait_s) * 1000;
   return listLaunchers(agents)[spec.engine]?.canResume === true && (leaseUntil ?? 0) + waitMs > clock();

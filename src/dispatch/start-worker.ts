@@ -86,7 +86,8 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   /** Takes over a run of this host whose worker is gone; one that waits for an answer takes no slot. */
-  async function adopt({ id: runId, owner, state }: RunRecord): Promise<boolean> {
+  async function adopt({ id: runId, owner, state, order }: RunRecord): Promise<boolean> {
+    if (!takes.includes(order === null ? 'runs' : 'orders')) return false;
     if (owner === null || stopping.signal.aborted || (state !== 'waiting' && slots.isFull)) return false;
     const workerId = `${id}/${newId()}`;
     const worker = await identifyWorker(workerId);
@@ -148,7 +149,7 @@ export function startWorker(options: WorkerOptions): Worker {
     onRequeued: forWork.wake,
     workerLostRetries: options.workerLostRetries ?? 0,
     ...(runs.agents === undefined ? {} : { agents: runs.agents }),
-    ...(takes.includes('runs') ? { adopt } : {}),
+    adopt,
   });
 
   async function stop(): Promise<void> {

@@ -1,24 +1,23 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { getErrorMessage } from '../../base/index.js';
-import { isPresent, makeFolder, replaceFile } from '../../files/index.js';
-import { chooseIsolation, findWrapper, RESULT_FILES, STREAM_BYTES } from '../../orders/index.js';
+import { getErrorMessage, omitUndefined } from '../../base/index.js';
+import { makeFolder, replaceFile } from '../../files/index.js';
+import { chooseIsolation, findWrapper } from '../../orders/index.js';
 import type { WorkerEnd } from '../../orders/index.js';
 import { runSpecSchema } from '../../records/index.js';
-import type { OrderRecord, RunResult, WorkOrder } from '../../records/index.js';
-import { readLastAttempt, runFolderPath } from '../../run-folder/index.js';
+import type { OrderRecord, RunSpec, WorkOrder } from '../../records/index.js';
+import { runFolderPath } from '../../run-folder/index.js';
 import { listLaunchers } from '../../runs/index.js';
-import { acquireFolder, CANCELED_BEFORE_START, runToEnd } from '../run-to-end.js';
+import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from '../run-to-end.js';
 import type { HeldClaim } from '../hold-claim.js';
 import { retryStore } from '../retry-store.js';
 import type { WorkContext } from '../worker-options.js';
-import { collectResult } from './collect-result.js';
-import type { PackFile, Injection } from './inject-order.js';
+import { EXIT_UNKNOWN, finishOrder, settleOrder } from './finish-order.js';
+import type { Injection } from './inject-order.js';
 import { injectOrder } from './inject-order.js';
 import { createWorktree, findWorktree, putAwayWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
-import { prove } from './proof/prove.js';
-import { recordStart, withObjects } from './proof/repository.js';
+import { recordStart, serializeStart, withObjects } from './proof/repository.js';
 import type { RepositoryStart } from './proof/repository.js';
 import type { ExecuteCheck } from './proof/run-checks.js';
 
@@ -35,9 +34,6 @@ export interface OrderHold {
   readonly executeCheck: ExecuteCheck;
 }
 
-/** How a process ended that was not seen to end, also because it never started. */
-export const EXIT_UNKNOWN = { exitCode: null, signal: null } as const;
-
 /**
  * Executes a claimed order: prepares its run folder, runs its agent, and settles it with the outcome. Where the claim
  * is lost before the process starts, nothing has happened.
@@ -48,10 +44,8 @@ export async function executeOrder(
   { workerId, claim, executeCheck }: OrderHold,
 ): Promise<void> {
   const { order, run: id } = record;
-  const { store, lead, clock, runs, signal } = context;
-  const settle = async (end: WorkerEnd) =>
-    // A result must not be lost to a store that is away for a moment; to settle twice is harmless.
-    retryStore(async () => lead.settle({ issueRef: order.issue_ref, runId: order.run_id, ...end }), context);
+  const { store, clock, signal } = context;
+  const settle = async (end: WorkerEnd) => settleOrder(context, order, end);
 
   if (unresolved.length > 0) return void (await settle({ ...EXIT_UNKNOWN, unresolved }));
   const worktree = await chooseWorktree(context, record);
@@ -64,8 +58,10 @@ export async function executeOrder(
     if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
     const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
     const base = 'why' in start || start.isEmpty ? {} : { baseCommit: start.head };
+    const repositoryStart = 'spec' in prepared && mayAsk(prepared.spec) ? serializeStart(start) : undefined;
     const started = await retryStore(
-      async () => store.markStarted({ id, workerId, now: clock(), ...spec, ...base }),
+      async () =>
+        store.markStarted({ id, workerId, now: clock(), ...spec, ...base, ...omitUndefined({ repositoryStart }) }),
       context,
     );
     if (started === 'lost') return;
@@ -74,19 +70,18 @@ export async function executeOrder(
       return void (await settle({ ...EXIT_UNKNOWN, canceled: true, runResult: CANCELED_BEFORE_START }));
     }
     if (!('spec' in prepared)) return void (await settle({ ...EXIT_UNKNOWN, ...prepared }));
-    const result = await runToEnd(context, { id, workerId, spec: prepared.spec, env: prepared.env, lock }, claim);
-    const end = await readEnd(runFolderPath(runs.data, id), result);
-    const reading = await retryStore(
-      async () => lead.read({ issueRef: order.issue_ref, runId: order.run_id, ...end }),
-      context,
-    );
-    const proof = await prove(context, { record, reading, worktree, start }, claim, executeCheck);
-    const { isCommitted, ...proven } = proof;
-    const note = await putAwayWorktree(worktree, { isCommitted });
-    await settle({ ...end, ...proven, ...note });
+    const mayDetach = repositoryStart !== undefined;
+    const run = { id, workerId, spec: prepared.spec, env: prepared.env, lock, mayDetach };
+    const result = await runToEnd(context, run, claim);
+    if (!isDetached(result)) await finishOrder(context, { record, worktree, start }, result, { claim, executeCheck });
   } finally {
     await lock?.release();
   }
+}
+
+/** Whether its agent may wait for a person: then the order can be resumed by another worker. */
+function mayAsk({ permissions, mode }: RunSpec): boolean {
+  return permissions === 'ask' || mode === 'interactive';
 }
 
 /** Where the work of an order begins: a retry in a worktree continues from the commit that was reviewed, if it is still there. */
@@ -103,7 +98,10 @@ async function beginAt(
 }
 
 /** The worktree of an order that works in one, by its request or by default. */
-async function chooseWorktree({ lead, runs }: WorkContext, { order, run }: OrderRecord): Promise<Worktree | undefined> {
+export async function chooseWorktree(
+  { lead, runs }: WorkContext,
+  { order, run }: OrderRecord,
+): Promise<Worktree | undefined> {
   let type = '';
   try {
     ({ type } = findWrapper(order.worker, lead.wrappers));
@@ -157,40 +155,4 @@ async function prepareOrder(
   } catch (error) {
     return { startError: getErrorMessage(error) };
   }
-}
-
-/** What the agent left: its result as a file or as its answer, what it printed, and how its process ended. */
-async function readEnd(runDir: string, result: RunResult): Promise<WorkerEnd> {
-  const { file, ...rejected } = collectResult(result);
-  if (file !== undefined) await writeUnlessPresent(runDir, file);
-  const { stdout, stderr } = await readLastAttempt(runDir, STREAM_BYTES);
-  return { ...readExit(result), stdout, stderr, runResult: result, ...rejected };
-}
-
-/** A result that the agent wrote itself counts. */
-async function writeUnlessPresent(runDir: string, file: PackFile): Promise<void> {
-  for (const name of RESULT_FILES) {
-    if (await isPresent(join(runDir, name))) return;
-  }
-  await replaceFile(join(runDir, file.path), file.text);
-}
-
-/** How the agent's process ended, as the run saw it. */
-function readExit(result: RunResult): WorkerEnd {
-  const { process: ended, error, status } = result;
-  if (ended === undefined) {
-    const startError = error?.message ?? `the run ended as ${status} before its process started`;
-    return { ...EXIT_UNKNOWN, startError };
-  }
-  const { exit_code, signal, command, version } = ended;
-  // A process that Sluice stopped may still exit with 0: it was stopped all the same.
-  const wasStopped = error?.category === 'canceled' || error?.category === 'timeout' || error?.category === 'limit';
-  return {
-    exitCode: wasStopped ? null : exit_code,
-    signal: wasStopped ? (signal ?? 'SIGTERM') : signal,
-    command,
-    workerVersion: version,
-    // That a process exited or was killed, exit code and signal say already.
-    ...(error === undefined || error.category === 'process' ? {} : { runError: error.message }),
-  };
 }

@@ -67,10 +67,11 @@ export interface RunStore {
   claimRun(claim: RunClaim): Promise<ClaimedRun | undefined>;
   /**
    * From here on the agent's process may be running: an expired claim is no longer queued again. `spec` is what is really
-   * executed; `baseCommit` is recorded with the order unless it has one. `canceled` if cancellation was requested before the start, `lost` if the claim is not held any more.
+   * executed; `baseCommit` is recorded with the order unless it has one, and `repositoryStart` is kept until the run has
+   * ended. `canceled` if cancellation was requested before the start, `lost` if the claim is not held any more.
    */
   markStarted(
-    hold: RunHold & { readonly spec?: RunSpec; readonly baseCommit?: string },
+    hold: RunHold & { readonly spec?: RunSpec; readonly baseCommit?: string; readonly repositoryStart?: string },
   ): Promise<'started' | 'canceled' | 'lost'>;
   /** Puts a claimed run back into the queue, not to be claimed again before `retryAt`: its folder is in use elsewhere. False once it was started. */
   releaseRun(hold: RunHold & { readonly retryAt: number }): Promise<boolean>;
@@ -102,8 +103,10 @@ export interface RunStore {
   watchRequests(id: string, wake: () => void): () => void;
   /** Puts claims that expired before their process started back into the queue; returns how many. */
   requeueExpired(now: number): Promise<number>;
-  /** Runs whose process had started and whose lease has expired. */
-  listExpiredRuns(now: number): Promise<readonly RunRecord[]>;
+  /** What `markStarted` kept of the repository of a run that has not ended. */
+  findRepositoryStart(id: string): Promise<string | undefined>;
+  /** Runs whose process had started and whose lease has expired, a bounded number at a time: oldest first, those after `after`. */
+  listExpiredRuns(now: number, after?: string): Promise<readonly RunRecord[]>;
   findRun(id: string): Promise<RunRecord | undefined>;
   /**
    * Newest first. With more filters than state and engine, a page looks at a bounded number of runs: it may be short, or

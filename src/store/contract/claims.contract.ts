@@ -437,6 +437,26 @@ export function describeClaims(makeSite: MakeSite): void {
       const expired = await store.listExpiredRuns(NOW + 9000);
       expect(expired).toHaveLength(EXPIRED_AT_ONCE);
       expect(expired[0]?.id).toBe('r0');
+      const rest = await store.listExpiredRuns(NOW + 9000, expired.at(-1)?.id);
+      expect(rest.map(({ id }) => id)).toEqual([`r${EXPIRED_AT_ONCE}`]);
+    });
+
+    it('keep the state of a repository from their start to their end', async () => {
+      const store = await openSite(await makeSite());
+      for (const id of ['r1', 'r2']) {
+        await store.createRun({ id, spec: specIn(`/${id}`), ...QUEUED });
+        await store.claimRun(sampleClaim());
+        await store.markStarted({ ...HOLD, id, repositoryStart: `start of ${id}` });
+        expect(await store.findRepositoryStart(id)).toBe(`start of ${id}`);
+      }
+      await store.endRun({ ...HOLD, id: 'r1', result: createRunResult() });
+      await store.createRun({ id: 'r3', spec: specIn('/r3'), ...QUEUED });
+      await store.claimRun(sampleClaim());
+      expect(await store.markStarted({ ...HOLD, id: 'r3', workerId: 'other', repositoryStart: 'x' })).toBe('lost');
+      await store.markStarted({ ...HOLD, id: 'r3', repositoryStart: 'start of r3' });
+      expect(await store.findRepositoryStart('r1')).toBeUndefined();
+      expect(await store.findRepositoryStart('r2')).toBe('start of r2');
+      expect(await store.findRepositoryStart('unknown')).toBeUndefined();
     });
   });
 }

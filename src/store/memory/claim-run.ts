@@ -24,6 +24,7 @@ type ClaimRun = Pick<
   | 'adoptRun'
   | 'endRun'
   | 'requeueExpired'
+  | 'findRepositoryStart'
   | 'listExpiredRuns'
 >;
 
@@ -50,7 +51,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
       return { record: readRun(tables, row), order, unresolved: findUnresolved(tables, order?.order.depends_on ?? []) };
     },
 
-    async markStarted({ spec, baseCommit, ...hold }) {
+    async markStarted({ spec, baseCommit, repositoryStart, ...hold }) {
       checkOpen(tables);
       const row = findHeld(tables, hold);
       if (row === undefined) return 'lost';
@@ -61,6 +62,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
         ...(spec === undefined ? {} : { spec: copyValue(storeSpec(spec, 'running')) }),
       };
       if (baseCommit !== undefined) setBaseCommit(tables, row, baseCommit);
+      if (repositoryStart !== undefined) row.repositoryStart = repositoryStart;
       return 'started';
     },
 
@@ -118,9 +120,17 @@ export function createClaimRun(tables: Tables): ClaimRun {
       return expired.length;
     },
 
-    async listExpiredRuns(now) {
+    async findRepositoryStart(id) {
       checkOpen(tables);
-      return [...runs.values()]
+      const row = runs.get(id);
+      return row?.record.state === 'ended' ? undefined : row?.repositoryStart;
+    },
+
+    async listExpiredRuns(now, after) {
+      checkOpen(tables);
+      const rows = [...runs.values()];
+      return rows
+        .slice(rows.findIndex(({ record }) => record.id === after) + 1)
         .filter((row) => isExpired(row, now) && row.record.started_at !== null)
         .slice(0, EXPIRED_AT_ONCE)
         .map((row) => readRun(tables, row));

@@ -39,6 +39,8 @@ export interface RunRow extends Row<Omit<RunRecord, 'waiting_for'>> {
   /** Not to be claimed before this time: its folder was in use by a process outside the store. */
   notBefore: number;
   reply: string | null;
+  /** The repository of its order as it was before the run started. */
+  repositoryStart?: string;
 }
 
 /** An event and its place. */

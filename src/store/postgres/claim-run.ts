@@ -18,6 +18,7 @@ type ClaimRun = Pick<
   | 'adoptRun'
   | 'endRun'
   | 'requeueExpired'
+  | 'findRepositoryStart'
   | 'listExpiredRuns'
 >;
 
@@ -52,7 +53,7 @@ export function createClaimRun({ database }: Context): ClaimRun {
       return { record, order, unresolved: await findUnresolved(database, order?.order.depends_on ?? []) };
     },
 
-    async markStarted({ id, workerId, now, spec, baseCommit }) {
+    async markStarted({ id, workerId, now, spec, baseCommit, repositoryStart }) {
       // One update with a case, because cancellation may be requested at the moment of the start.
       const { rows } = await database.query(
         `WITH started AS (UPDATE sluice.runs SET
@@ -64,6 +65,13 @@ export function createClaimRun({ database }: Context): ClaimRun {
          ), based AS (
            UPDATE sluice.orders SET base_commit = COALESCE(base_commit, $6)
            FROM started WHERE run = started.id AND started.started_at IS NOT NULL
+         ), forgotten AS (
+           DELETE FROM sluice.repository_starts USING sluice.runs
+           WHERE $7::text IS NOT NULL AND runs.id = run AND runs.state = 'ended'
+         ), kept AS (
+           INSERT INTO sluice.repository_starts (run, start)
+           SELECT id, $7 FROM started WHERE started_at IS NOT NULL AND $7::text IS NOT NULL
+           ON CONFLICT (run) DO UPDATE SET start = excluded.start
          )
          SELECT started_at FROM started`,
         [
@@ -73,6 +81,7 @@ export function createClaimRun({ database }: Context): ClaimRun {
           spec === undefined ? null : JSON.stringify(storeSpec(spec, 'running')),
           spec?.engine ?? null,
           baseCommit ?? null,
+          repositoryStart ?? null,
         ],
       );
       if (rows[0] === undefined) return 'lost';
@@ -158,11 +167,17 @@ export function createClaimRun({ database }: Context): ClaimRun {
       return readColumns(rows[0] ?? {}).number('total');
     },
 
-    async listExpiredRuns(now) {
+    async findRepositoryStart(id) {
+      const { rows } = await database.query(`SELECT start FROM sluice.repository_starts WHERE run = $1`, [id]);
+      return rows[0] === undefined ? undefined : readColumns(rows[0]).text('start');
+    },
+
+    async listExpiredRuns(now, after) {
       const { rows } = await database.query(
         `SELECT * FROM sluice.runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= $1
+           AND seq > coalesce((SELECT seq FROM sluice.runs WHERE id = $3), 0)
          ORDER BY seq LIMIT $2`,
-        [now, EXPIRED_AT_ONCE],
+        [now, EXPIRED_AT_ONCE, after ?? null],
       );
       return rows.map(readRun);
     },

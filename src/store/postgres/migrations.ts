@@ -331,6 +331,10 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sluice.run_digests ADD COLUMN usage text;
   `,
+  // The repositories of orders that may wait for a person, as they were before the work began.
+  `
+  CREATE TABLE sluice.repository_starts (run text COLLATE "C" PRIMARY KEY, start text NOT NULL);
+  `,
 ];
 
 /** What a connection says when it is opened: tables refuse writes of another form. */

@@ -18,6 +18,7 @@ type ClaimRun = Pick<
   | 'adoptRun'
   | 'endRun'
   | 'requeueExpired'
+  | 'findRepositoryStart'
   | 'listExpiredRuns'
 >;
 
@@ -41,6 +42,11 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
     UPDATE runs SET started_at = coalesce(started_at, ?), spec = coalesce(?, spec), engine = coalesce(?, engine)
     WHERE id = ?`);
   const setBase = database.prepare('UPDATE orders SET base_commit = coalesce(base_commit, ?) WHERE run = ?');
+  const forgetStarts = database.prepare(`
+    DELETE FROM repository_starts WHERE run IN (
+      SELECT run FROM repository_starts JOIN runs ON runs.id = run WHERE runs.state = 'ended')`);
+  const keepStart = database.prepare('INSERT OR REPLACE INTO repository_starts (run, start) VALUES (?, ?)');
+  const findStart = database.prepare('SELECT start FROM repository_starts WHERE run = ?');
   const release = database.prepare(`UPDATE runs SET ${UNCLAIMED}, not_before = ? WHERE id = ?`);
   const renew = database.prepare('UPDATE runs SET state = ?, lease_until = ?, reply = NULL WHERE id = ?');
   const wait = database.prepare(`UPDATE runs SET state = ?, reply = NULL WHERE id = ?`);
@@ -51,7 +57,9 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const requeueExpired = database.prepare(`
     UPDATE runs SET ${UNCLAIMED} WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= ?`);
   const findExpired = database.prepare(`
-    SELECT * FROM runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= ? ORDER BY sequence LIMIT ?`);
+    SELECT * FROM runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= ?
+      AND sequence > coalesce((SELECT sequence FROM runs WHERE id = ?), 0)
+    ORDER BY sequence LIMIT ?`);
 
   /** The next run: among the first in the queue, else the first of each lane, unless there are too many of those. */
   function find(wanted: readonly SqlValue[]): SqlRow | undefined {
@@ -93,7 +101,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
         return { record, order, unresolved: unresolved.map((each) => readText(each, 'value')) };
       }),
 
-    markStarted: async ({ spec, baseCommit, ...hold }) =>
+    markStarted: async ({ spec, baseCommit, repositoryStart, ...hold }) =>
       whileHeld(hold, 'lost', (row) => {
         if (row['cancel_requested'] === 1 && row['started_at'] === null) return 'canceled';
         start.run(
@@ -103,6 +111,10 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
           hold.id,
         );
         if (baseCommit !== undefined) setBase.run(baseCommit, hold.id);
+        if (repositoryStart !== undefined) {
+          forgetStarts.run();
+          keepStart.run(hold.id, repositoryStart);
+        }
         return 'started';
       }),
 
@@ -150,7 +162,14 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
       return requeued;
     },
 
-    listExpiredRuns: async (now) => database.read(() => findExpired.all(now, EXPIRED_AT_ONCE).map(readRun)),
+    findRepositoryStart: async (id) =>
+      database.read(() => {
+        const row = findStart.get(id);
+        return row === undefined ? undefined : readText(row, 'start');
+      }),
+
+    listExpiredRuns: async (now, after) =>
+      database.read(() => findExpired.all(now, after ?? null, EXPIRED_AT_ONCE).map(readRun)),
   };
 }
 

@@ -352,4 +352,8 @@ export const MIGRATIONS: readonly string[] = [
     ended_at, sequence, engine, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at
   ) WHERE ended_at IS NOT NULL;
   `,
+  // The repositories of orders that may wait for a person, as they were before the work began.
+  `
+  CREATE TABLE repository_starts (run TEXT PRIMARY KEY, start TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ];

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { runGit } from '../../../orders/index.js';
 import type { GitEnd, GitOptions } from '../../../orders/index.js';
 
-/** A repository as it was before an agent could change it. Kept in memory, where no agent can write. */
+/** A repository as it was before an agent could change it. Kept in memory and in the store, never in files of the run. */
 export interface RepositoryStart {
   readonly repoDir: string;
   /** The commit it stood at; of a repository without one, the empty tree. */
@@ -59,6 +59,14 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | { 
     format,
     shallow: await readFile(resolve(repoDir, shallowFile), 'utf8').catch(() => null),
   };
+}
+
+/** With more branches the state of a repository is too large for the store. */
+const MOST_TIPS_STORED = 2000;
+
+/** The state of a repository as text for the store; undefined if it is too large. */
+export function serializeStart(start: RepositoryStart | { readonly why: string }): string | undefined {
+  return 'why' in start || start.otherTips.length <= MOST_TIPS_STORED ? JSON.stringify(start) : undefined;
 }
 
 /** The commits of a list of references; without the lines that match. */

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { isPresent, replaceFile } from '../../files/index.js';
+import { RESULT_FILES, STREAM_BYTES } from '../../orders/index.js';
+import type { WorkerEnd } from '../../orders/index.js';
+import type { OrderRecord, RunResult, WorkOrder } from '../../records/index.js';
+import { readLastAttempt, runFolderPath } from '../../run-folder/index.js';
+import type { HeldClaim } from '../hold-claim.js';
+import { retryStore } from '../retry-store.js';
+import type { WorkContext } from '../worker-options.js';
+import { collectResult } from './collect-result.js';
+import type { PackFile } from './inject-order.js';
+import { prove } from './proof/prove.js';
+import type { RepositoryStart } from './proof/repository.js';
+import type { ExecuteCheck } from './proof/run-checks.js';
+import { putAwayWorktree } from './worktree.js';
+import type { Worktree } from './worktree.js';
+
+/** How a process ended that was not seen to end, also because it never started. */
+export const EXIT_UNKNOWN = { exitCode: null, signal: null } as const;
+
+/** An order at work: where, and in which state its repository was before. */
+export interface OrderAtWork {
+  readonly record: OrderRecord;
+  readonly worktree: Worktree | undefined;
+  readonly start: RepositoryStart | { readonly why: string };
+}
+
+/** Settles an order. A result must not be lost to a store that is away for a moment; to settle twice is harmless. */
+export async function settleOrder(context: WorkContext, order: WorkOrder, end: WorkerEnd): Promise<void> {
+  const { issue_ref: issueRef, run_id: runId } = order;
+  await retryStore(async () => context.lead.settle({ issueRef, runId, ...end }), context);
+}
+
+/** Takes an order from the end of its agent to its decision: reads the result, proves it, puts the worktree away, settles. */
+export async function finishOrder(
+  context: WorkContext,
+  { record, worktree, start }: OrderAtWork,
+  result: RunResult,
+  { claim, executeCheck }: { readonly claim: HeldClaim; readonly executeCheck: ExecuteCheck },
+): Promise<void> {
+  const { lead, runs } = context;
+  const { order, run: id } = record;
+  const end = await readEnd(runFolderPath(runs.data, id), result);
+  const reading = await retryStore(
+    async () => lead.read({ issueRef: order.issue_ref, runId: order.run_id, ...end }),
+    context,
+  );
+  const proof = await prove(context, { record, reading, worktree, start }, claim, executeCheck);
+  const { isCommitted, ...proven } = proof;
+  const note = await putAwayWorktree(worktree, { isCommitted });
+  await settleOrder(context, order, { ...end, ...proven, ...note });
+}
+
+/** What the agent left: its result as a file or as its answer, what it printed, and how its process ended. */
+async function readEnd(runDir: string, result: RunResult): Promise<WorkerEnd> {
+  const { file, ...rejected } = collectResult(result);
+  if (file !== undefined) await writeUnlessPresent(runDir, file);
+  const { stdout, stderr } = await readLastAttempt(runDir, STREAM_BYTES);
+  return { ...readExit(result), stdout, stderr, runResult: result, ...rejected };
+}
+
+/** A result that the agent wrote itself counts. */
+async function writeUnlessPresent(runDir: string, file: PackFile): Promise<void> {
+  for (const name of RESULT_FILES) {
+    if (await isPresent(join(runDir, name))) return;
+  }
+  await replaceFile(join(runDir, file.path), file.text);
+}
+
+/** How the agent's process ended, as the run saw it. */
+function readExit(result: RunResult): WorkerEnd {
+  const { process: ended, error, status } = result;
+  if (ended === undefined) {
+    const startError = error?.message ?? `the run ended as ${status} before its process started`;
+    return { ...EXIT_UNKNOWN, startError };
+  }
+  const { exit_code, signal, command, version } = ended;
+  // A process that Sluice stopped may still exit with 0: it was stopped all the same.
+  const wasStopped = error?.category === 'canceled' || error?.category === 'timeout' || error?.category === 'limit';
+  return {
+    exitCode: wasStopped ? null : exit_code,
+    signal: wasStopped ? (signal ?? 'SIGTERM') : signal,
+    command,
+    workerVersion: version,
+    // That a process exited or was killed, exit code and signal say already.
+    ...(error === undefined || error.category === 'process' ? {} : { runError: error.message }),
+  };
+}

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { encodeReply } from '../records/index.js';
+import { LAUNCHERS } from '../runs/launchers/launchers.js';
+import { openWorkshop } from './fixtures/workshop.js';
+
+/** Processes are started, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 90_000 });
+
+const AGENT = fileURLToPath(new URL('../runs/scenarios/fixtures/two-way-agent.mjs', import.meta.url));
+const ASK = { ask: { tool: 'Write', input: { command: 'npm test' } } };
+const ALLOW = encodeReply({ interaction_id: 'px_1_1', option_id: 'accept', who: 'ann' });
+
+/** An order whose agent asks before it works, in a git repository; the worker that starts it is stopped while it waits. */
+async function leaveWaiting() {
+  const wrappers = { careful: { type: 'codex-cli', permissions: 'ask' } } as const;
+  const workshop = await openWorkshop({ lead: { wrappers } });
+  const { data, store, start, submit } = workshop;
+  const git = (...args: readonly string[]) =>
+    execFileSync(
+      'git',
+      ['-C', join(data, 'repository'), '-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args],
+      {
+        encoding: 'utf8',
+      },
+    );
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '.');
+  git('commit', '--quiet', '-m', 'Begin');
+  const submitted = await submit('local#1', {}, { worker: 'careful' });
+  const { issue_ref, run_id } = submitted.order;
+  const result = { issue_ref, run_id, status: 'ok', changes: {}, tests: 'n/a', summary: 'Done.' };
+  const script = join(data, 'agent.json');
+  const [, version = ''] = /^>=(\S+)/u.exec(LAUNCHERS.codex.drives) ?? [];
+  const end = [{ file: 'work.txt', text: 'done\n' }, { say: `<json>${JSON.stringify(result)}</json>` }];
+  await writeFile(script, JSON.stringify({ version, turns: [[ASK], [ASK, ...end]] }));
+  const runs = { data, programs: { codex: [process.execPath, AGENT, script] } };
+  const startHere = () => start({ runs, leaseMs: 600, pollMs: 100 });
+  const first = startHere();
+  const run = (await store.findOrder(issue_ref, run_id))?.run ?? '';
+  await vi.waitFor(async () => expect(await store.findRun(run)).toMatchObject({ state: 'waiting' }), {
+    timeout: 40_000,
+  });
+  await first.stop({ graceMs: 0 });
+  expect(await store.findRun(run)).toMatchObject({ state: 'waiting', result: null });
+  const sessions = async () =>
+    (await readFile(`${script}.calls`, 'utf8')).split('\n').filter((line) => line.includes('"args"')).length;
+  return { ...workshop, git, run, submitted, startHere, sessions };
+}
+
+describe('an order whose agent waits for an answer', () => {
+  it('survives the end of its worker: the answer resumes it, and its result is proven as usual', async () => {
+    const { store, git, run, submitted, startHere, settled, sessions } = await leaveWaiting();
+    expect(await store.postReply(run, ALLOW)).toBe('posted');
+    startHere();
+    const record = await settled(submitted);
+    expect(record).toMatchObject({ state: 'settled', decision: { action: 'advance' } });
+    const { result } = (await store.findRun(run)) ?? {};
+    expect(result).toMatchObject({ status: 'success', attempts: 2 });
+    expect(await sessions()).toBe(2);
+    // What the agent left is committed on the branch of the order, from the commit the work began at.
+    const branch = `sluice/${submitted.order.run_id}-${run}`;
+    expect(git('show', `${branch}:work.txt`)).toBe('done\n');
+    expect(record?.base_commit).toBe(git('rev-parse', 'main').trim());
+  });
+
+  it('is compared with its repository as it was before the work began, whatever happened while no worker was there', async () => {
+    const { store, git, run, submitted, startHere, settled } = await leaveWaiting();
+    const kept = JSON.parse((await store.findRepositoryStart(run)) ?? '{}') as { readonly head?: string };
+    expect(kept.head).toBe(git('rev-parse', 'main').trim());
+    git('commit', '--quiet', '--allow-empty', '-m', 'Meanwhile');
+    expect(await store.postReply(run, ALLOW)).toBe('posted');
+    startHere();
+    // The base is the commit of the start, not that of the resumption.
+    expect((await settled(submitted))?.base_commit).toBe(kept.head);
+  });
+
+  it('goes to a person when it is canceled while no worker holds it', async () => {
+    const { store, run, submitted, startHere, settled } = await leaveWaiting();
+    await store.requestCancel(run, store.now());
+    startHere();
+    expect((await settled(submitted))?.state).not.toBe('running');
+    expect((await store.findRun(run))?.state).toBe('ended');
+  });
+
+  it('goes to a person when the state of its repository is not in the store', async () => {
+    const { store, run, submitted, startHere, settled } = await leaveWaiting();
+    vi.spyOn(store, 'findRepositoryStart').mockResolvedValue(undefined);
+    startHere();
+    expect((await settled(submitted))?.decision?.action).toBe('needs-human');
+    expect((await store.findRun(run))?.result?.error?.code).toBe('WORKER_GONE');
+  });
+});
