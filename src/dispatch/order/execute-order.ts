@@ -47,7 +47,7 @@ export async function executeOrder(
   const { store, clock, signal } = context;
   const settle = async (end: WorkerEnd) => settleOrder(context, order, end);
 
-  if (unresolved.length > 0) return void (await settle({ ...EXIT_UNKNOWN, unresolved }));
+  if (unresolved.length > 0) return await settle({ ...EXIT_UNKNOWN, unresolved });
   const worktree = await chooseWorktree(context, record);
   const lock = worktree === undefined ? await acquireFolder(context, { id, workerId }, order.repo_dir) : undefined;
   if (lock === 'busy') return;
@@ -67,9 +67,9 @@ export async function executeOrder(
     if (started === 'lost') return;
     if (started === 'canceled') {
       await putAwayWorktree(worktree);
-      return void (await settle({ ...EXIT_UNKNOWN, canceled: true, runResult: CANCELED_BEFORE_START }));
+      return await settle({ ...EXIT_UNKNOWN, canceled: true, runResult: CANCELED_BEFORE_START });
     }
-    if (!('spec' in prepared)) return void (await settle({ ...EXIT_UNKNOWN, ...prepared }));
+    if (!('spec' in prepared)) return await settle({ ...EXIT_UNKNOWN, ...prepared });
     const mayDetach = repositoryStart !== undefined;
     const run = { id, workerId, spec: prepared.spec, env: prepared.env, lock, mayDetach };
     const result = await runToEnd(context, run, claim);
