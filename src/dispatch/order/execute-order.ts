@@ -47,7 +47,7 @@ export async function executeOrder(
   const { store, clock, signal } = context;
   const settle = async (end: WorkerEnd) => settleOrder(context, order, end);
 
-  if (unresolved.length > 0) return await settle({ ...EXIT_UNKNOWN, unresolved });
+  if (unresolved.length > 0) return settle({ ...EXIT_UNKNOWN, unresolved });
   const worktree = await chooseWorktree(context, record);
   const lock = worktree === undefined ? await acquireFolder(context, { id, workerId }, order.repo_dir) : undefined;
   if (lock === 'busy') return;
