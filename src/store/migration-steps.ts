@@ -37,3 +37,11 @@ export function migratedMeanwhile(where: string): StoreError {
     `Cannot write to ${where}: a newer version of Sluice has migrated it. Nothing was written; restart this process with that version.`,
   );
 }
+
+/** Another store is being copied into this one. */
+export function storeIncomplete(where: string): StoreError {
+  return new StoreError(
+    'STORE_INCOMPLETE',
+    `Cannot open ${where}: a migration into it is not complete. Run "sluice migrate" again with the same source and target.`,
+  );
+}

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
+import { expectGolden, listGoldenForms, unpackGolden } from '../contract/golden.contract.js';
 import { expectMigrated, expectUnpackedMigrated } from '../contract/migrated.contract.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleClaim, sampleSubmission } from '../contract/fixtures/order-samples.js';
@@ -10,6 +11,19 @@ import { sampleFcmp } from '../contract/fixtures/run-samples.js';
 import { openPlain } from './fixtures/open-plain.js';
 import { migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations.js';
+
+const FIXTURES = new URL('./fixtures/', import.meta.url);
+
+/** An empty database with the tables of an earlier form. */
+async function createForm(form: number) {
+  const url = await createDatabase();
+  const database = await openPlain(url);
+  for (const [index, step] of MIGRATIONS.slice(0, form).entries()) {
+    await database.query(step);
+    await database.query('INSERT INTO sluice.migrations (version) VALUES ($1)', [index + 1]);
+  }
+  return { url, database };
+}
 
 describe('opening a store on PostgreSQL', () => {
   it('creates the tables once when opened concurrently', async () => {
@@ -32,26 +46,22 @@ describe('opening a store on PostgreSQL', () => {
   });
 
   it('migrates a store of version 0.1.0, including unfinished work', async () => {
-    const url = await createDatabase();
-    const database = await openPlain(url);
-    for (const [index, step] of MIGRATIONS.slice(0, 5).entries()) {
-      await database.query(step);
-      await database.query('INSERT INTO sluice.migrations (version) VALUES ($1)', [index + 1]);
-    }
+    const { url, database } = await createForm(5);
     await database.query(await readFile(new URL('./fixtures/store-0.1.0.sql', import.meta.url), 'utf8'));
     await expectMigrated(await openSite(url));
   });
 
   it('migrates a store with one event in a row', async () => {
-    const url = await createDatabase();
-    const database = await openPlain(url);
-    for (const [index, step] of MIGRATIONS.slice(0, 8).entries()) {
-      await database.query(step);
-      await database.query('INSERT INTO sluice.migrations (version) VALUES ($1)', [index + 1]);
-    }
+    const { url, database } = await createForm(8);
     const rows = gunzipSync(await readFile(new URL('./fixtures/store-form-8.sql.gz', import.meta.url))).toString();
     await database.query(rows);
     await expectUnpackedMigrated(await openSite(url));
+  });
+
+  it.each(listGoldenForms(FIXTURES))('migrates a store of form %i, which holds everything it held', async (form) => {
+    const { url, database } = await createForm(form);
+    await database.query((await unpackGolden(FIXTURES, form, 'sql')).toString());
+    await expectGolden(await openSite(url), await unpackGolden(FIXTURES, form, 'json'));
   });
 
   it('leaves a database of a newer version unchanged', async () => {
@@ -97,6 +107,14 @@ describe('opening a store on PostgreSQL', () => {
     await migrate(database);
     await database.query(`UPDATE sluice.migrations SET checksum = 'x' WHERE version = 7`);
     expect(await catchCode(openSite(url))).toBe('STORE_DAMAGED');
+  });
+
+  it('does not migrate a database any further that other steps have made', async () => {
+    const { url, database } = await createForm(MIGRATIONS.length - 1);
+    await database.query(`UPDATE sluice.migrations SET checksum = 'x' WHERE version = 7`);
+    expect(await catchCode(openSite(url))).toBe('STORE_DAMAGED');
+    const { rows } = await database.query('SELECT max(version) AS version FROM sluice.migrations');
+    expect(rows).toEqual([{ version: MIGRATIONS.length - 1 }]);
   });
 
   it('rolls back a migration step that fails', async () => {

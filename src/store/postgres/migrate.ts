@@ -1,5 +1,6 @@
-import { compareSteps } from '../migration-steps.js';
+import { compareSteps, storeIncomplete } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
+import { TRANSFER_FORM } from '../transfer/side.js';
 import type { Database } from './database.js';
 import { OTHER_FORM } from './database-error.js';
 import type { Queryable } from './driver.js';
@@ -13,7 +14,9 @@ const MIGRATION_LOCK = 758_423;
  * newer version of Sluice has used is left unchanged.
  */
 export async function migrate(database: Database): Promise<void> {
-  for (let version = await readVersion(database); version < MIGRATIONS.length; version++) {
+  const first = await readVersion(database);
+  if (first >= STEPS_UNTIL_SUMS) await compareRecorded(database);
+  for (let version = first; version < MIGRATIONS.length; version++) {
     await alone(database, async (transaction) => {
       if ((await readVersion(transaction)) !== version) return;
       // A step writes to tables of the form before it.
@@ -22,15 +25,21 @@ export async function migrate(database: Database): Promise<void> {
       await transaction.query(`INSERT INTO sluice.migrations (version) VALUES ($1)`, [version + 1]);
     });
   }
-  await checkSteps(database);
+  await recordSteps(database, await compareRecorded(database));
   await guardTables(database);
 }
 
-/** Compares the steps with those that made the tables, and records the ones that are not recorded yet. */
-async function checkSteps(database: Database): Promise<void> {
+/** From this schema version on the sums of steps are recorded. */
+const STEPS_UNTIL_SUMS = 12;
+
+/** Compares the steps with those that made the tables; returns the ones that are not recorded yet. */
+async function compareRecorded(database: Database): Promise<readonly (readonly [number, string])[]> {
   const { rows } = await database.query(`SELECT version, checksum FROM sluice.migrations WHERE checksum IS NOT NULL`);
   const recorded = new Map(rows.map((row) => [Number(row['version']), String(row['checksum'])]));
-  const missing = compareSteps(MIGRATIONS, recorded, 'the database');
+  return compareSteps(MIGRATIONS, recorded, 'the database');
+}
+
+async function recordSteps(database: Database, missing: readonly (readonly [number, string])[]): Promise<void> {
   if (missing.length === 0) return;
   await database.query(
     `UPDATE sluice.migrations SET checksum = steps.checksum
@@ -95,6 +104,7 @@ async function readVersion(queryable: Queryable): Promise<number> {
   if (found.length === 0) return 0;
   const { rows } = await queryable.query(`SELECT COALESCE(max(version), 0) AS version FROM sluice.migrations`);
   const version = Number(rows[0]?.['version']);
+  if (version === TRANSFER_FORM) throw storeIncomplete('the database');
   if (version > MIGRATIONS.length) {
     throw new StoreError(
       'STORE_TOO_NEW',

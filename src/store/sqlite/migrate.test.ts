@@ -8,12 +8,15 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleSubmission } from '../contract/fixtures/order-samples.js';
 import { sampleFcmp } from '../contract/fixtures/run-samples.js';
+import { expectGolden, listGoldenForms, unpackGolden } from '../contract/golden.contract.js';
 import { expectMigrated, expectUnpackedMigrated } from '../contract/migrated.contract.js';
 import { openStore } from '../open-store.js';
 import { MIGRATIONS } from './migrations.js';
 
 // Every commit waits for the disk, which other tests use too.
 vi.setConfig({ testTimeout: 60_000 });
+
+const FIXTURES = new URL('./fixtures/', import.meta.url);
 
 function change(file: string, sql: string): void {
   const database = new DatabaseSync(file);
@@ -54,6 +57,12 @@ describe('a file', () => {
     await expectUnpackedMigrated(await openSite(`sqlite:${file}`));
   });
 
+  it.each(listGoldenForms(FIXTURES))('of form %i is migrated and holds everything it held', async (form) => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    await writeFile(file, await unpackGolden(FIXTURES, form, 'db'));
+    await expectGolden(await openSite(`sqlite:${file}`), await unpackGolden(FIXTURES, form, 'json'));
+  });
+
   it('of a newer version is refused and left unchanged', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     await (await openStore(`sqlite:${file}`)).close();
@@ -81,6 +90,15 @@ describe('a file', () => {
     const opening = openStore(`sqlite:${file}`);
     expect(await catchCode(opening)).toBe('STORE_DAMAGED');
     await expect(opening).rejects.toThrow('schema version 7 was made by a different step');
+  });
+
+  it('that other steps have made is not migrated any further', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    const form = Math.max(...listGoldenForms(FIXTURES));
+    await writeFile(file, await unpackGolden(FIXTURES, form, 'db'));
+    // Its last step has to be made again.
+    change(file, `UPDATE migrations SET checksum = 'x' WHERE version = 7; PRAGMA user_version = 0`);
+    await expect(openStore(`sqlite:${file}`)).rejects.toThrow('schema version 7 was made by a different step');
   });
 
   it('of another program is refused and left unchanged', async () => {

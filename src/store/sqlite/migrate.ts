@@ -1,5 +1,6 @@
-import { compareSteps, migratedMeanwhile } from '../migration-steps.js';
+import { compareSteps, migratedMeanwhile, storeIncomplete } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
+import { TRANSFER_FORM } from '../transfer/side.js';
 import { damaged } from './database-error.js';
 import type { Connection } from './driver.js';
 import { MIGRATIONS } from './migrations.js';
@@ -13,6 +14,7 @@ const APPLICATION_ID = 0x53_4c_43_45;
  */
 export function migrate(connection: Connection, file: string): void {
   checkOwner(connection, file);
+  compareRecorded(connection, file);
   while (readVersion(connection, file) < MIGRATIONS.length) {
     connection.exec('BEGIN IMMEDIATE');
     try {
@@ -30,14 +32,18 @@ export function migrate(connection: Connection, file: string): void {
       throw error;
     }
   }
-  checkSteps(connection, file);
+  recordSteps(connection, compareRecorded(connection, file));
 }
 
-/** Compares the steps with those that made the tables, and records the ones that are not recorded yet. */
-function checkSteps(connection: Connection, file: string): void {
-  const rows = connection.prepare('SELECT version, checksum FROM migrations').all();
+/** Compares the steps with those that made the tables; returns the ones that are not recorded yet. */
+function compareRecorded(connection: Connection, file: string): readonly (readonly [number, string])[] {
+  const isRecorded = connection.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'migrations'`).get() !== undefined;
+  const rows = isRecorded ? connection.prepare('SELECT version, checksum FROM migrations').all() : [];
   const recorded = new Map(rows.map((row) => [Number(row['version']), String(row['checksum'])]));
-  const missing = compareSteps(MIGRATIONS, recorded, `the database "${file}"`);
+  return compareSteps(MIGRATIONS, recorded, `the database "${file}"`);
+}
+
+function recordSteps(connection: Connection, missing: readonly (readonly [number, string])[]): void {
   if (missing.length === 0) return;
   // One statement is one transaction; another process may do the same.
   connection
@@ -61,7 +67,8 @@ export function checkForm(connection: Connection, file: string): void {
   readVersion(connection, file);
 }
 
-function checkOwner(connection: Connection, file: string): void {
+/** Refuses a file of another program; changes nothing. */
+export function checkOwner(connection: Connection, file: string): void {
   const owner = connection.prepare('PRAGMA application_id').get()?.['application_id'];
   if (owner === APPLICATION_ID) return;
   const isEmpty = connection.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
@@ -77,6 +84,7 @@ function readVersion(connection: Connection, file: string): number {
   const version = Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
   // No migration starts from such a version.
   if (!(version >= 0)) throw damaged(file, new Error(`invalid schema version ${version}`));
+  if (version === TRANSFER_FORM) throw storeIncomplete(`the database "${file}"`);
   if (version > MIGRATIONS.length) {
     throw new StoreError(
       'STORE_TOO_NEW',

@@ -1,0 +1,35 @@
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'vitest';
+import type { Store } from '../store.js';
+import { readEverything } from './fixtures/golden-store.js';
+import { NOW, sampleClaim, sampleHold, sampleSettlement } from './fixtures/order-samples.js';
+import { createRunResult } from './fixtures/run-samples.js';
+
+/** The forms of which there is a golden store in this folder, made by `scripts/golden-store.ts`. */
+export function listGoldenForms(fixtures: URL): number[] {
+  return readdirSync(fixtures)
+    .flatMap((name) => /^store-form-(\d+)\.json\.gz$/.exec(name)?.[1] ?? [])
+    .map(Number);
+}
+
+/** The unpacked file of a golden store: the store itself, or what was read from it when it was made. */
+export async function unpackGolden(fixtures: URL, form: number, kind: 'db' | 'sql' | 'json'): Promise<Buffer> {
+  return gunzipSync(await readFile(new URL(`store-form-${form}.${kind}.gz`, fixtures)));
+}
+
+/** What must be true of a golden store that was just migrated: everything is still read, and work goes on. */
+export async function expectGolden(store: Store, content: Buffer): Promise<void> {
+  expect(await readEverything(store)).toMatchObject(JSON.parse(content.toString()) as object);
+
+  const [running] = (await store.listOrders({ issueRef: 'local#running' })).items;
+  if (running === undefined) throw new Error('the order of local#running is missing');
+  await store.settleOrder(sampleSettlement(running));
+  expect(await store.findIssue('local#running')).toMatchObject({ state: 'review' });
+  // What waited for the folder of a run is claimed when that run has ended.
+  await store.renewRun({ ...sampleHold({ run: 'run-waiting' }, 'w2'), leaseMs: 1000 });
+  expect(await store.endRun({ ...sampleHold({ run: 'run-waiting' }, 'w2'), result: createRunResult() })).toBe(true);
+  expect((await store.claimRun(sampleClaim('w3', { takes: ['runs'] })))?.record.id).toBe('run-requested');
+  expect(await store.redeliver({ sink: 'file' }, NOW)).toBeGreaterThan(0);
+}

@@ -1,0 +1,213 @@
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { openSqliteSource, openSqliteTarget } from '../sqlite/transfer.js';
+import { StoreError } from '../store-error.js';
+import { PAGE_ROWS } from './side.js';
+import type { Side, Source, Target } from './side.js';
+import { isSameRow, matchTables, readKey } from './tables.js';
+import type { TablePair, ValueRow } from './tables.js';
+
+/** How a migration is followed and stopped. */
+export interface MigrationOptions {
+  /** Called after every page of rows. */
+  readonly onProgress?: (progress: MigrationProgress) => void;
+  /** Stops after the current page; the next call continues there. */
+  readonly signal?: AbortSignal;
+}
+
+/** How far a migration is: rows that are in the target and were compared with the source. */
+export interface MigrationProgress {
+  readonly table: string;
+  readonly rows: number;
+  readonly total: number;
+}
+
+/** A migration that is complete: every row was read back from the target and compared with the source. */
+export interface MigrationReport {
+  /** Rows of each table. */
+  readonly tables: Readonly<Record<string, number>>;
+  readonly rows: number;
+  /** How many of them this call has copied; the others were there from an interrupted one. */
+  readonly copied: number;
+}
+
+/**
+ * Copies a store from SQLite to PostgreSQL, or back, and compares every row. Nothing can write to the source meanwhile. Where
+ * it was interrupted, also by a kill, the same call continues; until it is complete no process opens the target. The
+ * source is left as it is.
+ *
+ * @example
+ * await migrateStore('sqlite:/srv/sluice/sluice.db', 'postgres://db.example.org/sluice') // { tables, rows, copied }
+ */
+export async function migrateStore(
+  source: string,
+  target: string,
+  options: MigrationOptions = {},
+): Promise<MigrationReport> {
+  const [from, to] = [parseAddress(source), parseAddress(target)];
+  if (from.kind === to.kind) {
+    throw new StoreError(
+      'MIGRATION_UNSUPPORTED',
+      'Cannot migrate: one store must be on SQLite and the other on PostgreSQL. To copy a SQLite file use "sluice backup", for PostgreSQL pg_dump.',
+    );
+  }
+  const origin = await describeOrigin(from);
+  const work = async (reading: Source): Promise<MigrationReport> =>
+    withTarget(to, async (writing) => transfer(reading, writing, origin, options));
+  if (from.kind === 'sqlite') return openSqliteSource(from.place, work);
+  const { openPostgresSource } = await import('../postgres/transfer.js');
+  return openPostgresSource(from.place, work);
+}
+
+interface Address {
+  readonly kind: 'sqlite' | 'postgres';
+  /** The file, or the URL. */
+  readonly place: string;
+}
+
+function parseAddress(url: string): Address {
+  if (/^sqlite:./s.test(url)) return { kind: 'sqlite', place: resolve(url.slice('sqlite:'.length)) };
+  if (/^postgres(?:ql)?:\/\//.test(url)) return { kind: 'postgres', place: url };
+  // The address may contain a password, so the message does not repeat it.
+  throw new StoreError('INVALID_STORE_URL', 'Invalid store address. Write sqlite:FILE or postgres://….');
+}
+
+/** Names the source in the target, without a password. */
+async function describeOrigin({ kind, place }: Address): Promise<string> {
+  if (kind === 'sqlite') return `sqlite:${await realpath(place).catch(() => place)}`;
+  try {
+    const { host, pathname } = new URL(place);
+    return `postgres://${host}${pathname}`;
+  } catch {
+    throw new StoreError('INVALID_STORE_URL', 'Invalid store address. Write postgres://USER:PASSWORD@HOST/NAME.');
+  }
+}
+
+async function withTarget<T>({ kind, place }: Address, work: (target: Target) => Promise<T>): Promise<T> {
+  if (kind === 'sqlite') return openSqliteTarget(place, work);
+  const { openPostgresTarget } = await import('../postgres/transfer.js');
+  return openPostgresTarget(place, work);
+}
+
+async function transfer(
+  source: Source,
+  target: Target,
+  origin: string,
+  { onProgress, signal }: MigrationOptions,
+): Promise<MigrationReport> {
+  const workers = await source.countWorkers();
+  if (workers > 0) {
+    throw new StoreError(
+      'MIGRATION_IN_USE',
+      `Cannot migrate: ${workers === 1 ? '1 worker uses' : `${workers} workers use`} the source. Stop all servers and workers, then run it again; a worker that was killed is gone after a minute.`,
+    );
+  }
+  const state = await target.inspect();
+  if (typeof state === 'object' && state.origin !== origin) throw targetFilled(`a copy of "${state.origin}" was begun`);
+  if (state === 'absent' || state === 'empty') await target.begin(origin);
+  const pairs = matchTables(await source.listTables(), await target.listTables());
+  if (pairs === undefined) throw targetFilled('its tables are those of another version of Sluice');
+  const totals = new Map<string, number>();
+  for (const { source: table } of pairs) totals.set(table.name, await source.count(table));
+
+  const copyAll = async (mayCopy: boolean): Promise<MigrationReport | undefined> => {
+    let copied = 0;
+    for (const pair of pairs) {
+      const { name } = pair.source;
+      const total = totals.get(name) ?? 0;
+      let rows = 0;
+      for await (const page of copyTable(source, target, pair, mayCopy)) {
+        if (page === 'differs') return undefined;
+        rows += page.rows;
+        copied += page.copied;
+        onProgress?.({ table: name, rows, total });
+        signal?.throwIfAborted();
+      }
+    }
+    const tables = Object.fromEntries(totals);
+    return { tables, rows: [...totals.values()].reduce((sum, rows) => sum + rows, 0), copied };
+  };
+
+  if (state === 'filled') {
+    // Complete already, if it has exactly these rows.
+    const report = await copyAll(false);
+    if (report === undefined) throw targetFilled('it holds other data');
+    return report;
+  }
+  let report = await copyAll(true);
+  if (report === undefined) {
+    // The source has changed since the copy was interrupted: it starts over.
+    await target.clear(pairs.map((pair) => pair.target));
+    report = await copyAll(true);
+  }
+  if (report === undefined) {
+    throw new StoreError(
+      'MIGRATION_FAILED',
+      'Cannot migrate: rows read back from the target differ from those of the source. The target stays incomplete, the source is unchanged; check the disk of the target, then run it again.',
+    );
+  }
+  await target.finish();
+  return report;
+}
+
+function targetFilled(why: string): StoreError {
+  return new StoreError(
+    'MIGRATION_TARGET_FILLED',
+    `Cannot migrate into this target: ${why}. It was left unchanged; name an empty database or a new file.`,
+  );
+}
+
+/**
+ * Copies the rows of a table page by page; rows that the target has are compared and left. Ends with `differs` where the
+ * target has another row, or one too many.
+ */
+async function* copyTable(
+  source: Side,
+  target: Target,
+  pair: TablePair,
+  mayCopy: boolean,
+): AsyncGenerator<{ readonly rows: number; readonly copied: number } | 'differs'> {
+  let after: ValueRow | undefined;
+  for (;;) {
+    const page = await source.readPage(pair.source, after);
+    const last = page.at(-1);
+    if (last === undefined) break;
+    const until = readKey(pair.source, last);
+    const stored = await readRange(target, pair, after, until, page.length);
+    const missing = page.slice(stored.length);
+    if (stored.some((row, index) => !isSameRow(row, page[index])) || (missing.length > 0 && !mayCopy)) {
+      yield 'differs';
+      return;
+    }
+    if (missing.length > 0) {
+      await target.insert(pair.target, missing);
+      const copied = await readRange(target, pair, after, until, page.length);
+      if (copied.length !== page.length || copied.some((row, index) => !isSameRow(row, page[index]))) {
+        yield 'differs';
+        return;
+      }
+    }
+    yield { rows: page.length, copied: missing.length };
+    after = until;
+  }
+  if ((await target.readPage(pair.target, after)).length > 0) yield 'differs';
+}
+
+/** Reads the rows between two keys, at most one more than wanted. */
+async function readRange(
+  target: Target,
+  { target: table }: TablePair,
+  after: ValueRow | undefined,
+  until: ValueRow,
+  wanted: number,
+): Promise<readonly ValueRow[]> {
+  const rows: ValueRow[] = [];
+  for (let from = after; rows.length <= Math.min(wanted, PAGE_ROWS);) {
+    const page = await target.readPage(table, from, until);
+    const last = page.at(-1);
+    if (last === undefined) break;
+    rows.push(...page);
+    from = readKey(table, last);
+  }
+  return rows;
+}

@@ -1,0 +1,44 @@
+import type { LocalTable, Table, ValueRow } from './tables.js';
+
+/** Rows are read in pages of at most so many rows and about so many bytes; one row may be larger. */
+export const PAGE_ROWS = 1000;
+export const PAGE_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The schema version of a store while another one is copied into it: no version of Sluice opens it, and nothing else
+ * can write to it. Far above every real version.
+ */
+export const TRANSFER_FORM = 1_000_000;
+
+/** Tables that belong to one database alone. */
+export const PRIVATE_TABLES: readonly string[] = ['migrations', 'transfer'];
+
+/** One of the two stores. */
+export interface Side {
+  listTables(): Promise<readonly LocalTable[]>;
+  count(table: Table): Promise<number>;
+  /** Rows after a key in the order of the key, at most a page; with `until` no rows after that one. */
+  readPage(table: Table, after: ValueRow | undefined, until?: ValueRow): Promise<readonly ValueRow[]>;
+}
+
+/** The store that is copied. Nothing can write to it until it is closed. */
+export interface Source extends Side {
+  /** How many workers use it. */
+  countWorkers(): Promise<number>;
+}
+
+/** What is in the target: no store, one without rows, one with rows, or one that is being copied from an origin. */
+export type TargetState = 'absent' | 'empty' | 'filled' | { readonly origin: string };
+
+/** The store that is filled. */
+export interface Target extends Side {
+  inspect(): Promise<TargetState>;
+  /** Creates the tables, and marks the store as incomplete. */
+  begin(origin: string): Promise<void>;
+  /** Adds rows in one transaction. */
+  insert(table: Table, rows: readonly ValueRow[]): Promise<void>;
+  /** Deletes all rows. */
+  clear(tables: readonly Table[]): Promise<void>;
+  /** Computes what follows from the rows, and makes it a store that can be opened. */
+  finish(): Promise<void>;
+}

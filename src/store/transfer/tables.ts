@@ -1,0 +1,102 @@
+/** A value of a row, the same for every database: flags are 0 and 1. */
+export type Value = string | number | Uint8Array | null;
+export type ValueRow = readonly Value[];
+
+/** A column by the name that it has in every database. */
+export interface Column {
+  readonly name: string;
+  /** What the database of this side calls it, and its type there. */
+  readonly local: string;
+  readonly type: string;
+}
+
+/** A table of one side. */
+export interface LocalTable {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  /** Names of the columns by which its rows are ordered; empty if this side does not know. */
+  readonly key: readonly string[];
+  /** Tables whose rows must be there first. */
+  readonly references: readonly string[];
+}
+
+/** A table as both sides have it, its columns in the same order. */
+export interface Table extends LocalTable {
+  /** Places of the key's columns in a row. */
+  readonly keyPlaces: readonly number[];
+}
+
+/** The same table on both sides. */
+export interface TablePair {
+  readonly source: Table;
+  readonly target: Table;
+}
+
+/** Columns that only one side has: they follow from others and are computed when everything is there. */
+const DERIVED = new Set(['issues.active_settled']);
+
+/**
+ * Matches the tables of two sides, referenced tables first; undefined if only one side has a table or column, which would
+ * be lost.
+ */
+export function matchTables(
+  source: readonly LocalTable[],
+  target: readonly LocalTable[],
+): readonly TablePair[] | undefined {
+  const [from, to] = [withoutDerived(source), withoutDerived(target)];
+  const [left, right] = [listColumns(from), listColumns(to)];
+  if (left.toSorted().join() !== right.toSorted().join()) return undefined;
+  const pairs = from.map((table): TablePair => {
+    const other = to.find(({ name }) => name === table.name) ?? table;
+    const key = table.key.length > 0 ? table.key : other.key;
+    const names = table.columns.map(({ name }) => name);
+    return { source: arrange(table, names, key), target: arrange(other, names, key) };
+  });
+  return orderByReferences(pairs);
+}
+
+function withoutDerived(tables: readonly LocalTable[]): readonly LocalTable[] {
+  return tables.map((table) => ({
+    ...table,
+    columns: table.columns.filter(({ name }) => !DERIVED.has(`${table.name}.${name}`)),
+  }));
+}
+
+function listColumns(tables: readonly LocalTable[]): readonly string[] {
+  return tables.flatMap((table) => table.columns.map(({ name }) => `${table.name}.${name}`));
+}
+
+function arrange(table: LocalTable, names: readonly string[], key: readonly string[]): Table {
+  const columns = names.flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
+  return { ...table, columns, key, keyPlaces: key.map((name) => names.indexOf(name)) };
+}
+
+function orderByReferences(pairs: readonly TablePair[]): readonly TablePair[] {
+  const ordered: TablePair[] = [];
+  const visit = (pair: TablePair): void => {
+    if (ordered.includes(pair)) return;
+    const references = [...pair.source.references, ...pair.target.references].filter(
+      (name) => name !== pair.source.name,
+    );
+    for (const referenced of pairs.filter(({ source }) => references.includes(source.name))) visit(referenced);
+    ordered.push(pair);
+  };
+  for (const pair of pairs) visit(pair);
+  return ordered;
+}
+
+/** The values by which a row is ordered. */
+export function readKey({ keyPlaces }: Table, row: ValueRow): ValueRow {
+  return keyPlaces.map((place) => row[place] ?? null);
+}
+
+/** Whether two rows are equal, byte by byte. */
+export function isSameRow(one: ValueRow | undefined, other: ValueRow | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.length === other.length && one.every((value, place) => isSameValue(value, other[place] ?? null));
+}
+
+function isSameValue(one: Value, other: Value): boolean {
+  if (one instanceof Uint8Array && other instanceof Uint8Array) return Buffer.compare(one, other) === 0;
+  return one === other;
+}
