@@ -41,6 +41,17 @@ describe('sluice serve', () => {
     for (const line of printed.stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
   });
 
+  it('executes as many runs at once as `--concurrency` says', async () => {
+    const { address, end } = await startServe(['--port', '0', '--concurrency', '7']);
+    const url = await address();
+    const listWorkers = async (): Promise<unknown> => (await fetch(`${url}/v1/workers`)).json();
+    await expect.poll(listWorkers, { timeout: 30_000 }).toMatchObject({ items: [{ capacity: 7 }] });
+    expect(await end()).toBe(0);
+    const refused = await startServe(['--concurrency', '0']);
+    expect(await refused.exitCode).toBe(2);
+    expect(refused.printed.stderr).toContain('Use a whole number from 1 to 9999.');
+  });
+
   it('keeps its data when it is restarted', async () => {
     const data = await makeFolder({ 'work/x': '' });
     const repo_dir = join(data, 'work');

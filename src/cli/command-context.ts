@@ -36,6 +36,8 @@ interface ContextOptions {
   readonly createLogger?: (config: Config) => Logger;
   /** The command only lists records: it creates no folder and no database. */
   readonly readsOnly?: boolean;
+  /** Connections to the database at most, unless the configuration says it. */
+  readonly pool?: number;
 }
 
 /** What `--data` says in the help of every command. */
@@ -55,7 +57,7 @@ export async function withContext<T>(
   flags: ContextFlags,
   io: CommandIo,
   work: (context: CommandContext) => Promise<T>,
-  { wrappers: more = {}, createLogger, readsOnly = false }: ContextOptions = {},
+  { wrappers: more = {}, createLogger, readsOnly = false, pool }: ContextOptions = {},
 ): Promise<T> {
   // Loaded only here: other commands need no databases and no forge clients.
   const [{ createLead, readChecks, readWrappers }, { openStore }, { demoWrappersIn }] = await Promise.all([
@@ -77,7 +79,10 @@ export async function withContext<T>(
   };
   const { data, secrets, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);
-  const store = await openStore(readsOnly ? findDatabase(config, flags) : config.database);
+  const store = await openStore(
+    readsOnly ? findDatabase(config, flags) : config.database,
+    omitUndefined({ pool: config.pool ?? pool }),
+  );
   try {
     const lead = createLead({
       store,

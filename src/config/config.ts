@@ -85,6 +85,19 @@ const serverSchema = object(
   },
 );
 
+/** The address of the database, or with it how many connections a process may open. */
+const databaseSchema = {
+  type: ['string', 'object'],
+  minLength: 1,
+  properties: {
+    url: name,
+    /** Connections of a process at most, besides the one that listens; PostgreSQL only. The limits are those of `openStore`. */
+    pool: { type: 'integer', minimum: 2, maximum: 1000 },
+  },
+  required: [],
+  additionalProperties: false,
+} as const;
+
 const days = { type: 'number', exclusiveMinimum: 0 } as const;
 
 /** How long finished things are kept, in days; what is not set is kept forever. */
@@ -106,8 +119,8 @@ export const configFileSchema = object(
   {
     /** The folder of run folders, comments and the SQLite file. */
     data: name,
-    /** `sqlite:FILE` or `postgres://…`. */
-    database: name,
+    /** `sqlite:FILE` or `postgres://…`; or `{ url, pool }`. */
+    database: databaseSchema,
     wrappers: { type: 'object', additionalProperties: WRAPPER_SCHEMA },
     /** Commands that Sluice itself runs to check the changes of agents. */
     checks: { type: 'object', additionalProperties: CHECK_SCHEMA },
@@ -153,6 +166,8 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'>
   /** Absolute. */
   readonly data: string;
   readonly database: string;
+  /** Connections to the database at most, if that is configured. */
+  readonly pool?: number;
   /** What the user should know about the data folder; undefined if nothing. */
   readonly dataWarning?: string | undefined;
   /** The file that was read; null if there is none. */

@@ -43,6 +43,19 @@ describe('settings', () => {
     expect((await loadConfig({ cwd, env, flags: { data: 'from-flag' } })).data).toBe(join(cwd, 'from-flag'));
   });
 
+  it('name a database with the size of its pool, or only that', async () => {
+    await write('pool.json', '{"database": {"url": "sqlite:here.db", "pool": 3}}');
+    const config = await loadConfig({ cwd, env: {}, flags: { config: 'pool.json' } });
+    expect(config).toMatchObject({ database: `sqlite:${join(cwd, 'here.db')}`, pool: 3 });
+    await write('pool.json', '{"database": {"pool": 20}}');
+    const elsewhere = await loadConfig({
+      cwd,
+      env: { SLUICE_DATABASE: 'postgres://db/x' },
+      flags: { config: 'pool.json' },
+    });
+    expect(elsewhere).toMatchObject({ database: 'postgres://db/x', pool: 20 });
+  });
+
   it('keep the database in the data folder unless one is named', async () => {
     expect((await loadConfig({ cwd, env: {}, flags: { data: 'd' } })).database).toBe(
       `sqlite:${join(cwd, 'd', 'sluice.db')}`,
@@ -150,6 +163,9 @@ describe('settings', () => {
   });
 
   it.each([
+    ['{"database": {"pool": 1}}', 'database.pool'],
+    ['{"database": {"pool": "many"}}', 'database.pool'],
+    ['{"database": {"size": 3}}', '(known here: url, pool)'],
     ['{"sinkss": []}', 'sinkss: this property is not allowed (known here: data, database, wrappers, checks, sinks,'],
     ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known here: host, port,'],
     ['{"retention": {"run": 1}}', '(known here: runs, delivered, results)'],

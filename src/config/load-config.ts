@@ -177,16 +177,21 @@ type Programs = NonNullable<ConfigFile['programs']>;
 type Sandbox = NonNullable<ConfigFile['sandbox']>;
 type Agents = NonNullable<ConfigFile['agents']>;
 
-type PlacedSettings = Omit<ConfigFile, 'agents'> & Pick<Config, 'agents'>;
+type PlacedSettings = Omit<ConfigFile, 'agents' | 'database'> &
+  Pick<Config, 'agents' | 'pool'> &
+  Partial<Pick<Config, 'database'>>;
 
 /** The settings with every path in them resolved against the folder of their file. */
 function placePaths(base: string, settings: ConfigFile): PlacedSettings {
-  const { agents, ...others } = settings;
-  const { data, database, roots, sinks, programs, sandbox } = others;
+  const { agents, database: named, ...others } = settings;
+  const { data, roots, sinks, programs, sandbox } = others;
+  const { url: database, pool } =
+    typeof named === 'string' ? { url: named } : { url: undefined, pool: undefined, ...named };
   return {
     ...others,
     ...(data === undefined ? {} : { data: resolve(base, data) }),
     ...(database === undefined ? {} : { database: placeDatabase(base, database) }),
+    ...omitUndefined({ pool }),
     ...(roots === undefined ? {} : { roots: roots.map((root) => resolve(base, root)) }),
     ...(sinks === undefined ? {} : { sinks: sinks.map((sink) => placeSink(base, sink)) }),
     ...(programs === undefined ? {} : { programs: placePrograms(base, programs) }),

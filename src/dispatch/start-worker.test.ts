@@ -23,6 +23,11 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(existsSync(join(data, 'comments', 'local_1.md'))).toBe(true);
   });
 
+  it.each([0, -1, 1.5, Number.NaN])('refuses to execute %j runs at once', async (concurrency) => {
+    const { start } = await openWorkshop();
+    expect(() => start({ concurrency })).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
+  });
+
   it('records an execution with type, command, duration, exit code, encoding and status', async () => {
     const { start, submit, settled, store } = await openWorkshop();
     start();

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
-import { createUlids, silentLogger } from '../base/index.js';
+import { SluiceError, createUlids, silentLogger } from '../base/index.js';
 import type { RunRecord, WorkerIdentity } from '../records/index.js';
 import { VERSION, chooseDataFolder } from '../files/index.js';
 import { identifyOwnProcess, listLaunchers } from '../runs/index.js';
@@ -33,6 +33,9 @@ export function startWorker(options: WorkerOptions): Worker {
   const runs = { ...options.runs, data: chooseDataFolder(options.runs?.data, (warning) => logger.warn(warning)) };
   const { clock = () => store.now() } = options;
   const { leaseMs = DEFAULT_LEASE_MS, pollMs = DEFAULT_POLL_MS, concurrency = DEFAULT_CONCURRENCY } = options;
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw new SluiceError('INVALID_OPTION', 'Invalid concurrency: use a whole number from 1 on.');
+  }
   const newId = options.newId ?? createUlids(clock);
   const id = newId();
   const outOfTime = new AbortController();

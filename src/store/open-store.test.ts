@@ -10,6 +10,10 @@ describe('openStore', () => {
     },
   );
 
+  it.each([0, 1, 1.5, 1001, Number.NaN])('refuses a pool of %j connections', async (pool) => {
+    expect(await catchCode(openStore('memory:', { pool }))).toBe('INVALID_OPTION');
+  });
+
   it('does not repeat a password in its error', async () => {
     await expect(openStore('mysql://user:secret@host/db')).rejects.toThrow(/^(?!.*secret)/s);
   });

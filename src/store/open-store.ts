@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { findDataFolder } from '../files/index.js';
 import { openMemoryStore } from './memory/open.js';
 import { openSqliteStore } from './sqlite/open.js';
+import { SluiceError } from '../base/index.js';
 import type { Store, StoreOptions } from './store.js';
 import { StoreError } from './store-error.js';
 
@@ -24,6 +25,7 @@ export async function openStore(
   url: string = `sqlite:${join(findDataFolder().path, 'sluice.db')}`,
   options: StoreOptions = {},
 ): Promise<Store> {
+  checkPool(options.pool);
   if (url === 'memory:') return openMemoryStore(options);
   if (/^sqlite:./s.test(url)) return openSqliteStore(url.slice('sqlite:'.length), options);
   if (/^postgres(?:ql)?:\/\//.test(url)) {
@@ -33,4 +35,13 @@ export async function openStore(
   }
   // The address may contain a password, so the message does not repeat it.
   throw new StoreError('INVALID_STORE_URL', 'Invalid store address. Write sqlite:FILE, postgres://… or memory:.');
+}
+
+/** Opening a store takes two connections at once. */
+const SMALLEST_POOL = 2;
+const LARGEST_POOL = 1000;
+
+function checkPool(pool: number | undefined): void {
+  if (pool === undefined || (Number.isInteger(pool) && pool >= SMALLEST_POOL && pool <= LARGEST_POOL)) return;
+  throw new SluiceError('INVALID_OPTION', `Invalid pool: use a whole number from ${SMALLEST_POOL} to ${LARGEST_POOL}.`);
 }

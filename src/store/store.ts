@@ -36,4 +36,6 @@ export interface StoreOptions {
   readonly cache?: CacheLimits;
   /** How many runs or issues one page of a search reads; 10,000 by default. */
   readonly searchWindow?: number;
+  /** Connections to PostgreSQL at most, besides the one that listens: from 2 to 1,000, 10 by default. */
+  readonly pool?: number;
 }

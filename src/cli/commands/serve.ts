@@ -6,6 +6,7 @@ import type { Metrics } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
 import { loadCommandConfig } from '../load-command-config.js';
 import type { Config } from '../../config/index.js';
+import { parseCount } from '../parse-count.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { withContext, withContextOptions, loadLogger, workerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
@@ -16,6 +17,7 @@ import type { Interruption } from '../interruption.js';
 interface ServeFlags extends ContextFlags {
   readonly host?: string;
   readonly port?: number;
+  readonly concurrency?: number;
   readonly worker: boolean;
   readonly demo: boolean;
 }
@@ -33,6 +35,9 @@ export function addServeCommand(program: Command, io: CommandIo, end: (code: Exi
       new Option('--port <n>', `port to listen on (default: ${DEFAULT_PORT}); 0 for any free port`).argParser(
         parsePort,
       ),
+    )
+    .addOption(
+      new Option('--concurrency <n>', 'how many runs its worker executes at once (default: 4)').argParser(parseCount),
     )
     .option('--no-worker', 'run no worker in this process')
     .option('--no-demo', 'start without the demo')
@@ -157,7 +162,14 @@ async function startServices(context: CommandContext, { flags, metrics }: Servic
   const { config, store, lead, logger } = context;
   const { data } = config;
   const metered = metrics.measureLag(store);
-  const worker = flags.worker ? startWorker({ store: metered, lead, ...workerSettings(context) }) : undefined;
+  const worker = flags.worker
+    ? startWorker({
+        store: metered,
+        lead,
+        ...workerSettings(context),
+        ...omitUndefined({ concurrency: flags.concurrency }),
+      })
+    : undefined;
   const reaper = flags.worker ? undefined : startReaper({ store, lead, data, logger, agents: config.agents ?? {} });
   const retention = startRetention({ store, data, logger, settings: readRetention(config) });
   let demo: ShownDemo | undefined;

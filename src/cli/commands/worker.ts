@@ -1,7 +1,8 @@
 import { omitUndefined } from '../../base/index.js';
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
+import { parseCount } from '../parse-count.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { describeDatabase, withContext, withContextOptions, loadLogger, workerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
@@ -14,6 +15,9 @@ interface WorkerFlags extends ContextFlags {
   readonly takes?: 'orders' | 'runs';
   readonly grace?: number;
 }
+
+/** Connections that a worker may open unless the configuration says it: its statements are short, and there are many workers. */
+const WORKER_POOL = 2;
 
 /** Adds `sluice worker` to the program. */
 export function addWorkerCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -35,7 +39,10 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
   const interruption = listenForInterruption();
   try {
     const createLogger = await loadLogger(io);
-    return await withContext(flags, io, async (context) => work(context, flags, interruption), { createLogger });
+    return await withContext(flags, io, async (context) => work(context, flags, interruption), {
+      createLogger,
+      pool: WORKER_POOL,
+    });
   } finally {
     interruption.stopListening();
   }
@@ -67,9 +74,4 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
   await worker.stop(omitUndefined({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
   logger.info('worker stopped', { worker_id: worker.id });
   return EXIT.success;
-}
-
-function parseCount(word: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(word)) throw new InvalidArgumentError('Use a whole number from 1 to 9999.');
-  return Number(word);
 }

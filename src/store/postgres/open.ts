@@ -18,7 +18,7 @@ import { createUpkeep } from './upkeep.js';
 
 /** A store that any number of machines share. Its tables are in the schema `sluice`, its queue in `sluice_queue`. */
 export async function openPostgresStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const database = await openDatabase(url);
+  const database = await openDatabase(url, options.pool === undefined ? {} : { connections: options.pool });
   const notifications = createNotifications(() => database.createClient());
   try {
     await migrate(database);
