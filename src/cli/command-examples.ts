@@ -89,6 +89,12 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
   ],
   workers: [{ line: 'sluice workers', does: 'list the workers that share the database' }],
   backup: [{ line: 'sluice backup copy.db', does: 'copy the database while the server runs' }],
+  migrate: [
+    {
+      line: 'sluice migrate sqlite:sluice.db postgres://db.example.org/sluice',
+      does: 'move to PostgreSQL, with every server and worker stopped',
+    },
+  ],
   export: [
     {
       line: 'sluice export RUN fixtures/unknown-event',

@@ -30,6 +30,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   worker: async () => (await import('./commands/worker.js')).addWorkerCommand,
   workers: async () => (await import('./commands/workers.js')).addWorkersCommand,
   backup: async () => (await import('./commands/backup.js')).addBackupCommand,
+  migrate: async () => (await import('./commands/migrate.js')).addMigrateCommand,
   export: async () => (await import('./commands/export.js')).addExportCommand,
   demo: async () => (await import('./commands/demo.js')).addDemoCommand,
   completion: async () => (await import('./commands/completion.js')).addCompletionCommand,

@@ -1,6 +1,10 @@
 export {
   backUpStore,
   type Backup,
+  migrateStore,
+  type MigrationOptions,
+  type MigrationProgress,
+  type MigrationReport,
   openStore,
   type StoreOptions,
   type QueueWatch,

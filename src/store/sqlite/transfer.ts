@@ -56,6 +56,8 @@ async function withConnection<T>(file: string, work: (connection: Connection) =>
   } catch (error) {
     throw toStoreError(error, file);
   } finally {
+    // Statements that are not collected yet would keep the transaction, and its lock, beyond the end of the connection.
+    if (connection?.isTransaction === true) connection.exec('ROLLBACK');
     connection?.close();
   }
 }

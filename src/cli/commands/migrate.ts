@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import type { MigrationProgress } from '../../store/index.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode } from '../failure.js';
+import { listenForInterruption } from '../interruption.js';
+import { printJson } from '../print.js';
+
+/** Adds `sluice migrate` to the program. */
+export function addMigrateCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  program
+    .command('migrate')
+    .description('copy a store from SQLite to PostgreSQL, or back, and compare every row')
+    .argument('<source>', 'sqlite:FILE or postgres://…; it is left unchanged')
+    .argument('<target>', 'an empty database or a new file of the other kind')
+    .addHelpText(
+      'after',
+      `
+Stop all servers and workers first. If it was interrupted, run the same command again: it continues.
+PGPASSWORD may hold the password, so that it is not on the command line. Run folders are files: copy them yourself.`,
+    )
+    .action(async (source: string, target: string) => {
+      end(await runMigrate(source, target, io));
+    });
+}
+
+async function runMigrate(source: string, target: string, io: CommandIo): Promise<ExitCode> {
+  const { migrateStore } = await import('../../store/index.js');
+  const interruption = listenForInterruption();
+  const show = (text: string): void => void (io.stderr.isTerminal && io.stderr.write(text));
+  try {
+    const onProgress = (progress: MigrationProgress): void => show(`\r\u001B[K${describeProgress(progress)}`);
+    const report = await migrateStore(source, target, { onProgress, signal: interruption.signal });
+    show('\r\u001B[K');
+    await printJson(report, io);
+    return EXIT.success;
+  } catch (error) {
+    show('\n');
+    if (!interruption.signal.aborted) throw error;
+    await io.stderr.write('Interrupted. Run the same command again: it continues.\n');
+    return EXIT.canceled;
+  } finally {
+    interruption.stopListening();
+  }
+}
+
+function describeProgress({ table, rows, total }: MigrationProgress): string {
+  return `${table}: ${rows} of ${total} rows copied and compared`;
+}
