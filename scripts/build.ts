@@ -1,11 +1,11 @@
 /**
  * The second step of `npm run build`: `dist`, as tsc made it, with each browser-safe floor in few files, as ES modules and as
- * CommonJS (`dist/cjs`), and the small package in `dist/sluice-json`. Floors are entered through their index alone
+ * CommonJS (`dist/cjs`), the small package in `dist/sluice-json`, and the SDK of `sluice mcp` in `dist/mcp/sdk.js`. Floors are entered through their index alone
  * (`npm run layering`), so nothing else has to stay. docs/decisions/2026-11-16-bundled-floors.md says why.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleCommonJs, bundleModules } from './build/bundle.js';
+import { bundleCommonJs, bundleModules, bundlePackages } from './build/bundle.js';
 import { copyDeclarations, ENTRIES, FLOORS, listDoors, removeInnerModules } from './build/floor-files.js';
 import { buildSmallPackage } from './build/small-package.js';
 import { PROJECT } from './run-tool.js';
@@ -20,3 +20,4 @@ await bundleCommonJs(dist, [...doors, ...entries], join(dist, 'cjs'));
 copyDeclarations(dist, FLOORS, ENTRIES, join(dist, 'cjs'));
 await bundleModules(dist, doors, dist);
 removeInnerModules(dist, doors);
+await bundlePackages(join(dist, 'mcp/sdk.js'), ['zod']);

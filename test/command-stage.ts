@@ -49,7 +49,9 @@ export function setStage(folder: string): CommandStage {
     writeFileSync(join(folder, name), text);
     chmodSync(join(folder, name), mode);
   };
-  write('bin/sluice', `#!/bin/sh\nexec "${process.execPath}" "${BUNDLED_MAIN}" "$@"\n`, 0o755);
+  // The second is what `npx sluice` finds.
+  for (const name of ['bin/sluice', 'node_modules/.bin/sluice'])
+    write(name, `#!/bin/sh\nexec "${process.execPath}" "${BUNDLED_MAIN}" "$@"\n`, 0o755);
   write('bin/codex', `#!${process.execPath}\n${CODEX}\n`, 0o755);
   write('some-agent', `#!/bin/sh\necho '${ANSWER}'\n`, 0o755);
   return {

@@ -34,6 +34,24 @@ export async function bundleModules(dist: string, files: readonly string[], outd
   });
 }
 
+/** Replaces a file that only re-exports parts of packages by these parts, so that users need not install the packages. */
+export async function bundlePackages(file: string, external: readonly string[]): Promise<void> {
+  await build({
+    entryPoints: [file],
+    outfile: file,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: external.flatMap((name) => [name, `${name}/*`]),
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    allowOverwrite: true,
+    logLevel: 'error',
+  });
+}
+
 /** `import.meta` does not exist in CommonJS; only Node.js asks for the address, to find optional packages beside it. */
 const OWN_ADDRESS =
   "const ownAddress = typeof __filename === 'string' ? require('url').pathToFileURL(__filename).href : '';";

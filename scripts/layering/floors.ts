@@ -64,7 +64,12 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
     packages: ['eventsource-parser'],
     browserSafe: true,
   },
-  cli: { imports: [...CORE, 'acp', 'api', 'config', 'server', 'client'], packages: 'any' },
+  // Tools for other agents: whatever they call goes through the client, to a server or to the store of this process.
+  mcp: {
+    imports: [GROUND, 'files', 'json-schema', 'events', 'records', 'api', 'client'],
+    packages: ['@modelcontextprotocol/server'],
+  },
+  cli: { imports: [...CORE, 'acp', 'mcp', 'api', 'config', 'server', 'client'], packages: 'any' },
   // The libraries of the page are bundled into it.
   web: {
     imports: [GROUND, 'json', 'json-schema', 'records', 'client'],

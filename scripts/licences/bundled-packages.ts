@@ -3,13 +3,13 @@ import { join } from 'node:path';
 
 const IMPORT = /(?:from|import)\s*\(?\s*'((?:@[\w.-]+\/)?[\w.-]+)[^']*'/g;
 
-/** The packages that the sources of the console import: their code becomes part of what users get. */
+/** The packages that the sources of a folder import, where their code is bundled and becomes part of what users get. */
 export async function findBundledPackages(folder: string): Promise<string[]> {
   const names = new Set<string>();
   for (const file of await readdir(folder, { recursive: true })) {
     if (!/\.tsx?$/.test(file) || /\.(?:test|contract)\.|(?:^|\/)fixtures\/|config\./.test(file)) continue;
     const text = await readFile(join(folder, file), 'utf8');
-    for (const [, name = ''] of text.matchAll(IMPORT)) if (!/^\.|^sluice$/.test(name)) names.add(name);
+    for (const [, name = ''] of text.matchAll(IMPORT)) if (!/^\.|^sluice$|^node$/.test(name)) names.add(name);
   }
   return [...names].toSorted();
 }

@@ -41,6 +41,10 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
       does: 'pass permission requests to the editor, and validate every answer',
     },
   ],
+  mcp: [
+    { line: 'sluice mcp', does: 'register this as an MCP server in Claude, Codex, Cursor and others' },
+    { line: 'sluice mcp --url http://127.0.0.1:7171', does: 'use a running server; orders outlive the client' },
+  ],
   translate: [
     { line: 'sluice translate RUN_FOLDER', does: 'print the events as FCMP' },
     { line: 'sluice translate RUN_FOLDER --to agui', does: 'print AG-UI events' },

@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   repair: async () => (await import('./commands/repair.js')).addRepairCommand,
   run: async () => (await import('./commands/run.js')).addRunCommand,
   acp: async () => (await import('./commands/acp.js')).addAcpCommand,
+  mcp: async () => (await import('./commands/mcp.js')).addMcpCommand,
   translate: async () => (await import('./commands/translate.js')).addTranslateCommand,
   replay: async () => (await import('./commands/replay.js')).addReplayCommand,
   token: async () => (await import('./commands/token.js')).addTokenCommand,

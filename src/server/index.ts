@@ -4,7 +4,7 @@ export { answerPermission } from './handlers/answer-permission.js';
 export { replyToRun } from './handlers/reply-to-run.js';
 export { exportRunFolder } from './export/export-run-folder.js';
 export { runServer } from './run-server.js';
-export { DEFAULT_HOST } from './create-server.js';
+export { DEFAULT_HOST, createServer } from './create-server.js';
 export { isLoopback } from './security/origin.js';
 export { readTokenSettings, settingsFromConfig, type ServerSettings } from './server-settings.js';
 export { openTracing } from './tracing/open-tracing.js';

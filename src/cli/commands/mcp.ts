@@ -1,0 +1,114 @@
+import { Readable, Writable } from 'node:stream';
+import type { Command } from 'commander';
+import { createJsonLogger } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
+import type { Client } from '../../client/index.js';
+import { loadLogger, withContext, withContextOptions, workerSettings } from '../command-context.js';
+import type { CommandContext, ContextFlags } from '../command-context.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode, MisuseError } from '../failure.js';
+import { listenForInterruption } from '../interruption.js';
+
+interface McpFlags extends ContextFlags {
+  readonly url?: string;
+  readonly worker: boolean;
+}
+
+/** Adds `sluice mcp` to the program. */
+export function addMcpCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('mcp'))
+    .description('serve tools to an agent or editor over the Model Context Protocol')
+    .option(
+      '--url <address>',
+      'server to use, such as http://127.0.0.1:7171 (default: the data folder, without a server)',
+    )
+    .option('--no-worker', 'execute no orders in this process; a server or sluice worker does')
+    .addHelpText(
+      'after',
+      '\nThe protocol is spoken on stdin and stdout, the log goes to stderr as JSON lines. Ends when stdin ends.\nSLUICE_TOKEN is the token for --url. Only such a token with the scope decide offers the tool that decides.',
+    )
+    .action(async (flags: McpFlags) => {
+      end(await runMcp(flags, io));
+    });
+}
+
+async function runMcp(flags: McpFlags, io: CommandIo): Promise<ExitCode> {
+  const interruption = listenForInterruption();
+  const { signal } = interruption;
+  try {
+    const createLogger = await loadLogger(io);
+    if (flags.url !== undefined) await serveServer(flags.url, { logger: createServerLogger(io), io, signal });
+    else await withContext(flags, io, async (context) => serveStore(context, flags, io, signal), { createLogger });
+    return signal.aborted ? EXIT.canceled : EXIT.success;
+  } finally {
+    interruption.stopListening();
+  }
+}
+
+async function serveServer(url: string, connection: Connection): Promise<void> {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new MisuseError(`"${url}" is not the address of a server. Use one such as http://127.0.0.1:7171.`);
+  }
+  const { createClient } = await import('../../client/index.js');
+  // The token of the local user may decide, but it is a person's: an agent needs one that was given to it.
+  const mayDecide = (process.env['SLUICE_TOKEN'] ?? '') !== '';
+  await serve(createClient({ url }), mayDecide, connection);
+}
+
+/** Serves the store of this process: the same endpoints as the server has, without a port. */
+async function serveStore(context: CommandContext, flags: McpFlags, io: CommandIo, signal: AbortSignal): Promise<void> {
+  const [{ createServer, settingsFromConfig }, { createClient }, { startWorker }] = await Promise.all([
+    import('../../server/index.js'),
+    import('../../client/index.js'),
+    import('../../dispatch/index.js'),
+  ]);
+  const { config, wrappers, store, lead, logger } = context;
+  // The only caller is this process.
+  const settings = { ...settingsFromConfig(config, { env: process.env, cwd: process.cwd() }), tokens: [] };
+  const server = createServer({ store, lead, wrappers, data: config.data, settings, logger });
+  const worker = flags.worker ? startWorker({ store, lead, ...workerSettings(context) }) : undefined;
+  const client = createClient({
+    url: 'http://127.0.0.1',
+    token: 'local',
+    fetch: async (address, init) => server.app.request(address, init),
+  });
+  try {
+    await serve(client, false, { logger, io, signal });
+  } finally {
+    server.end();
+    await worker?.stop({ graceMs: 0 });
+  }
+}
+
+/** Without a configuration: with a server, nothing of it is used here. */
+function createServerLogger(io: CommandIo): Logger {
+  const token = process.env['SLUICE_TOKEN'] ?? '';
+  const mask = (text: string): string => (token === '' ? text : text.replaceAll(token, '***'));
+  return createJsonLogger((line) => void io.stderr.write(line), { mask });
+}
+
+interface Connection {
+  readonly logger: Logger;
+  readonly io: CommandIo;
+  readonly signal: AbortSignal;
+}
+
+async function serve(client: Client, mayDecide: boolean, { logger, io, signal }: Connection): Promise<void> {
+  const { serveMcp } = await import('../../mcp/index.js');
+  const stdin = io.openStdin();
+  const input = Readable.from(stdin, { objectMode: false });
+  const lines = new WritableStream<string>({
+    write: async (line) => {
+      await io.stdout.write(line);
+      if (io.stdout.isGone?.() === true) throw new Error('the client is gone');
+    },
+  });
+  const output = Writable.fromWeb(lines, { decodeStrings: false });
+  try {
+    await serveMcp({ client, mayDecide, input, output, logger, signal });
+  } finally {
+    // What is still unread is of no interest, nor that it was cut off.
+    input.on('error', () => undefined).destroy();
+    stdin.close?.();
+  }
+}

@@ -1,0 +1,1 @@
+export { serveMcp, type McpServerOptions } from './serve-mcp.js';

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { shorten } from './shorten.js';
+
+const bounds = { length: 3, items: 2 };
+
+describe('shorten', () => {
+  it('leaves a small value unchanged', () => {
+    const value = { text: 'abc', list: [1, null], deep: { is: true } };
+    expect(shorten(value, { length: 3, items: 3 })).toEqual({ value, isShortened: false });
+  });
+
+  it.each([
+    ['a long text', 'abcd', 'abc…'],
+    ['a long text in an object', { a: ['abcdef'] }, { a: ['abc…'] }],
+    ['a long list', [1, 2, 3], [1, 2]],
+    ['an object with many keys', { a: 1, b: 2, c: 3 }, { a: 1, b: 2 }],
+  ])('cuts %s', (_, value, cut) => {
+    expect(shorten(value, bounds)).toEqual({ value: cut, isShortened: true });
+  });
+
+  it('never cuts a character in half', () => {
+    expect(shorten('ab😀', bounds)).toEqual({ value: 'ab…', isShortened: true });
+  });
+
+  it('ends at a depth, however deep the value is', () => {
+    let deep: unknown = 'x';
+    for (let depth = 0; depth < 5000; depth += 1) deep = [deep];
+    expect(shorten(deep, bounds).isShortened).toBe(true);
+  });
+});

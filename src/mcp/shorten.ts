@@ -1,0 +1,48 @@
+/** A value for a model to read, and whether something of it was left out. */
+export interface Shortened {
+  readonly value: unknown;
+  readonly isShortened: boolean;
+}
+
+/** Deeper values are left out: nothing that Sluice writes is as deep. */
+const MAX_DEPTH = 64;
+
+/**
+ * Cuts every string of a JSON value to `length` characters and every list to `items` entries, so that one event does not
+ * fill the context of a model.
+ *
+ * @example
+ * shorten({ text: 'abcdef' }, { length: 3, items: 10 }) // { value: { text: 'abc…' }, isShortened: true }
+ */
+export function shorten(
+  value: unknown,
+  { length, items }: { readonly length: number; readonly items: number },
+): Shortened {
+  let isShortened = false;
+  const visit = (part: unknown, depth: number): unknown => {
+    if (typeof part === 'string') {
+      if (part.length <= length) return part;
+      isShortened = true;
+      return `${cutText(part, length)}…`;
+    }
+    if (typeof part !== 'object' || part === null) return part;
+    if (depth >= MAX_DEPTH) {
+      isShortened = true;
+      return null;
+    }
+    if (Array.isArray(part)) {
+      if (part.length > items) isShortened = true;
+      return part.slice(0, items).map((item) => visit(item, depth + 1));
+    }
+    const entries = Object.entries(part);
+    if (entries.length > items) isShortened = true;
+    return Object.fromEntries(entries.slice(0, items).map(([key, item]) => [key, visit(item, depth + 1)]));
+  };
+  return { value: visit(value, 0), isShortened };
+}
+
+/** The first characters of a text; never half of a surrogate pair. */
+function cutText(text: string, length: number): string {
+  const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(length - 1));
+  return text.slice(0, isSplit ? length - 1 : length);
+}
