@@ -387,7 +387,8 @@ export const ENDPOINTS = {
         type: 'integer',
         minimum: 60,
         maximum: 31_536_000,
-        description: 'Seconds; by default the span is divided into a few dozen steps.',
+        description:
+          'Seconds, rounded up to whole minutes, above an hour to whole hours, above a day to whole days; by default the span is divided into a few dozen steps.',
       },
     },
     answer: json(statisticsSchema),

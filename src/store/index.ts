@@ -4,9 +4,18 @@ export { migrateStore } from './transfer/migrate-store.js';
 export type { MigrationOptions, MigrationProgress, MigrationReport } from './transfer/migrate-store.js';
 export { openStore } from './open-store.js';
 export type { StoreOptions } from './store.js';
+export type { Duties, DutyHold } from './duties.js';
 export type { Fleet, WorkerReport } from './fleet.js';
 export type { QueueWatch } from './store.js';
 export type { Store } from './store.js';
-export type { FigureSpan, InboxFigure, RunFigure, Statistics } from './statistics.js';
+export type { FigureSpan, InboxFigure, Statistics } from './statistics.js';
+export {
+  sumCounts,
+  type ModelUsage,
+  type RunCounts,
+  type RunSlot,
+  type RunSpan,
+  type VersionDrift,
+} from './roll-up.js';
 export type { StoreFigures, Upkeep } from './upkeep.js';
 export { STORE_ERROR_CODES, StoreError, type StoreErrorCode } from './store-error.js';

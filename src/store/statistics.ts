@@ -1,10 +1,15 @@
 import type { InboxItem } from '../records/index.js';
-import type { RunDigest } from './run-digest.js';
+import type { RunSlot, RunSpan } from './roll-up.js';
 
-/** Figures over time. Every method reads a bounded number of rows through an index. */
+/** Figures over time. */
 export interface Statistics {
-  /** Runs that ended in a span, the latest first. */
-  listRunFigures(span: FigureSpan): Promise<readonly RunFigure[]>;
+  /**
+   * Counts of all runs that ended in a span, by engine, in slots of time no longer than its steps. How long it takes depends
+   * on the number of slots, not of runs: ended runs are counted by {@link countEndedRuns}.
+   */
+  listRunSlots(span: RunSpan): Promise<readonly RunSlot[]>;
+  /** Adds runs that have ended to their slots, at most so many, each once; returns how many. */
+  countEndedRuns(limit: number): Promise<number>;
   /** Inbox items that were open at some time of a span: at most `limit` open ones and as many of the latest others. */
   listInboxFigures(span: FigureSpan): Promise<readonly InboxFigure[]>;
 }
@@ -14,13 +19,6 @@ export interface FigureSpan {
   readonly since: number;
   readonly until: number;
   readonly limit: number;
-}
-
-/** The figures of a run that has ended. Times are milliseconds since 1970. */
-export interface RunFigure extends RunDigest {
-  readonly engine: string;
-  readonly started_at: number | null;
-  readonly ended_at: number;
 }
 
 /** The figures of an inbox item. */

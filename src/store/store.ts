@@ -1,5 +1,6 @@
 import type { OrderStore, OutboxStore, StoreClock } from '../orders/index.js';
 import type { CacheLimits, ResultCache, RunStore, WatchableEventLog } from '../runs/index.js';
+import type { Duties } from './duties.js';
 import type { Fleet } from './fleet.js';
 import type { Statistics } from './statistics.js';
 import type { Upkeep } from './upkeep.js';
@@ -16,6 +17,7 @@ export interface Store
     Upkeep,
     Statistics,
     Fleet,
+    Duties,
     StoreClock {
   /** Closes files and connections. Every later call fails with `STORE_CLOSED`; closing twice is harmless. */
   close(): Promise<void>;

@@ -153,9 +153,9 @@ interface ServiceOptions {
   readonly metrics: Metrics;
 }
 
-/** What runs beside the server: the worker, retention, and the demo. */
+/** What runs beside the server: the worker, upkeep, and the demo. */
 async function startServices(context: CommandContext, { flags, metrics }: ServiceOptions) {
-  const [{ startWorker, startReaper, startRetention, showDemo }, { readRetention }] = await Promise.all([
+  const [{ startWorker, startReaper, startUpkeep, showDemo }, { readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../config/index.js'),
   ]);
@@ -171,7 +171,7 @@ async function startServices(context: CommandContext, { flags, metrics }: Servic
       })
     : undefined;
   const reaper = flags.worker ? undefined : startReaper({ store, lead, data, logger, agents: config.agents ?? {} });
-  const retention = startRetention({ store, data, logger, settings: readRetention(config) });
+  const upkeep = startUpkeep({ store, data, logger, settings: readRetention(config) });
   let demo: ShownDemo | undefined;
   return {
     worker,
@@ -186,7 +186,7 @@ async function startServices(context: CommandContext, { flags, metrics }: Servic
     stopDemo: async () => demo?.stop(),
     async stop() {
       await demo?.stop();
-      await retention.stop();
+      await upkeep.stop();
       await reaper?.stop();
       await worker?.stop({ graceMs: 0 });
     },

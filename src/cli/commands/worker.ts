@@ -49,8 +49,7 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
 }
 
 async function work(context: CommandContext, flags: WorkerFlags, interruption: Interruption): Promise<ExitCode> {
-  const [{ startWorker }, { startRetention }, { readRetention }] = await Promise.all([
-    import('../../dispatch/index.js'),
+  const [{ startWorker, startUpkeep }, { readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../config/index.js'),
   ]);
@@ -66,11 +65,11 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     }),
   });
   // Run folders are deleted on the machine that has them.
-  const retention = startRetention({ store, data: config.data, logger, settings: readRetention(config) });
+  const upkeep = startUpkeep({ store, data: config.data, logger, settings: readRetention(config) });
   logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
   await untilInterrupted(interruption);
   logger.info('worker shutting down', { worker_id: worker.id, busy: worker.busy });
-  await retention.stop();
+  await upkeep.stop();
   await worker.stop(omitUndefined({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
   logger.info('worker stopped', { worker_id: worker.id });
   return EXIT.success;

@@ -19,7 +19,7 @@ it('GET /v1/statistics counts what the store has', async () => {
   expect(buckets).toHaveLength(30);
   expect(buckets.at(-1)).toMatchObject({
     at: '2026-11-15T06:29:00.000Z',
-    runs: [{ engine: 'command', outcomes: { success: 1 }, latency_ms: { p50: 4000, p95: 4000 } }],
+    runs: [{ engine: 'command', outcomes: { success: 1 }, latency_ms: { p50: 4032, p95: 4032 } }],
   });
 });
 

@@ -1,5 +1,6 @@
 import type { StatisticsView } from '../../api/index.js';
-import type { InboxFigure, RunFigure } from '../../store/index.js';
+import { sumCounts } from '../../store/index.js';
+import type { InboxFigure, RunCounts, RunSlot } from '../../store/index.js';
 import type { StatisticsSpan } from './statistics-span.js';
 
 type Bucket = StatisticsView['buckets'][number];
@@ -7,33 +8,38 @@ type Bucket = StatisticsView['buckets'][number];
 /** What is counted, and the current time. */
 interface Counted {
   readonly span: StatisticsSpan;
-  readonly runs: readonly RunFigure[];
+  readonly runs: readonly RunSlot[];
   readonly inbox: readonly InboxFigure[];
   readonly now: number;
 }
 
-/** Versions and causes come from outside: only this many are counted separately. */
+/** Causes come from outside: only this many are counted separately. */
 const MOST_NAMES = 50;
 
 /** Counts what happened in each step of time. */
 export function countStatistics({ span, runs, inbox, now }: Counted): readonly Bucket[] {
   const { since, until, stepMs } = span;
   const findBucket = (time: number): number => Math.floor((time - since) / stepMs);
-  const runsByPlace = groupBy(runs, ({ ended_at }) => findBucket(ended_at));
+  const runsByPlace = groupBy(runs, ({ at }) => findBucket(at));
   const askedByPlace = groupBy(inbox, ({ created_at }) => findBucket(created_at));
-  const toCountedVersion = createOther(MOST_NAMES);
   const toCountedCause = createOther(MOST_NAMES);
-  const toCountedModel = createOther(MOST_NAMES);
 
   return Array.from({ length: Math.ceil((until - since) / stepMs) }, (_, place) => {
     const begin = since + place * stepMs;
-    const ended = runsByPlace.get(place) ?? [];
+    const byEngine = [...groupBy(runsByPlace.get(place) ?? [], ({ engine }) => engine)]
+      .map(([engine, slots]) => ({ engine, ...sumCounts(slots.map(({ counts }) => counts)) }))
+      .toSorted((one, other) => (one.engine < other.engine ? -1 : 1));
     const asked = askedByPlace.get(place) ?? [];
     return {
       at: new Date(begin).toISOString(),
-      runs: [...groupBy(ended, ({ engine }) => engine)].map(([engine, some]) => countRuns(engine, some)),
-      usage: countUsage(ended, toCountedModel),
-      drift: countDrift(ended, toCountedVersion),
+      runs: byEngine.map(({ engine, outcomes, repair_levels, durations }) => ({
+        engine,
+        outcomes,
+        repair_levels,
+        latency_ms: readLatency(durations),
+      })),
+      usage: byEngine.flatMap(({ engine, usage }) => usage.map((each) => ({ engine, ...each }))),
+      drift: byEngine.flatMap(({ engine, drift }) => drift.map((each) => ({ engine, ...each }))),
       inbox: inboxAt(inbox, Math.min(begin + stepMs, until, now)),
       needs_human: [...groupBy(asked, ({ cause }) => toCountedCause(cause))].map(([cause, { length }]) => ({
         cause,
@@ -43,61 +49,9 @@ export function countStatistics({ span, runs, inbox, now }: Counted): readonly B
   });
 }
 
-function countRuns(engine: string, runs: readonly RunFigure[]): Bucket['runs'][number] {
-  const outcomes = { success: 0, failed: 0, canceled: 0, comment: 0 };
-  const repair_levels = { none: 0, deterministic_generic: 0, schema_aligned: 0 };
-  for (const { outcome, repair_level } of runs) {
-    outcomes[outcome] += 1;
-    repair_levels[repair_level] += 1;
-  }
-  const latencies = runs
-    .flatMap(({ started_at, ended_at }) => (started_at === null ? [] : [Math.max(0, ended_at - started_at)]))
-    .toSorted((one, other) => one - other);
-  const latency_ms =
-    latencies.length === 0 ? null : { p50: percentile(latencies, 0.5), p95: percentile(latencies, 0.95) };
-  return { engine, outcomes, repair_levels, latency_ms };
-}
-
-/** Sums what runs used, by engine and model. */
-function countUsage(runs: readonly RunFigure[], toCountedModel: (model: string) => string): Bucket['usage'] {
-  const sums = new Map<string, { -readonly [Key in keyof Bucket['usage'][number]]: Bucket['usage'][number][Key] }>();
-  for (const { engine, usage } of runs) {
-    if (usage === null) continue;
-    const model = usage.model === null ? null : toCountedModel(usage.model);
-    const key = JSON.stringify([engine, model]);
-    const sum = sums.get(key) ?? {
-      engine,
-      model,
-      runs: 0,
-      input_tokens: 0,
-      cached_input_tokens: 0,
-      output_tokens: 0,
-      cost: 0,
-    };
-    sum.runs += 1;
-    sum.input_tokens += usage.input_tokens;
-    sum.cached_input_tokens += usage.cached_input_tokens;
-    sum.output_tokens += usage.output_tokens;
-    sum.cost += Math.max(0, usage.cost ?? 0);
-    sums.set(key, sum);
-  }
-  return [...sums.values()];
-}
-
-/** Runs of unknown version are included only if they had drift. */
-function countDrift(runs: readonly RunFigure[], toCountedVersion: (version: string) => string): Bucket['drift'] {
-  const counts = new Map<string, { -readonly [Key in keyof Bucket['drift'][number]]: Bucket['drift'][number][Key] }>();
-  for (const { engine, engine_version, unknown_types, unknown_fields } of runs) {
-    if (engine_version === null && unknown_types + unknown_fields === 0) continue;
-    const version = engine_version === null ? null : toCountedVersion(engine_version);
-    const key = JSON.stringify([engine, version]);
-    const count = counts.get(key) ?? { engine, engine_version: version, runs: 0, unknown_types: 0, unknown_fields: 0 };
-    count.runs += 1;
-    count.unknown_types += unknown_types;
-    count.unknown_fields += unknown_fields;
-    counts.set(key, count);
-  }
-  return [...counts.values()];
+function readLatency(durations: RunCounts['durations']): Bucket['runs'][number]['latency_ms'] {
+  if (durations.length === 0) return null;
+  return { p50: percentile(durations, 0.5), p95: percentile(durations, 0.95) };
 }
 
 function inboxAt(inbox: readonly InboxFigure[], moment: number): Bucket['inbox'] {
@@ -135,11 +89,13 @@ function createOther(most: number): (name: string) => string {
 }
 
 /**
- * The percentile of sorted values by nearest rank; there must be at least one value.
+ * The percentile of counted values by nearest rank, the smallest first; there must be at least one.
  *
  * @example
- * percentile([10, 20, 30, 40], 0.5) // 20
+ * percentile([[10, 1], [20, 2], [30, 1]], 0.5) // 20
  */
-export function percentile(sorted: readonly number[], share: number): number {
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+export function percentile(counted: RunCounts['durations'], share: number): number {
+  const rank = Math.ceil(counted.reduce((sum, [, count]) => sum + count, 0) * share);
+  let seen = 0;
+  return counted.find(([, count]) => (seen += count) >= rank)?.[0] ?? 0;
 }

@@ -24,7 +24,7 @@ export function statisticsSpan(query: Readonly<Record<string, string>>, now: num
   const from = readTime(query['since']) ?? until - WEEK_MS;
   if (from >= until) throw new RequestError('INVALID_QUERY', '`since` must lie before `until`.');
   const usual = STEPS.find((seconds) => until - from <= seconds * 1000 * USUAL_BUCKETS) ?? STEPS.at(-1);
-  const stepMs = Number(query['step'] ?? usual) * 1000;
+  const stepMs = roundStep(Number(query['step'] ?? usual) * 1000);
   const since = Math.floor(from / stepMs) * stepMs;
   if ((until - since) / stepMs > MAX_BUCKETS) {
     throw new RequestError(
@@ -33,4 +33,12 @@ export function statisticsSpan(query: Readonly<Record<string, string>>, now: num
     );
   }
   return { since, until, stepMs };
+}
+
+/** Runs are counted in slots of a minute, an hour and a day; a step is made of whole ones. */
+const SLOTS_MS = [86_400_000, 3_600_000, 60_000];
+
+function roundStep(stepMs: number): number {
+  const slotMs = SLOTS_MS.find((length) => stepMs >= length) ?? 60_000;
+  return Math.ceil(stepMs / slotMs) * slotMs;
 }

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { InboxFigure, RunFigure } from '../../store/statistics.js';
+import { countRun } from '../../store/roll-up.js';
+import type { RunFigure } from '../../store/roll-up.js';
+import type { InboxFigure } from '../../store/statistics.js';
 import { countStatistics, percentile } from './count-statistics.js';
 import { statisticsSpan } from './statistics-span.js';
 
@@ -24,7 +26,10 @@ function createRun(change: Partial<RunFigure> = {}): RunFigure {
 }
 
 const count = (runs: readonly RunFigure[], inbox: readonly InboxFigure[] = []) =>
-  countStatistics({ span: SPAN, runs, inbox, now: NOW });
+  countStatistics({ span: SPAN, runs: runs.map(toSlot), inbox, now: NOW });
+
+/** What a store returns of a run that is not in its slots yet. */
+const toSlot = (figure: RunFigure) => ({ at: figure.ended_at, engine: figure.engine, counts: countRun(figure) });
 
 describe('figures over time', () => {
   it('have a bucket for every step, also where nothing happened', () => {
@@ -44,12 +49,12 @@ describe('figures over time', () => {
     ]);
     expect(first?.runs).toMatchObject([{ engine: 'codex', outcomes: { success: 1 } }]);
     expect(second?.runs).toMatchObject([
+      { engine: 'claude', outcomes: { success: 1 } },
       {
         engine: 'codex',
         outcomes: { success: 1, failed: 1, canceled: 0, comment: 0 },
         repair_levels: { none: 1, deterministic_generic: 0, schema_aligned: 1 },
       },
-      { engine: 'claude', outcomes: { success: 1 } },
     ]);
   });
 
@@ -183,6 +188,15 @@ describe('the span', () => {
     expect(() => statisticsSpan({ since: '2026-02-31T00:00:00.000Z', until: '2026-99-01' }, NOW)).toThrow(refused);
   });
 
+  it.each([
+    [61, 120],
+    [3600, 3600],
+    [5400, 7200],
+    [86_401, 172_800],
+  ])('rounds a step of %i s up to %i s, whole slots', (step, rounded) => {
+    expect(statisticsSpan({ since: '2026-11-15T00:00:00.000Z', step: String(step) }, NOW).stepMs).toBe(rounded * 1000);
+  });
+
   it('never has more than 500 steps', () => {
     const moment = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });
     fc.assert(
@@ -197,10 +211,24 @@ describe('the span', () => {
 });
 
 it.each([
-  [[5], 0.5, 5],
-  [[1, 2], 0.5, 1],
-  [[1, 2, 3, 4], 0.95, 4],
-  [Array.from({ length: 100 }, (_, index) => index + 1), 0.95, 95],
-])('of %j the share %d lies at or below %d', (values, share, expected) => {
-  expect(percentile(values, share)).toBe(expected);
+  [[[5, 1]], 0.5, 5],
+  [
+    [
+      [1, 1],
+      [2, 1],
+    ],
+    0.5,
+    1,
+  ],
+  [
+    [
+      [1, 3],
+      [4, 1],
+    ],
+    0.95,
+    4,
+  ],
+  [Array.from({ length: 100 }, (_, index) => [index + 1, 2] as const), 0.95, 95],
+] as const)('of %j the share %d lies at or below %d', (counted, share, expected) => {
+  expect(percentile(counted, share)).toBe(expected);
 });

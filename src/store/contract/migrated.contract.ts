@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { getPosition } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
+import { sumCounts } from '../roll-up.js';
 import type { Store } from '../store.js';
 import { sampleClaim, NOW, sampleHold, sampleSettlement } from './fixtures/order-samples.js';
 import { createRunResult, HOSTILE_TEXT, sampleFcmp, sampleRasp } from './fixtures/run-samples.js';
@@ -75,6 +76,7 @@ export async function expectUnpackedMigrated(store: Store): Promise<void> {
     'local#queued': 'queued',
   });
   const running = orders.find(({ order }) => order.issue_ref === 'local#running');
+  await expectCounted(store);
   expect(running).toMatchObject({ base_commit: 'abc1234' });
 
   const rasp = await store.read({ runId: 'run-ended', protocol: 'rasp', limit: 1000 });
@@ -105,6 +107,20 @@ export async function expectUnpackedMigrated(store: Store): Promise<void> {
   expect((await store.listRuns({ search: 'mend the wheel' })).items).toMatchObject([
     { id: 'run-ended', state: 'ended' },
   ]);
+}
+
+/** Runs that ended before the migration are in the statistics at once, and are put into their slots some at a time. */
+async function expectCounted(store: Store): Promise<void> {
+  const count = async (): Promise<number> => {
+    const slots = await store.listRunSlots({ since: 0, until: NOW * 2, stepMs: 86_400_000 });
+    const { outcomes } = sumCounts(slots.map(({ counts }) => counts));
+    return Object.values(outcomes).reduce((sum, each) => sum + each, 0);
+  };
+  const { items } = await store.listRuns({ state: 'ended' });
+  expect(await count()).toBe(items.length);
+  expect(await store.countEndedRuns(1)).toBe(1);
+  while ((await store.countEndedRuns(1)) > 0) expect(await count()).toBe(items.length);
+  expect(await count()).toBe(items.length);
 }
 
 async function readAll(store: Store, protocol: 'rasp' | 'fcmp'): Promise<Emitted[]> {

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { RunResult } from '../../records/run-result.js';
+import { sumCounts } from '../roll-up.js';
+import type { RunCounts, RunSpan } from '../roll-up.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleItem, NOW, sampleResolution, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT, createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
-const ALL = { since: 0, until: NOW * 2, limit: 100 };
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Some days around {@link NOW}, ending in the middle of a minute. */
+const ALL = { since: Math.floor(NOW / DAY_MS) * DAY_MS - DAY_MS, until: NOW + 40_001, stepMs: HOUR_MS };
 
 async function endRun(store: Store, id: string, ms: number, result: Partial<RunResult> = {}): Promise<void> {
   await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW });
@@ -22,37 +27,47 @@ async function ask(store: Store, issue: string, change: Parameters<typeof sample
 
 const at = (ms: number): string => new Date(NOW + ms).toISOString();
 
+/** The counts of a span, by engine, as they are summed up for a chart. */
+async function countRuns(store: Store, span: RunSpan = ALL): Promise<Record<string, RunCounts>> {
+  const slots = await store.listRunSlots(span);
+  const engines = [...new Set(slots.map(({ engine }) => engine))];
+  const sum = (wanted: string) =>
+    sumCounts(slots.filter(({ engine }) => engine === wanted).map(({ counts }) => counts));
+  return Object.fromEntries(engines.map((engine) => [engine, sum(engine)]));
+}
+
 /** The figures that a store returns. */
 export function describeStatistics(makeSite: MakeSite): void {
-  describe('the figures of runs', () => {
-    it('show how each run of a span ended, the latest first', async () => {
+  describe.each([
+    ['before they are in their slots', async () => undefined],
+    ['from their slots', async (store: Store) => store.countEndedRuns(100)],
+  ])('the counts of runs, %s,', (_, prepare) => {
+    it('show how the runs of a span ended', async () => {
       const store = await openSite(await makeSite());
       const process = { exit_code: 0, signal: null, command: ['codex'], version: '0.166.0' };
       await endRun(store, 'r1', 10, { process, drift: { unknown_types: 2, unknown_fields: 1 } });
       await endRun(store, 'r2', 30, { status: 'failed' });
       await endRun(store, 'r3', 20, { repair_level: 'deterministic_generic' });
       await store.createRun({ id: 'r4', spec: sampleSpec(), state: 'queued', now: NOW });
-      const figure = {
-        engine: 'command',
-        outcome: 'success',
-        repair_level: 'none',
-        engine_version: null,
-        unknown_types: 0,
-        unknown_fields: 0,
-        usage: null,
-        started_at: NOW,
+      await prepare(store);
+      const all: RunCounts = {
+        outcomes: { success: 2, failed: 1, canceled: 0, comment: 0 },
+        repair_levels: { none: 2, deterministic_generic: 1, schema_aligned: 0 },
+        durations: [
+          [10, 1],
+          [20, 1],
+          [30, 1],
+        ],
+        usage: [],
+        drift: [{ engine_version: '0.166.0', runs: 1, unknown_types: 2, unknown_fields: 1 }],
       };
-      expect(await store.listRunFigures(ALL)).toEqual([
-        { ...figure, outcome: 'failed', ended_at: NOW + 30 },
-        { ...figure, repair_level: 'deterministic_generic', ended_at: NOW + 20 },
-        { ...figure, engine_version: '0.166.0', unknown_types: 2, unknown_fields: 1, ended_at: NOW + 10 },
-      ]);
-      expect(await store.listRunFigures({ ...ALL, limit: 1 })).toHaveLength(1);
-      const span = { since: NOW + 10, until: NOW + 30, limit: 100 };
-      expect((await store.listRunFigures(span)).map(({ ended_at }) => ended_at - NOW)).toEqual([20, 10]);
+      expect(await countRuns(store)).toEqual({ command: all });
+      expect(await countRuns(store, { ...ALL, stepMs: DAY_MS })).toEqual({ command: all });
+      const part = await countRuns(store, { since: ALL.since, until: NOW + 30, stepMs: HOUR_MS });
+      expect(part['command']?.outcomes).toEqual({ success: 2, failed: 0, canceled: 0, comment: 0 });
     });
 
-    it('have the tokens, the cost and the model of a run, but not of a cached result', async () => {
+    it('have the tokens, the cost and the model of runs, but not of cached results', async () => {
       const store = await openSite(await makeSite());
       const usage = {
         scope: 'total',
@@ -66,25 +81,39 @@ export function describeStatistics(makeSite: MakeSite): void {
         usage: { scope: 'total', input_tokens: 1, output_tokens: 2, model: HOSTILE_TEXT.repeat(20) },
       });
       await endRun(store, 'r3', 3, { usage, cached_from: 'r1' });
-      const [third, second, first] = await store.listRunFigures(ALL);
+      await endRun(store, 'r4', 4, { usage, model: 'opus' });
+      await prepare(store);
       const { scope: _scope, ...used } = usage;
-      expect(first?.usage).toEqual({ ...used, model: 'opus' });
-      expect(second?.usage).toMatchObject({ input_tokens: 1, cached_input_tokens: 0, output_tokens: 2, cost: null });
-      expect(second?.usage?.model).toHaveLength(100);
-      expect(third?.usage).toBeNull();
+      const found = (await countRuns(store))['command']?.usage ?? [];
+      const [opus, hostile] = found.toSorted((one, other) => other.runs - one.runs);
+      expect(found).toHaveLength(2);
+      expect(opus).toEqual({
+        ...used,
+        model: 'opus',
+        runs: 2,
+        input_tokens: 2400,
+        cached_input_tokens: 400,
+        output_tokens: 80,
+        cost: 0.5,
+      });
+      expect(hostile).toMatchObject({ runs: 1, input_tokens: 1, cached_input_tokens: 0, output_tokens: 2, cost: 0 });
+      expect(hostile?.model).toHaveLength(100);
     });
 
-    it('count a run that was canceled before it started, and none twice', async () => {
+    it('have a run that was canceled before it started, and none twice', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
       await store.requestCancel('r1', NOW + 5);
       await store.requestCancel('r1', NOW + 9);
+      await prepare(store);
       await endRun(store, 'r2', 1);
       await store.requestCancel('r2', NOW + 9);
-      expect(await store.listRunFigures(ALL)).toMatchObject([
-        { outcome: 'canceled', started_at: null, ended_at: NOW + 5 },
-        { outcome: 'success', ended_at: NOW + 1 },
-      ]);
+      await prepare(store);
+      await prepare(store);
+      expect((await countRuns(store))['command']).toMatchObject({
+        outcomes: { success: 1, failed: 0, canceled: 1, comment: 0 },
+        durations: [[1, 1]],
+      });
     });
 
     it('shorten the version of a program, and leave out the drift of cached results', async () => {
@@ -93,9 +122,36 @@ export function describeStatistics(makeSite: MakeSite): void {
       const drift = { unknown_types: 1, unknown_fields: 1 };
       await endRun(store, 'r1', 1, { process });
       await endRun(store, 'r2', 2, { process, drift, cached_from: 'r1' });
-      const [second, first] = await store.listRunFigures(ALL);
-      expect(first?.engine_version).toHaveLength(100);
-      expect(second).toMatchObject({ engine_version: null, unknown_types: 0, unknown_fields: 0 });
+      await prepare(store);
+      const [version, ...others] = (await countRuns(store))['command']?.drift ?? [];
+      expect(version).toMatchObject({ runs: 1, unknown_types: 0, unknown_fields: 0 });
+      expect(version?.engine_version).toHaveLength(100);
+      expect(others).toEqual([]);
+    });
+
+    it('count runs of orders too', async () => {
+      const store = await openSite(await makeSite());
+      await ask(store, 'local#1');
+      await prepare(store);
+      const counts = Object.values(await countRuns(store, { ...ALL, until: NOW * 2 }));
+      expect(sumCounts(counts).outcomes).toMatchObject({ success: 1 });
+    });
+  });
+
+  describe('counting', () => {
+    it('puts runs into their slots, some at a time, also when several do it at once', async () => {
+      const store = await openSite(await makeSite());
+      for (let index = 0; index < 20; index += 1) await endRun(store, `r${index}`, index * 7_000_000);
+      await Promise.all(Array.from({ length: 6 }, async () => store.countEndedRuns(3)));
+      const counts = async (stepMs: number) => {
+        const { outcomes } =
+          (await countRuns(store, { since: ALL.since, until: NOW + 200_000_000, stepMs }))['command'] ?? {};
+        return outcomes?.success;
+      };
+      expect([await counts(60_000), await counts(HOUR_MS), await counts(DAY_MS)]).toEqual([20, 20, 20]);
+      await store.countEndedRuns(100);
+      expect(await store.countEndedRuns(100)).toBe(0);
+      expect([await counts(60_000), await counts(HOUR_MS), await counts(DAY_MS)]).toEqual([20, 20, 20]);
     });
   });
 

@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { describeDuties } from './duties.contract.js';
 import { describeEventLog } from './event-log.contract.js';
 import { describeFleet } from './fleet.contract.js';
 import type { MakeSite } from './fixtures/open-site.js';
@@ -31,6 +32,7 @@ export function describeStore(place: string, makeSite: MakeSite): void {
     describeUpkeep(makeSite);
     describeStatistics(makeSite);
     describeFleet(makeSite);
+    describeDuties(makeSite);
     describeModel(makeSite);
   });
 }

@@ -76,6 +76,8 @@ export interface Tables {
   /** In the order of insertion. */
   readonly results: Map<string, KeptResult>;
   readonly workers: Map<string, WorkerReport>;
+  /** Who holds a duty, and until when. */
+  readonly duties: Map<string, { readonly owner: string; readonly until: number }>;
   readonly wakers: Wakers;
   isClosed: boolean;
 }
@@ -97,6 +99,7 @@ export function createTables(): Tables {
     events: new Map(),
     results: new Map(),
     workers: new Map(),
+    duties: new Map(),
     wakers: createWakers(),
     isClosed: false,
   };

@@ -335,6 +335,23 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sluice.repository_starts (run text COLLATE "C" PRIMARY KEY, start text NOT NULL);
   `,
+  // Work that one process at a time does for all.
+  `
+  CREATE TABLE sluice.duties (name text PRIMARY KEY, owner text NOT NULL, held_until bigint NOT NULL);
+  `,
+  // Runs that ended, counted by engine in slots of a minute, an hour and a day: statistics read these. Runs that ended before
+  // are counted like those that end from now on, some at a time.
+  `
+  CREATE TABLE sluice.run_slots (
+    length integer NOT NULL,
+    at bigint NOT NULL,
+    engine text NOT NULL,
+    counts text NOT NULL,
+    PRIMARY KEY (length, at, engine)
+  );
+  CREATE TABLE sluice.runs_to_count (seq bigint PRIMARY KEY);
+  INSERT INTO sluice.runs_to_count (seq) SELECT seq FROM sluice.run_digests WHERE ended_at IS NOT NULL;
+  `,
 ];
 
 /** What a connection says when it is opened: tables refuse writes of another form. */

@@ -4,6 +4,7 @@ import { SEARCH_WINDOW } from '../page.js';
 import { measureClock } from './clock.js';
 import type { Context } from './context.js';
 import { openDatabase } from './database.js';
+import { createDuties } from './duties.js';
 import { createEventLog } from './event-log.js';
 import { migrate } from './migrate.js';
 import { createNotifications } from './notifications.js';
@@ -43,6 +44,7 @@ function createStore(context: Context, options: StoreOptions): Store {
     ...createUpkeep(context),
     ...createStatistics(context),
     ...createFleet(context),
+    ...createDuties(context),
     now: clock.now,
     watchQueue(wake) {
       database.checkOpen();

@@ -111,7 +111,10 @@ function readWaitingFor(row: Row): RunRecord['waiting_for'] {
   return run !== null || number('not_before') > 0 ? { reason: 'folder', run } : null;
 }
 
-/** Writes the digest of a run of `source` that has just ended; an existing one stays unchanged. */
+/**
+ * Writes the digests of runs of `source` that have just ended, and notes that they are to be counted; an existing digest stays
+ * unchanged. It is the text of a query with the name `counted`.
+ */
 export function closeDigest(first: number, source: string): string {
   const value = (index: number): string => `$${first + index}`;
   return `UPDATE sluice.run_digests SET outcome = ${value(0)}, repair_level = ${value(1)}, engine_version = ${value(2)},
@@ -119,7 +122,10 @@ export function closeDigest(first: number, source: string): string {
       usage = ${value(6)}::text,
       started_at = ${source}.started_at, ended_at = ${source}.ended_at
     FROM ${source}
-    WHERE run_digests.seq = ${source}.seq AND ${source}.state = 'ended' AND run_digests.ended_at IS NULL`;
+    WHERE run_digests.seq = ${source}.seq AND ${source}.state = 'ended' AND run_digests.ended_at IS NULL
+    RETURNING run_digests.seq
+  ), to_count AS (
+    INSERT INTO sluice.runs_to_count (seq) SELECT seq FROM counted ON CONFLICT DO NOTHING`;
 }
 
 export function digestValues(result: RunResult): (string | number | null)[] {

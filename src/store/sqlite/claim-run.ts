@@ -259,6 +259,9 @@ export function createRunDigests(database: Database): RunDigests {
     UPDATE run_digests SET outcome = ?, repair_level = ?, engine_version = ?, unknown_types = ?, unknown_fields = ?, usage = ?,
       words = words || ?, started_at = runs.started_at, ended_at = runs.ended_at
     FROM runs WHERE runs.id = ? AND run_digests.sequence = runs.sequence`);
+  const addToCount = database.prepare(
+    'INSERT INTO runs_to_count (sequence) SELECT sequence FROM runs WHERE id = ? ON CONFLICT DO NOTHING',
+  );
   return {
     add(id, words) {
       insert.run(words, id);
@@ -268,6 +271,7 @@ export function createRunDigests(database: Database): RunDigests {
       const failure = buildFailureText(result);
       const used = usage === null ? null : JSON.stringify(usage);
       close.run(outcome, repair_level, engine_version, unknown_types, unknown_fields, used, failure, id);
+      addToCount.run(id);
     },
   };
 }

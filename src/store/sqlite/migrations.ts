@@ -356,4 +356,23 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE repository_starts (run TEXT PRIMARY KEY, start TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  // Work that one process at a time does for all.
+  `
+  CREATE TABLE duties (name TEXT PRIMARY KEY, owner TEXT NOT NULL, held_until INTEGER NOT NULL) STRICT;
+  `,
+  // Runs that ended, counted by engine in slots of a minute, an hour and a day: statistics read these. Runs that ended before
+  // are counted like those that end from now on, some at a time.
+  `
+  CREATE TABLE run_slots (
+    length INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    engine TEXT NOT NULL,
+    counts TEXT NOT NULL,
+    PRIMARY KEY (length, at, engine)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE runs_to_count (sequence INTEGER PRIMARY KEY) STRICT;
+  INSERT INTO runs_to_count (sequence) SELECT sequence FROM run_digests WHERE ended_at IS NOT NULL;
+  DROP INDEX run_digests_by_end;
+  CREATE INDEX run_digests_by_end ON run_digests (ended_at) WHERE ended_at IS NOT NULL;
+  `,
 ];

@@ -4,39 +4,89 @@ import { expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openSite } from '../contract/fixtures/open-site.js';
 import { openStore } from '../open-store.js';
+import { sumCounts } from '../roll-up.js';
 import { STATISTICS_STATEMENTS } from './statistics.js';
 
-const PLANS = {
-  LIST_RUN_FIGURES: /^SEARCH run_digests USING COVERING INDEX run_digests_by_end/,
+const PLANS: Readonly<Record<keyof typeof STATISTICS_STATEMENTS, readonly RegExp[]>> = {
+  LIST_RUN_SLOTS: [
+    /SEARCH slot USING PRIMARY KEY \(length=\? AND at>\? AND at<\?\)/,
+    // Only those that ended a moment ago are there.
+    /SCAN runs_to_count/,
+    /SEARCH digest USING INTEGER PRIMARY KEY/,
+    /SEARCH digest USING INDEX run_digests_by_end \(ended_at>\? AND ended_at<\?\)/,
+  ],
+  LIST_TO_COUNT: [/SCAN runs_to_count/, /SEARCH digest USING INTEGER PRIMARY KEY/],
   // The newest rows of a table without a condition are found by walking it from its end.
-  LIST_RECENT_ITEMS: /^SCAN inbox$/,
-  LIST_OPEN_ITEMS: /^(?:SEARCH|SCAN) inbox USING INDEX inbox_open/,
-} satisfies Record<keyof typeof STATISTICS_STATEMENTS, RegExp>;
+  LIST_RECENT_ITEMS: [/^SCAN inbox$/],
+  LIST_OPEN_ITEMS: [/^(?:SEARCH|SCAN) inbox USING INDEX inbox_open/],
+};
 
-it.each(Object.entries(STATISTICS_STATEMENTS))('%s walks one index in the requested order', async (name, sql) => {
+it.each(Object.entries(STATISTICS_STATEMENTS))('%s reads by index, and never sorts', async (name, sql) => {
   const file = join(await makeFolder({}), 'sluice.db');
   await (await openStore(`sqlite:${file}`)).close();
   const database = new DatabaseSync(file);
-  const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { readonly detail: string }[];
+  const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { readonly detail: string }[];
   database.close();
-  expect(plan.map(({ detail }) => detail)).toEqual([expect.stringMatching(PLANS[name as keyof typeof PLANS])]);
+  const plan = rows.map(({ detail }) => detail);
+  const steps = PLANS[name as keyof typeof PLANS];
+  for (const step of steps) expect(plan).toContainEqual(expect.stringMatching(step));
+  const others = plan.filter((detail) => !steps.some((step) => step.test(detail)));
+  expect(others.filter((detail) => /TEMP B-TREE|^SCAN (?!range|ended)/.test(detail))).toEqual([]);
 });
 
-it('figures of many runs are read in parts, each run once, the latest first', async () => {
+const RUNS = 120_000;
+const DAY = 86_400_000;
+const SINCE = Date.parse('2026-10-01T00:00:00.000Z');
+
+/** Adds runs that ended one after the other within 30 days. */
+function addRuns(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(`
+    PRAGMA synchronous = OFF;
+    WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${RUNS - 1})
+    INSERT INTO runs (id, spec, engine, state, created_at, started_at, ended_at)
+      SELECT 'r' || n, '{}', iif(n % 3 = 0, 'codex', 'claude'), 'ended', n, ${SINCE} + n * 21600 - 4000, ${SINCE} + n * 21600
+      FROM numbers;
+    INSERT INTO run_digests (sequence, engine, outcome, repair_level, created_at, started_at, ended_at, words, usage)
+      SELECT sequence, engine, iif(sequence % 4 = 0, 'failed', 'success'), 'none', created_at, started_at, ended_at, '',
+        '{"model":"opus","input_tokens":3,"cached_input_tokens":1,"output_tokens":2,"cost":0.5}' FROM runs;
+    INSERT INTO runs_to_count SELECT sequence FROM runs`);
+  database.close();
+}
+
+it('of 120,000 runs none is left out, before, while and after they are put into their slots', async () => {
   const file = join(await makeFolder({}), 'sluice.db');
   const store = await openSite(`sqlite:${file}`);
-  const database = new DatabaseSync(file);
-  // Many end in the same millisecond.
-  database.exec(`
-    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 4500)
-    INSERT INTO runs (id, spec, engine, state, created_at, ended_at)
-      SELECT 'r' || n, '{}', 'codex', 'ended', n, n / 7 FROM numbers;
-    INSERT INTO run_digests (sequence, engine, outcome, repair_level, unknown_types, created_at, ended_at, words)
-      SELECT sequence, engine, 'success', 'none', sequence, created_at, ended_at, '' FROM runs`);
-  database.close();
-  const span = { since: 0, until: 10_000 };
-  const numbers = (await store.listRunFigures({ ...span, limit: 9999 })).map((figure) => figure.unknown_types);
-  expect(numbers).toEqual(Array.from({ length: 4500 }, (_, index) => 4500 - index));
-  expect(await store.listRunFigures({ ...span, limit: 2001 })).toHaveLength(2001);
-  expect(await store.listRunFigures({ ...span, limit: 2000 })).toHaveLength(2000);
+  addRuns(file);
+  const read = async (stepMs: number, until = SINCE + 30 * DAY) => {
+    const slots = await store.listRunSlots({ since: SINCE, until, stepMs });
+    const { outcomes, usage } = sumCounts(slots.map(({ counts }) => counts));
+    return { slots: slots.length, outcomes, usage };
+  };
+  const expected = {
+    outcomes: { success: 90_000, failed: 30_000, canceled: 0, comment: 0 },
+    usage: [
+      {
+        model: 'opus',
+        runs: RUNS,
+        input_tokens: 360_000,
+        cached_input_tokens: 120_000,
+        output_tokens: 240_000,
+        cost: 60_000,
+      },
+    ],
+  };
+  expect(await read(DAY)).toMatchObject({ slots: RUNS, ...expected });
+  for (let step = 0; step < 20; step += 1) expect(await store.countEndedRuns(1000)).toBe(1000);
+  expect(await read(DAY)).toMatchObject(expected);
+  let counted: number;
+  do counted = await store.countEndedRuns(5000);
+  while (counted > 0);
+  expect(await read(DAY)).toEqual({ slots: 60, ...expected });
+  expect(await read(3_600_000)).toEqual({ slots: 24 * 60, ...expected });
+  // The end lies in the middle of a minute: days, hours and minutes, and the runs of the last minute one by one.
+  const until = SINCE + 29 * DAY + 5 * 3_600_000 + 7 * 60_000 + 30_001;
+  const { slots, outcomes } = await read(DAY, until);
+  expect(outcomes.success + outcomes.failed).toBe(Math.floor((until - 1 - SINCE) / 21_600) + 1);
+  expect(slots).toBeLessThan(100);
 });

@@ -1,0 +1,52 @@
+import { setImmediate as giveWay } from 'node:timers/promises';
+import { silentLogger } from '../base/index.js';
+import type { Logger } from '../base/index.js';
+import type { Statistics, Store } from '../store/index.js';
+import { startRetention } from './retention/start-retention.js';
+import type { RetentionSettings } from './retention/start-retention.js';
+import { runByOneProcess } from './run-by-one-process.js';
+import type { Duty } from './run-by-one-process.js';
+
+/** What upkeep needs. */
+export interface UpkeepOptions {
+  readonly store: Store;
+  /** The folder of run folders on this machine. */
+  readonly data: string;
+  readonly settings: RetentionSettings;
+  /** Further work that one process at a time does for all. */
+  readonly duties?: readonly Duty[];
+  readonly logger?: Logger;
+}
+
+/**
+ * Starts what a server and a worker do beside their work: deleting old data, counting runs for statistics, and other duties.
+ *
+ * @example
+ * const upkeep = startUpkeep({ store, data, settings: { runsMs: 30 * 86_400_000 } })
+ * await upkeep.stop()
+ */
+export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
+  const { store, data, settings, duties = [], logger = silentLogger } = options;
+  const retention = startRetention({ store, data, settings, logger });
+  const shared = runByOneProcess({ store, logger, duties: [createStatisticsDuty(store), ...duties] });
+  return {
+    async stop() {
+      await Promise.all([retention.stop(), shared.stop()]);
+    },
+  };
+}
+
+const COUNT_EVERY_MS = 5000;
+/** Few enough that neither a transaction nor the event loop takes long. */
+const RUNS_AT_ONCE = 500;
+
+/** Puts runs that have ended into the slots that statistics read. */
+export function createStatisticsDuty(store: Pick<Statistics, 'countEndedRuns'>): Duty {
+  return {
+    name: 'statistics',
+    everyMs: COUNT_EVERY_MS,
+    async work(signal) {
+      while (!signal.aborted && (await store.countEndedRuns(RUNS_AT_ONCE)) > 0) await giveWay();
+    },
+  };
+}

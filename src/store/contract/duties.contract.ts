@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { openSite, type MakeSite } from './fixtures/open-site.js';
+import { NOW } from './fixtures/order-samples.js';
+
+/** How processes share duties. */
+export function describeDuties(makeSite: MakeSite): void {
+  describe('a duty', () => {
+    const hold = (owner: string, names: readonly string[], ms = 0) => ({
+      owner,
+      names,
+      now: NOW + ms,
+      until: NOW + ms + 100,
+    });
+    const sort = (names: readonly string[]) => names.toSorted();
+
+    it('is held by one process, until its time is up', async () => {
+      const store = await openSite(await makeSite());
+      expect(sort(await store.holdDuties(hold('p1', ['a', 'b'])))).toEqual(['a', 'b']);
+      expect(await store.holdDuties(hold('p2', ['a', 'c'], 99))).toEqual(['c']);
+      expect(sort(await store.holdDuties(hold('p2', ['a', 'b'], 100)))).toEqual(['a', 'b']);
+      expect(await store.holdDuties(hold('p1', ['a', 'b'], 101))).toEqual([]);
+    });
+
+    it('is held longer by a process that asks again', async () => {
+      const store = await openSite(await makeSite());
+      await store.holdDuties(hold('p1', ['a']));
+      expect(await store.holdDuties(hold('p1', ['a'], 90))).toEqual(['a']);
+      expect(await store.holdDuties(hold('p2', ['a'], 189))).toEqual([]);
+      expect(await store.holdDuties(hold('p2', ['a'], 190))).toEqual(['a']);
+    });
+
+    it('can be taken at once from a process that has released it', async () => {
+      const store = await openSite(await makeSite());
+      await store.holdDuties(hold('p1', ['a']));
+      await store.holdDuties(hold('p2', ['b']));
+      await store.releaseDuties('p1');
+      expect(await store.holdDuties(hold('p3', ['a', 'b'], 1))).toEqual(['a']);
+    });
+
+    it('is held once, however many ask at the same time', async () => {
+      const store = await openSite(await makeSite());
+      const owners = Array.from({ length: 8 }, (_, index) => `p${index}`);
+      const answers = await Promise.all(owners.map(async (owner) => store.holdDuties(hold(owner, ['a', 'b', 'c']))));
+      expect(sort(answers.flat())).toEqual(['a', 'b', 'c']);
+    });
+  });
+}

@@ -1,0 +1,32 @@
+import type { Duties } from '../duties.js';
+import type { Context } from './context.js';
+import { readColumns } from './rows.js';
+
+/** Work that one process at a time does for all. */
+export function createDuties({ database }: Context): Duties {
+  return {
+    async holdDuties({ names, owner, now, until }) {
+      // Most processes only look: they lock and write nothing.
+      const { rows: free } = await database.query(FIND_FREE, [names, owner, now], 'find-free-duties');
+      if (free.length === 0) return [];
+      const wanted = free.map((row) => readColumns(row).text('name'));
+      const { rows } = await database.query(HOLD, [wanted, owner, now, until], 'hold-duties');
+      return rows.map((row) => readColumns(row).text('name'));
+    },
+    async releaseDuties(owner) {
+      await database.query(`UPDATE sluice.duties SET held_until = 0 WHERE owner = $1`, [owner]);
+    },
+  };
+}
+
+const FIND_FREE = `
+  SELECT name FROM unnest($1::text[]) AS wanted (name)
+  WHERE NOT EXISTS (SELECT FROM sluice.duties WHERE duties.name = wanted.name AND owner <> $2 AND held_until > $3)`;
+
+/** In order of their names, so that two processes do not wait for each other. */
+const HOLD = `
+  INSERT INTO sluice.duties (name, owner, held_until)
+  SELECT name, $2, $4 FROM unnest($1::text[]) AS wanted (name) ORDER BY name
+  ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner, held_until = EXCLUDED.held_until
+    WHERE duties.owner = $2 OR duties.held_until <= $3
+  RETURNING name`;

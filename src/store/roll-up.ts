@@ -1,0 +1,180 @@
+import type { RunDigest, RunUsage } from './run-digest.js';
+
+/** The figures of a run that has ended. Times are milliseconds since 1970. */
+export interface RunFigure extends RunDigest {
+  readonly engine: string;
+  readonly started_at: number | null;
+  readonly ended_at: number;
+}
+
+/** Counts of runs that ended in the same slot of time and have the same engine. */
+export interface RunCounts {
+  readonly outcomes: Readonly<Record<RunDigest['outcome'], number>>;
+  readonly repair_levels: Readonly<Record<RunDigest['repair_level'], number>>;
+  /** Milliseconds from start to end, rounded, and how many runs took so long; the shortest first. */
+  readonly durations: readonly (readonly [ms: number, runs: number])[];
+  /** What the runs used, by model. */
+  readonly usage: readonly ModelUsage[];
+  /** Runs whose version is known, or that had unknown types or fields, by version. */
+  readonly drift: readonly VersionDrift[];
+}
+
+/** What runs used of one model; null if it is unknown. */
+export interface ModelUsage extends Omit<RunUsage, 'cost'> {
+  readonly runs: number;
+  /** In US dollars, of the runs whose engine reports it. */
+  readonly cost: number;
+}
+
+/** Unknown types and fields of one version of an engine; null if it is unknown. */
+export interface VersionDrift extends Pick<RunDigest, 'engine_version' | 'unknown_types' | 'unknown_fields'> {
+  readonly runs: number;
+}
+
+/** Counts of one engine at a time. */
+export interface RunSlot {
+  /** Somewhere in the step of the span that it belongs to. */
+  readonly at: number;
+  readonly engine: string;
+  readonly counts: RunCounts;
+}
+
+/** A span of time in equal steps; each is a whole number of minutes, of hours if longer than one, of days if longer than one. */
+export interface RunSpan {
+  readonly since: number;
+  readonly until: number;
+  readonly stepMs: number;
+}
+
+/** Versions and models come from outside: of each slot only this many are counted separately. */
+const MOST_NAMES = 50;
+const OTHER = 'other';
+
+/** The counts of a single run. */
+export function countRun({ outcome, repair_level, started_at, ended_at, usage, ...figure }: RunFigure): RunCounts {
+  const { engine_version, unknown_types, unknown_fields } = figure;
+  const hasDrift = engine_version !== null || unknown_types + unknown_fields > 0;
+  return {
+    outcomes: { success: 0, failed: 0, canceled: 0, comment: 0, [outcome]: 1 },
+    repair_levels: { none: 0, deterministic_generic: 0, schema_aligned: 0, [repair_level]: 1 },
+    durations: started_at === null ? [] : [[roundDuration(ended_at - started_at), 1]],
+    usage: usage === null ? [] : [{ ...usage, runs: 1, cost: Math.max(0, usage.cost ?? 0) }],
+    drift: hasDrift ? [{ engine_version, runs: 1, unknown_types, unknown_fields }] : [],
+  };
+}
+
+/** Adds counts up. */
+export function sumCounts(all: Iterable<RunCounts>): RunCounts {
+  const outcomes = { success: 0, failed: 0, canceled: 0, comment: 0 };
+  const repairLevels = { none: 0, deterministic_generic: 0, schema_aligned: 0 };
+  const durations = new Map<number, number>();
+  const usage = createSums<ModelUsage>('model', [
+    'runs',
+    'input_tokens',
+    'cached_input_tokens',
+    'output_tokens',
+    'cost',
+  ]);
+  const drift = createSums<VersionDrift>('engine_version', ['runs', 'unknown_types', 'unknown_fields']);
+  for (const counts of all) {
+    addTo(outcomes, counts.outcomes);
+    addTo(repairLevels, counts.repair_levels);
+    for (const [ms, runs] of counts.durations) durations.set(ms, (durations.get(ms) ?? 0) + runs);
+    for (const each of counts.usage) usage.add(each);
+    for (const each of counts.drift) drift.add(each);
+  }
+  return {
+    outcomes,
+    repair_levels: repairLevels,
+    durations: [...durations].toSorted(([one], [other]) => one - other),
+    usage: usage.list(),
+    drift: drift.list(),
+  };
+}
+
+function addTo<Key extends string>(sums: Record<Key, number>, more: Readonly<Record<Key, number>>): void {
+  for (const key of Object.keys(sums) as Key[]) sums[key] += more[key];
+}
+
+/** Sums of entries with the same name. */
+function createSums<Entry extends object>(nameKey: keyof Entry, numbers: readonly (keyof Entry)[]) {
+  const sums = new Map<unknown, Entry>();
+  const chooseName = (name: unknown): unknown =>
+    name === null || sums.has(name) || sums.size < MOST_NAMES ? name : OTHER;
+  return {
+    add(entry: Entry): void {
+      const name = chooseName(entry[nameKey]);
+      const sum = sums.get(name);
+      const added = numbers.map((key) => [key, Number(sum?.[key] ?? 0) + Number(entry[key])] as const);
+      sums.set(name, { ...entry, [nameKey]: name, ...Object.fromEntries(added) });
+    },
+    list: (): Entry[] => [...sums.values()],
+  };
+}
+
+/** Durations are stored with so many binary digits: exact below 64 ms, above it at most 1.6 % off. */
+const DURATION_DIGITS = 6;
+
+/**
+ * Rounds a duration, so that thousands of runs have few different ones.
+ *
+ * @example
+ * roundDuration(4000) // 4032
+ */
+export function roundDuration(ms: number): number {
+  const whole = Math.max(0, Math.round(ms));
+  const unit = 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, whole))) + 1 - DURATION_DIGITS);
+  return Math.round(whole / unit) * unit;
+}
+
+/** The lengths of slots: a run is counted in one of each. */
+export const SLOT_LENGTHS = [86_400_000, 3_600_000, 60_000] as const;
+
+/** The slots a run is counted in. */
+export function findSlots(endedAt: number): { readonly length: number; readonly at: number }[] {
+  return SLOT_LENGTHS.map((length) => ({ length, at: Math.floor(endedAt / length) * length }));
+}
+
+/** Slots of one length, from `since` to before `until`. */
+export interface SlotRange {
+  readonly length: number;
+  readonly since: number;
+  readonly until: number;
+}
+
+/**
+ * Which slots make up a span: the longest that fit into its steps, shorter ones at its end. The rest is less than a minute,
+ * whose runs are counted one by one.
+ */
+export function splitSpan({ since, until, stepMs }: RunSpan): {
+  readonly ranges: readonly SlotRange[];
+  /** Where the rest begins. */
+  readonly rest: number;
+} {
+  const ranges: SlotRange[] = [];
+  let from = since;
+  for (const length of SLOT_LENGTHS) {
+    if (stepMs % length !== 0 && length > 60_000) continue;
+    const end = Math.floor(until / length) * length;
+    if (end > from) ranges.push({ length, since: from, until: end });
+    from = Math.max(from, end);
+  }
+  return { ranges, rest: from };
+}
+
+/** What is added to the slots of each engine when runs are counted. */
+export function groupBySlot(
+  figures: readonly RunFigure[],
+): { readonly length: number; readonly at: number; readonly engine: string; readonly counts: RunCounts[] }[] {
+  const slots = new Map<string, { length: number; at: number; engine: string; counts: RunCounts[] }>();
+  for (const figure of figures) {
+    const counts = countRun(figure);
+    for (const { length, at } of findSlots(figure.ended_at)) {
+      const key = `${length} ${at} ${figure.engine}`;
+      const slot = slots.get(key) ?? { length, at, engine: figure.engine, counts: [] };
+      slot.counts.push(counts);
+      slots.set(key, slot);
+    }
+  }
+  return [...slots.values()];
+}
