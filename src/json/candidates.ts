@@ -8,11 +8,11 @@ import { untouched, type Reading } from './reader/reader.js';
 
 /** Envelopes inside envelopes, at most. */
 const DEEPEST_ENVELOPE = 6;
-/** What it takes to look at a bracket, in characters read. */
+/** Cost of trying one bracket, in characters read. */
 const COST_OF_TRY = 16;
 
 /**
- * A span and what reading it gave. It is read when `read` is first called: the reading is kept. Not a getter: V8 keeps
+ * A span and its reading. The span is read at the first call of `read`, and the reading is cached. Not a getter: V8 keeps
  * the getter of a plain object, and with it the value, in the hidden class until the next full garbage collection.
  */
 export interface FoundCandidate extends Span {
@@ -27,7 +27,7 @@ function foundCandidate(
   level = 0,
 ): FoundCandidate {
   let reading: Reading | undefined;
-  // Each field by its name: to spread the span would cost as much as all else that is done with a valid text.
+  // Fields one by one: spreading the span would cost as much as everything else that happens to a valid text.
   return { finder, start, end, untouched: isUntouched, level, read: () => (reading ??= read()) };
 }
 
@@ -38,8 +38,8 @@ export interface RejectedValue {
 }
 
 /**
- * The candidates of a text in the order in which its profile tries them. `rejected` is where the caller puts the
- * values that were read and did not pass; they are taken from there when the turn of the envelopes comes.
+ * The candidates of a text, in the order in which the profile tries them. The caller adds values that were read but did
+ * not pass to `rejected`; they are opened as envelopes later.
  */
 export function* findCandidates(
   text: string,
@@ -51,7 +51,7 @@ export function* findCandidates(
     case 'default': {
       const inEnvelopes = (): Iterable<FoundCandidate> =>
         findInEnvelopes(rejected, (inner) => findAnywhere(inner, settings));
-      // By where they stand in the text, not by how they were found.
+      // Sorted by position in the text, not by the finder.
       const direction = prefer === 'first' ? 1 : -1;
       yield* prefer === undefined
         ? findAnywhere(text, settings, inEnvelopes)
@@ -77,7 +77,7 @@ export function* findCandidates(
   }
 }
 
-/** The words themselves, without the thinking: all an answer may consist of where a schema asks for a word or a number. */
+/** The text itself without the thinking: where the schema wants a word or a number, this may be the whole answer. */
 export function findWords(text: string): readonly FoundCandidate[] {
   return surveyText(text).regions.map((region) =>
     foundCandidate({ ...region, finder: 'whole', untouched: false }, () =>
@@ -90,7 +90,7 @@ function* readSpans(text: string, spans: Iterable<Span>, settings: SearchSetting
   for (const span of spans) yield foundCandidate(span, () => readSpan(text, span, settings));
 }
 
-/** Profile `default`: the text, and all it may hold, one after the other. `inEnvelopes`: what was rejected so far may hold more. */
+/** Profile `default`: the text, then everything found inside it. `inEnvelopes`: contents of the values rejected so far. */
 function* findAnywhere(
   text: string,
   settings: SearchSettings,
@@ -98,7 +98,7 @@ function* findAnywhere(
 ): Generator<FoundCandidate> {
   const valid = readStrict(text, 0, settings);
   if (valid !== undefined) {
-    // What looks like thinking, tags or fences stands in its strings.
+    // Anything that looks like thinking, tags or fences is inside its strings.
     yield foundCandidate(createSpan('whole', 0, text.length, true), () => valid);
     return;
   }
@@ -109,9 +109,9 @@ function* findAnywhere(
 }
 
 /**
- * Where the answer must be looked for: after fences and in running text, objects before arrays, because `[1]` in prose is
- * seldom the answer. Only a reading shows where such a value ends. Values may overlap, and reading each to its end is not
- * linear: hence the budgets, in characters.
+ * Searches after fences and in running text, objects before arrays, because `[1]` in prose is seldom the answer. Only a
+ * reading shows where such a value ends. Values may overlap, and reading each to its end is not linear: hence the
+ * budgets, in characters.
  */
 function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettings): Generator<FoundCandidate> {
   const most = settings.limits.candidates;
@@ -148,8 +148,8 @@ function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettin
 }
 
 /**
- * What the rejected values may hold inside; each is removed from the list. Contents that are rejected in turn join it
- * meanwhile, so that envelopes inside envelopes are opened too.
+ * The contents of rejected values; each value is removed from the list. Contents that are rejected are added to it, so
+ * that nested envelopes are opened too.
  */
 function* findInEnvelopes(
   rejected: RejectedValue[],
@@ -167,7 +167,7 @@ function* findInEnvelopes(
   }
 }
 
-/** Offsets inside the content mean nothing in the text around it: they become those of the envelope. */
+/** Offsets inside the content do not apply to the text around it: they become those of the envelope. */
 function moveReading(reading: Reading, offset: number, end: number): Reading {
   const repairs = 'value' in reading ? reading.repairs.map((repair) => ({ ...repair, offset })) : [];
   return reading.ok

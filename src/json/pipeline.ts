@@ -28,10 +28,9 @@ export type CheckAnswer = { readonly value: unknown } | { readonly issues: reado
 export type Aligner = AlignableSchema['~sluice'];
 
 /**
- * How the candidates are looked at; a round begins when the one before has found nothing. `completed` takes values that
- * were cut off, in part; `words` is the text itself, as a string, `text` what the
- * schema makes of it where it is not JSON at all. Where JSON was tried and failed, the words
- * would pass for an answer wherever the schema takes a string: there something must have been aligned.
+ * The rounds of a search; each starts only if the one before found nothing. `completed` accepts truncated values;
+ * `words` is the text itself as a string; `text` is the aligner's reading of a text that is not JSON. After JSON was tried
+ * and failed, the plain text would pass wherever the schema accepts a string, so those rounds must have changed something.
  */
 const ROUNDS = ['as written', 'completed', 'aligned', 'completed and aligned', 'words', 'text'] as const;
 type Round = (typeof ROUNDS)[number];
@@ -43,17 +42,17 @@ const MOST_RIVALS = 32;
 const LONGEST_WORDS = 160;
 /** Words between two values that make the later one count. */
 const CORRECTION =
-  /\b(?:actually|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|final|fix|instead|korr|mistake|oops|revised|should be|sorry|second thought|user:|wait|(?:is|was|be) wrong)|→|->|=>|不对|正确/i;
+  /\b(?:actually|apolog|better|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|disregard|equivo|err(?:eur|or)|final|fix|ignore|improved|instead|korr|meant|mistake|my bad|never ?mind|not (?:quite|right)|on (?:reflection|review)|oops|pardon|perd[oó]n|reconsider|revised|richtig|scratch that|should be|sorry|second thought|try again|upon review|use (?:the following|this)|user:|wait|(?:is|was|be) wrong)|→|->|=>|不对|正确|更正|应[该为]|訂正|수정|извин|исправ|ошиб|правильн/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
-  /\b(?:e\.g|example|format|guess|instance|instead of|like|reasoning|schema|template|thinking|thought (?!:))|例如|格式|~~$|\b(?:not|n't|never|previous|earlier|old|user)\b[^.:;\n]{0,40}$/i;
+  /\b(?:e\.g|example|format|guess|instance|instead of|like|plan>|reasoning|schema|template|thinking|thought (?!:))|例如|格式|예시|~~$|\b(?:rather than|changed from|correction (?:of|to)) $|\b(?:not|n't|never|previous|earlier|old|user)\b[^.:;\n]{0,40}$/i;
 /** The same, for a value that follows another one. */
 const AFTERTHOUGHT = /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$/i;
 const NO_ANSWER = labelPattern(
   'input|original|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|action|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|ejemplo|чернов|пример|例',
 );
 const ANSWER = labelPattern(
-  'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答|结果',
+  'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答|结果|답|결과',
 );
 
 /** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
@@ -209,8 +208,9 @@ function* searchRivals(
       continue;
     rival ??= found.start;
     const words = wordsBefore(raw, found.start);
-    if (!isOpen(found) || options.prefer !== undefined || isDemoted(words) || AFTERTHOUGHT.test(words)) continue;
     const before = wordsBefore(raw, start);
+    const isRejected = isDemoted(words) || (AFTERTHOUGHT.test(words) && !isDemoted(before));
+    if (!isOpen(found) || options.prefer !== undefined || isRejected) continue;
     const isMeant =
       found.start > end &&
       (CORRECTION.test(raw.slice(end, found.start).slice(-LONGEST_WORDS)) ||
@@ -221,9 +221,9 @@ function* searchRivals(
   return failWith([{ code: 'AMBIGUOUS', message: `another value passes at offset ${rival}` }], options.label);
 }
 
-/** The words before a value, up to the last bracket. */
+/** The words before a value, back to the last bracket, without closing tags: what they enclosed is over. */
 function wordsBefore(raw: string, start: number): string {
-  return raw.slice(Math.max(0, start - LONGEST_WORDS), start).replace(/^[^]*[}\]]/, '');
+  return raw.slice(Math.max(0, start - LONGEST_WORDS), start).replace(/^[^]*[}\]]|<\/[^>]*>/g, '');
 }
 
 /** Whether the words before a value call it an example, a format or a thought. */

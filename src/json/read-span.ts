@@ -48,7 +48,7 @@ export function readSpan(text: string, span: Span, settings: SearchSettings): Re
   if (finder === 'tag') return readTag(text, span, settings);
   if (settings.repairs !== repairSets.syntax) {
     const reading = readBlock(text, start, end, settings);
-    // Text that begins with a bracket was meant as JSON, however early a reader without repairs gives up.
+    // Text that begins with a bracket was meant as JSON, however early a reader without repairs fails.
     return reading.ok ? reading : { ...reading, plausible: /^\s*[[{]/.test(text.slice(start, end)) };
   }
   if (finder === 'fence') return readFence(text, start, end, settings);

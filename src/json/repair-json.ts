@@ -16,8 +16,8 @@ const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/
 
 /**
  * Turns broken JSON into JSON text, in the manner of the usual repair functions: truncation is closed, a missing value
- * is `null`, a bare word a string, several values become an array. Valid JSON is returned as it is. Throws a
- * `ParseError` when there is nothing to be saved. Prefer `parse`, which reports what it did and checks a schema.
+ * is `null`, a bare word a string, several values become an array. Valid JSON is returned unchanged. Throws a
+ * `ParseError` if nothing can be repaired. Prefer `parse`, which reports what it did and checks a schema.
  *
  * @example
  * repairJson("{name: 'Ada', tags: ['x',") // '{"name":"Ada","tags":["x"]}'
@@ -59,7 +59,7 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
   }
 }
 
-/** Numbers a double cannot hold are written as they were; `JSON.stringify` gives up at the first of them. */
+/** Numbers that a double cannot hold are written with their source digits; `JSON.stringify` throws at the first of them. */
 function write(value: unknown): string {
   try {
     return JSON.stringify(value);

@@ -82,7 +82,7 @@ export interface AlignableSchema<Input = unknown, Output = Input> extends Standa
   };
 }
 
-/** Refuses what cannot validate, such as a JSON Schema as it stands, or options in the place of the schema. */
+/** Refuses what cannot validate, such as a plain JSON Schema, or options passed as the schema. */
 export function checkSchema(schema: StandardSchema | undefined): void {
   if (schema === undefined) return;
   const given = schema as Partial<StandardSchema> | null;

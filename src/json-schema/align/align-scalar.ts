@@ -17,6 +17,9 @@ interface Reading {
 /** Quotes of any kind, or the angle brackets that links are put in. */
 const AROUND = /^\s*(["'`]{1,3}|[<“‘「])([^"'`<>“”‘’「」]+)(?:\1|[>”’」])\s*$/u;
 
+/** A Markdown link whose text is its target. */
+const LINK = /^\s*\[([^[\]()\s]+)\]\((?:mailto:)?([^()\s]+)\)\s*$/;
+
 /** Keys that say nothing about what they hold, so that a scalar may be taken out of them. */
 const HOLDERS = new Set(['value', 'result', 'answer', 'output', 'response', 'text', 'content', 'data']);
 
@@ -58,6 +61,8 @@ function* textReadings(aligning: Aligning, view: AlignmentView, value: unknown):
   if (value.trim() !== value) yield { value: value.trim(), rule: 'trimmed' };
   const inner = value.length > LONGEST_TEXT ? undefined : AROUND.exec(value)?.[2];
   if (inner !== undefined) yield { value: inner.trim(), rule: 'trimmed' };
+  const [, label, target] = (value.length > LONGEST_TEXT ? undefined : LINK.exec(value)) ?? [];
+  if (label !== undefined && label === target) yield { value: label, rule: 'trimmed' };
   const date = view.format === 'date' ? readDate(value) : view.format === 'date-time' ? readDateTime(value) : undefined;
   if (date !== undefined) yield { value: date, rule: 'date_notation' };
 }

@@ -137,7 +137,9 @@ export function readLoosely(
     CALL.lastIndex = at;
     if (!isValue || CALL.test(text)) return false;
     const bare = text.slice(at, findBareEnd(top));
-    if (bare.trim() === '' || /[{}[\]"<>]/.test(bare)) return false;
+    // A line break in a list divides items that have no comma.
+    if (bare.trim() === '' || /[{}[\]"<>]/.test(bare) || (top.members === undefined && bare.trim().includes('\n')))
+      return false;
     at += bare.length;
     kinds.add('loose_text');
     return add(top, bare.trim());
@@ -215,7 +217,7 @@ export function scanScalar(text: string, at: number): { readonly value: unknown;
 }
 
 /** The content of a string in either kind of quotes. */
-function unescape(content: string): string {
+export function unescape(content: string): string {
   const escaped = content
     .replaceAll(/\\(.)|"/gsu, (escape, letter: string | undefined) =>
       letter === "'" ? "'" : letter === undefined ? String.raw`\"` : escape,
@@ -226,43 +228,4 @@ function unescape(content: string): string {
   } catch {
     return content;
   }
-}
-
-const MEMBER =
-  /^\s*(?:[-*•]\s+)?[*_]{0,2}["']?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["']?[*_]{0,2}\s*[:：=]\s*[*_]{0,2}\s*(.*)$/u;
-const ITEM = /^\s*[-*•]\s+(.+)$/u;
-const QUOTED = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$/u;
-const LINE_LITERAL = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
-
-/**
- * Reads an object that is written as lines of `key: value`, with lists as lines of `- item`. Every line must be one of
- * these, every key known and said once: undefined otherwise.
- */
-export function readMembers(text: string, isKnownKey: (key: string) => boolean): Record<string, unknown> | undefined {
-  const members: Record<string, unknown> = {};
-  let list: unknown[] | undefined;
-  for (const line of text.split('\n')) {
-    if (/^\s*(?:---)?\s*$/.test(line)) continue;
-    const [, key = '', value = ''] = MEMBER.exec(line) ?? [];
-    const item = ITEM.exec(line)?.[1];
-    if (key !== '' && isKnownKey(key)) {
-      if (Object.hasOwn(members, key)) return undefined;
-      list = value.trim() === '' ? [] : undefined;
-      setOwnValue(members, key, list ?? readLineValue(value));
-    } else if (item !== undefined && list !== undefined) {
-      list.push(readLineValue(item));
-    } else {
-      return undefined;
-    }
-  }
-  // A key without a value says nothing.
-  const isEmpty = Object.values(members).some((value) => Array.isArray(value) && value.length === 0);
-  return isEmpty ? undefined : members;
-}
-
-function readLineValue(text: string): unknown {
-  const plain = text.trim().replace(/,$/, '');
-  const quoted = QUOTED.exec(plain);
-  if (quoted !== null) return unescape(quoted[1] ?? quoted[2] ?? '');
-  return LINE_LITERAL.test(plain) ? JSON.parse(plain) : plain;
 }

@@ -4,7 +4,8 @@ import type { Aligning, AlignmentRule, Outcome, Place } from '../align/rules.js'
 import { jsonEquals } from '../json-values.js';
 import { LONGEST_TEXT } from '../text/spelling.js';
 import type { AlignmentView } from '../views/schema-views.js';
-import { readLoosely, readMembers } from './loose-reader.js';
+import { readLoosely } from './loose-reader.js';
+import { readMembers } from './read-lines.js';
 import { readXml } from './read-xml.js';
 import { readArguments, readToolCalls, type ToolCall } from './tool-calls.js';
 
@@ -16,6 +17,8 @@ const FENCE = /```[\w+.-]*[ \t]*\n([^]*?)```/g;
 /** Words before a value that is not the answer. */
 const NO_ANSWER = /\b(?:e\.g|example|format|instance|instead of|not|sample|schema|template)\b/i;
 const STARTS_WITH_KEY = /^(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:/;
+/** Labels and values in one line: `City: Oslo, Days: 3`. */
+const STARTS_WITH_LABEL = /^([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)\s*:[^\n]*$/u;
 /** Rules that drop part of the text. */
 const DROPPING: ReadonlySet<string> = new Set<AlignmentRule>(['extra_key', 'null_as_absent']);
 
@@ -68,7 +71,7 @@ function* listReadings(
     const elements = readXml(body, isKnownKey);
     if (elements !== undefined) yield { value: elements, rule: 'xml_elements' };
     for (const closing of ['matching', 'innermost'] as const) {
-      const isBare = STARTS_WITH_KEY.test(body);
+      const isBare = STARTS_WITH_KEY.test(body) || isKnownKey(STARTS_WITH_LABEL.exec(body)?.[1] ?? '');
       const read = readLoosely(isBare ? `{${body}}` : body, isKnownKey, closing);
       if (read === undefined) continue;
       const [rule] = isBare ? ['loose_members' as const] : read.kinds;

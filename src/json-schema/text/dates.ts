@@ -3,7 +3,8 @@ import { foldCase } from './spelling.js';
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MONTH = String.raw`(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?`;
-const WEEKDAY = /^(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+/;
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const WEEKDAY = /^(mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs?|ur)?(?:day)?\.?,?\s+/;
 
 const YEAR_FIRST = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})$/;
 const COMPACT = /^(\d{4})(\d{2})(\d{2})$/;
@@ -16,8 +17,8 @@ const TIME =
 const ISO_TIME_AFTER = /^(\d{4}-\d{2}-\d{2})[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:z|[+-]\d{2}:?\d{2})?$/;
 
 /**
- * Reads a date in another notation as an ISO date. Refused: two-digit years, and day and month in an order that only
- * the writer knows (`03/04/2024`).
+ * Reads a date in another notation as an ISO date. Refused: two-digit years, day and month in an order that only the
+ * writer knows (`03/04/2024`), and a weekday that the date does not fall on.
  */
 export function readDate(text: string): string | undefined {
   if (text.length > 60) return undefined;
@@ -26,6 +27,9 @@ export function readDate(text: string): string | undefined {
   if (parts === undefined) return undefined;
   const [year, month, day] = parts;
   if (!isDayOfCalendar(year, month, day)) return undefined;
+  const weekday = WEEKDAY.exec(folded)?.[1];
+  if (weekday !== undefined && WEEKDAYS[new Date(Date.UTC(year, month - 1, day)).getUTCDay()] !== weekday)
+    return undefined;
   return `${String(year).padStart(4, '0')}-${pad(month)}-${pad(day)}`;
 }
 

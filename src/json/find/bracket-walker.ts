@@ -3,8 +3,8 @@ const INTERESTING = /["[\]{}]/;
 const INTERESTING_IN_STRING = /["\\]/;
 
 /**
- * Walks through a text and knows whether it stands inside brackets, and inside a string there. Quotes count only inside
- * brackets, so that quotation marks in prose do not. Each character is looked at once, however often the walker is asked.
+ * Scans a text and tracks whether the position is inside brackets, and inside a string there. Quotes count only inside
+ * brackets, because prose has quotation marks. Each character is scanned once, however many queries there are.
  */
 export class BracketWalker {
   #depth = 0;

@@ -5,10 +5,10 @@
 const NOISE =
   /[^\P{Cc}\s]\[[\d;?]{0,32}[A-Za-z]|<!\[CDATA\[|\]\]>|&(quot|apos|amp|lt|gt|#34|#39);|(?<="\s{0,9}:\s{0,9}-?\d{1,3}(?:,\d{3}){0,5}),(?=\d{3}(?:,\d{3}){0,5}(?:\.\d+)?\s{0,99}[,}])/u
     .source;
-/** A line added in a diff; there, the lines that were removed go. */
+/** A line added in a diff; if there is one, removed lines are dropped. */
 const ADDED_LINE = /^\+[ \t]*["{}[\]]/m;
 const LINE_NUMBER = /^[ \t]{0,9}\d{1,6}(?:[ \t]?[|:│→]|[ \t])/gm;
-/** An entity stands for a quote where one belongs. Elsewhere it may be content. */
+/** An entity in the place of a quote. Elsewhere it may be content. */
 const QUOTE_ENTITY = /[[{,:]\s{0,99}&(?:quot|#34);/;
 const ENTITIES: Readonly<Record<string, string>> = { quot: '"', '#34': '"', amp: '&', lt: '<', gt: '>' };
 

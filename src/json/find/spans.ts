@@ -13,7 +13,7 @@ export interface Candidate extends Region {
 export interface Span extends Candidate {
   /** Read without repairs, it counts as untouched: nothing had to be cut out. */
   readonly untouched: boolean;
-  /** Of a tag: where the block ends if its first closing tag stands inside a string. */
+  /** Of a tag: where the block ends if its first closing tag is inside a string. */
   readonly lastClose?: number;
 }
 
@@ -21,7 +21,7 @@ export function createSpan(finder: FinderName, start: number, end: number, untou
   return { finder, untouched, start, end };
 }
 
-/** A line that may hold a value, and one that could only stand inside a value written over several lines, or in a fence. */
+/** A line that may hold a value, and one that can only be part of a value over several lines, or of a fence. */
 const VALUE_LINE = /^\s*(?:\{[^]*}|\[[^]*])\s*$/;
 const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
 const LABEL_LINE = /^\s*(?:#|\*\*)|:\s*$/;
@@ -29,14 +29,14 @@ const LABEL_LINE = /^\s*(?:#|\*\*)|:\s*$/;
 const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
 /** A text that begins with a fence is read as what the fence holds: as a whole, text after the fence would join a cut string. */
 const FENCED_WHOLE = /^\s*(?:```|~~~)[\w+.-]*\s+[[{]/;
-/** What kind of value a bracket may begin: checked before a reader is set to work, because prose is full of brackets. */
+/** What may follow the opening bracket of a value: checked before anything is read, because prose is full of brackets. */
 const MAY_BEGIN =
   /\{\s{0,99}(?:["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
 
-/** What a value begins with, or a fence around one; words about tags do not, nor what follows the quotation `"<json>"`. */
+/** The beginning of a value, or of a fence around one. Words about tags do not match, nor what follows the quotation `"<json>"`. */
 const BEGINS_AS_JSON = /^\s*(?:[[{\d-]|["'“]\w|```|~~~|(?:true|false|null)\b)/;
 
-/** Where the answer is known to stand: all of the text but the thinking, a tag, a line of NDJSON. */
+/** Spans that are marked as the answer: the whole text without the thinking, a tag, a line of NDJSON. */
 export function* findMarkedSpans(text: string, { regions, blocks }: Survey, most: number): Generator<Span> {
   const [only] = regions;
   if (only !== undefined && regions.length === 1 && !FENCED_WHOLE.test(text.slice(only.start, only.end)))
@@ -46,7 +46,7 @@ export function* findMarkedSpans(text: string, { regions, blocks }: Survey, most
   for (const line of findNdjsonLines(text, regions, most)) yield createSpan('ndjson', line.start, line.end);
 }
 
-/** All of the text but the thinking and the blanks around it. As a whole it is known to be no valid JSON. */
+/** The whole text without the thinking and the white space around it. It is known not to be valid JSON. */
 function findWhole(text: string, { start, end }: Region): Span {
   const content = text.slice(start, end);
   if (content.length === text.length) return createSpan('whole', 0, end, true);
@@ -55,8 +55,8 @@ function findWhole(text: string, { start, end }: Region): Span {
 }
 
 /**
- * Profile `tagged`: the last block and no other. A tag that is only mentioned, with no JSON after it, is passed over for the
- * block before it. One that begins as JSON and is cut is not.
+ * Profile `tagged`: only the last block. A tag that is only mentioned, with no JSON after it, is skipped for the block before
+ * it; one that begins as JSON and is truncated is not.
  */
 export function* findLastTag(text: string, { blocks }: Survey): Generator<Span> {
   const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);
@@ -68,7 +68,7 @@ function findAnswers(text: string, blocks: readonly TagBlock[]): readonly TagBlo
   return blocks.filter(({ start, end }) => BEGINS_AS_JSON.test(text.slice(start, end)));
 }
 
-/** A closed block that needs no repair is what a contract asks for: nothing counts as cut out of the text around it. */
+/** A closed block that needs no repair is the form the contract requires, so it does not count as extracted. */
 function tagSpan(block: TagBlock, isOnly: boolean): Span {
   return { ...block, finder: 'tag', untouched: isOnly && block.closed };
 }
@@ -95,8 +95,8 @@ export function findNdjsonLines(text: string, regions: readonly Region[], most: 
 }
 
 /**
- * Where values begin right after a Markdown fence, first first; they reach as far as the reader reads. Every fence
- * counts as an opening one, but for those inside a JSON string: a closing fence around another block does no harm.
+ * Where values begin right after a Markdown fence, in order; the reader finds their ends. Every fence outside a JSON
+ * string counts as an opening one: a closing fence before another block does no harm.
  */
 export function findFencedSpans(text: string, regions: readonly Region[]): readonly Span[] {
   return regions.flatMap(({ start, end }) => {
@@ -108,8 +108,8 @@ export function findFencedSpans(text: string, regions: readonly Region[]): reado
 }
 
 /**
- * Where values may begin in running text, first first. For each the caller says from where to look on: after the value
- * or, if it was not one, right after its bracket; -1 if the rest of the region belongs to it.
+ * Where values may begin in running text, in order. For each, the caller passes the offset to continue from: after the
+ * value or, if it was not one, right after its bracket; -1 if the rest of the region belongs to it.
  */
 export function* findProseSpans(text: string, regions: readonly Region[]): Generator<Span, void, number> {
   for (const { start: from, end } of regions) {

@@ -21,7 +21,7 @@ export function blankThinking(text: string): string {
 }
 
 /**
- * Source document 003, steps 3 to 6: the text without what stands outside the first and the last fence, read with control
+ * Source document 003, steps 3 to 6: the text between the first and the last fence, read with control
  * characters escaped; failing that, from the first `{` to its pair.
  */
 export function* findUnifiedSpans(text: string): Generator<Span> {

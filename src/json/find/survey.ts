@@ -5,13 +5,13 @@ import { BracketWalker } from './bracket-walker.js';
  * whose name speaks of thinking counts, those in {@link THINKS} without its partner too.
  */
 export const LANDMARK =
-  /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|reflect|monolog|deliber|planning|critiq)[\w:-]{0,20}|cot|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
+  /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|r[eé]fle|monolog|deliber|planning|critiq)[\w:-]{0,20}|cot|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
     .source;
 const THINKS = /^(?:think|thinking|thought|reasoning)$/i;
 
 /**
- * Keeps track of where in a text an answer may stand: not in thinking, and not in harmony's analysis channel. An unclosed
- * think tag reaches to the end of the text.
+ * Tracks which parts of a text may hold the answer: not thinking, and not harmony's analysis channel. An unclosed think
+ * tag reaches to the end of the text.
  */
 export class Whereabouts {
   insideTag = false;
@@ -58,13 +58,13 @@ export interface Region {
 /** The content of a `<json>` block. Without a closing tag it reaches to the next block or to the end of the text. */
 export interface TagBlock extends Region {
   readonly closed: boolean;
-  /** The last closing tag before the next block: the real end, if the first one stands inside a string. */
+  /** The last closing tag before the next block: the real end, if the first one is inside a string. */
   readonly lastClose: number;
 }
 
-/** Where in a text the answer may stand. */
+/** The parts of a text that may hold the answer. */
 export interface Survey {
-  /** What is left when thinking, channels other than the final one, and blank parts are set aside. */
+  /** The text without thinking, channels other than the final one, and blank parts. */
   readonly regions: readonly Region[];
   readonly blocks: readonly TagBlock[];
 }
@@ -72,7 +72,7 @@ export interface Survey {
 /** A block while its end is looked for. */
 type OpenBlock = { -readonly [Field in keyof TagBlock]: TagBlock[Field] };
 
-/** Looks through the text once. A tag inside a JSON string is content. `hides`: tags around thinking count. */
+/** Scans the text once. A tag inside a JSON string is content. `hides`: tags around thinking count. */
 export function surveyText(text: string, hides = true): Survey {
   const regions: Region[] = [];
   const blocks: OpenBlock[] = [];

@@ -19,14 +19,14 @@ const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]
 const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
 const OWN_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
 /**
- * More unquoted text than this is prose. Bounds what a stream must look through again when more arrives, and how far the
+ * More unquoted text than this is prose. Bounds what a stream scans again when more arrives, and how far the
  * patterns above go at once: they look ahead at every character, for which the engine's stack has room a few million times.
  */
 const LONGEST = 4096;
 
 /**
  * Reads the unquoted token under the position; undefined while its end has not arrived. `stop`: a character that ends it here
- * although it may stand in such text elsewhere.
+ * although such text may contain it elsewhere.
  */
 export function readBareToken(
   source: Source,

@@ -1,7 +1,7 @@
 /** Control characters, for the inside of a pattern's brackets. */
 export const CONTROL = '\\0-\\x1f';
 
-/** Characters looked at to judge the backslashes of a string. */
+/** Characters examined to judge the backslashes of a string. */
 export const LONGEST_LOOK = 256;
 
 /** A way to quote: the quotes that end a string opened by one of them, and the text up to anything special. */
@@ -44,7 +44,7 @@ export function skipSpace(text: string, from: number): number {
   }
 }
 
-/** The ASCII form of full-width structural punctuation; every other character is returned as it is. */
+/** The ASCII form of full-width structural punctuation; every other character is returned unchanged. */
 export function asciiPunctuation(char: string): string {
   const index = char.charCodeAt(0) > 0x2fff ? PUNCTUATION.indexOf(char) : -1;
   return index === -1 ? char : PUNCTUATION.charAt(index + 1);

@@ -4,10 +4,10 @@ import type { Source } from './source.js';
 /** What is due: a value (`root`, `first` after the first bracket, another one), or something else. */
 export type Due = 'root' | 'first' | 'value' | 'other';
 
-/** What has to be known of the structure around the filler. */
+/** The state of the structure around the filler. */
 interface Whereabouts {
   readonly due: Due;
-  /** Otherwise a fence after the beginning of the value is where the text ends; here it is a slip and passed over. */
+  /** If true, a fence after the beginning of the value is skipped as a mistake; otherwise the text ends there. */
   readonly rootMustEnd: boolean;
 }
 
@@ -17,13 +17,13 @@ const FENCE = /```[ \t]*[\w+-]*/y;
 /** Markdown around a key or a value. Two underscores may begin or end a name: only where that cannot be. */
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s*(?:[:,}\]]|$))/y;
 const CUT_EMPHASIS = /_\w{0,9}\s*$/y;
-/** A fence is passed in one piece, when its language word is sure to be complete. */
+/** A fence is skipped in one piece, once its language word is known to be complete. */
 const LONGEST_FENCE = 40;
 
-/** Passes over what stands between tokens: white space, comments, Markdown fences. */
+/** Skips what is between tokens: white space, comments, Markdown fences. */
 export class Filler {
   readonly #source: Source;
-  /** What ends the comment being passed over. */
+  /** What ends the open comment. */
   #commentEnd = '';
 
   constructor(source: Source) {

@@ -23,7 +23,7 @@ export const PLAIN_TOKENS = {
   item: new RegExp(plainValue('\\]', `["']`), 'y'),
 } as const;
 
-/** A scalar in a container with this closing bracket, in which such things begin the next one. */
+/** A scalar in a container with this closing bracket, followed by a comma and the beginning of the next member or item. */
 function plainValue(bracket: string, next: string): string {
   return `${STRING}(?=,${SPACE}(?:${bracket}|${next})|${SPACE}${bracket}${SPACE}[,}\\]])|${SCALAR}`;
 }

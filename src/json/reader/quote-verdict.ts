@@ -1,7 +1,7 @@
 /** What a quote inside a string is: its end, part of its content, or not yet decidable. */
 export type QuoteVerdict = 'ends' | 'content' | 'unknown';
 
-/** What the string is read as, and what stands around it. */
+/** The role of a string, and the structure around it. */
 export interface StringSurroundings {
   readonly role: 'root' | 'key' | 'member' | 'item';
   /** The open containers around the string. */
@@ -9,16 +9,16 @@ export interface StringSurroundings {
   /** Nothing but white space and comments may follow the root value. */
   readonly rootMustEnd: boolean;
   readonly insideCall: boolean;
-  /** Keys stand in doubled quotes: so do strings. */
+  /** Keys are in doubled quotes, so strings are too. */
   doublesQuotes: boolean;
 }
 
-// The pieces of the patterns below. All repetitions are bounded, so that a verdict costs a constant at most; `␃` stands
-// for the end of the text.
+// The pieces of the patterns below. All repetitions are bounded, so that a verdict takes constant time; `␃` marks the
+// end of the text.
 export const SPACE = /[\s\u200b]{0,512}/.source;
 const NEW_LINE = /[^\S\n]{0,256}\n\s{0,256}/.source;
 const QUOTE = /["'`´‘’“”„＂＇]/.source;
-const COMMENT = /\/\/|\/\*|#|\/␃/.source;
+const COMMENT = /\/\/|\/\*|#|\/␃|<(?:!--|!?-?␃)/.source;
 const COMMA = /[,，、]/.source;
 const COLON = /[:：]/.source;
 const BRACE = /[}｝]/.source;
@@ -26,7 +26,7 @@ const BRACKET = /[\]］]/.source;
 const LITERAL =
   /(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|0[xX][\da-fA-F]{1,64}|[+-]?\.?\d[\d_.eE+-]{0,64})(?=[\s,\]}]|␃)/
     .source;
-const QUOTED = /\\?(?:"(?:[^"\\\n]|\\.){0,256}"|'(?:[^'\\\n]|\\.){0,256}'|[“‘][^\n”’"]{0,256}[”’"])/.source;
+const QUOTED = /\\?(?:"(?:[^"\\\n]|\\.){0,256}"|'(?:[^'\\\n]|\\.){0,256}'|[“‘`][^\n”’"`]{0,256}[”’"`])/.source;
 /** A key in quotes and its colon. */
 export const QUOTED_KEY = `${QUOTED}${SPACE}[:：=]`;
 /** A key of which the rest has not arrived, or that is longer than the window. */
@@ -36,7 +36,7 @@ const BARE_KEY = `${BARE_WORD}${SPACE}${COLON}`;
 const CUT_BARE_KEY = `${BARE_WORD}${SPACE}(?:␃|${COLON}${SPACE}␃)`;
 /** Prose may hold `, note:` too: on one line a bare key counts only with a value that can be nothing else. */
 export const BARE_MEMBER = `${BARE_KEY}${SPACE}(?:${QUOTE}|[{[]|${LITERAL})`;
-/** The same with a word for a value, which may stand in prose too: only where no quotation is open inside the string. */
+/** The same with a word for a value, which prose may contain too: only where no quotation is open inside the string. */
 const WORD_MEMBER = `${BARE_KEY}${SPACE}[\\w$.-]{1,64}(?:${SPACE}[,}]|\\s{0,64}␃)`;
 /** An unquoted item reaches its comma or bracket before any quote; the rest of a quoted sentence does not. */
 const BARE_ITEM = /[^,\]\n"“”]{0,256}(?:[,\]\n]|␃)/.source;
@@ -71,7 +71,7 @@ export function judgeQuote(
 
 function patternsFor(around: StringSurroundings, inQuotation: boolean): readonly [RegExp, RegExp] {
   const { role, builder, rootMustEnd, insideCall } = around;
-  // A number, because every string that is not plain asks.
+  // A number for speed: computed for every string that is not plain.
   const kind =
     ROLES.indexOf(role) * 64 +
     Math.min(builder.depth, 3) * 16 +
@@ -93,7 +93,7 @@ function followers(
   inQuotation: boolean,
 ): string {
   const anywhere = `[\`*_]{0,2}␃|\`{3}|(?:\\*\\*|__)(?:[:}\\]]|,${SPACE}(?:␃|["{[\\d-]))|${COMMENT}|\\+${SPACE}(?:␃|${QUOTE}|${COMMENT})${insideCall ? '|\\)' : ''}`;
-  /** A closing bracket is structure if the structure goes on after it. */
+  /** A closing bracket is structure if more structure follows it. */
   const closing = (bracket: string, left: number): string => {
     if (left > 0) return `${bracket}(?:${SPACE}(?:␃|[,，、}｝\\]］{[]|${QUOTE}|${COMMENT})|${NEW_LINE})`;
     return rootMustEnd

@@ -13,6 +13,8 @@ export interface ReaderPolicy {
   readonly generous: boolean;
   /** Only white space and comments may follow the value; otherwise the reading ends where the value does. */
   readonly rootMustEnd: boolean;
+  /** Commands of LaTeX are known to be written with single backslashes. */
+  readonly formulas?: boolean;
   readonly numbers: NumberMode;
   readonly depth: number;
 }

@@ -1,7 +1,7 @@
 import { type BareReading, type BareToken, isBareKey, readBareText, readBareToken } from './bare-token.js';
 import type { ReaderPolicy } from './reader-policy.js';
 import { CUT_OFF, type ReadFailure, Source } from './source.js';
-import { StringToken } from './string-token.js';
+import { LATEX_COMMAND, StringToken } from './string-token.js';
 import { Structure } from './structure.js';
 import type { ValueListener } from './value-builder.js';
 import type { Repair } from '../repair.js';
@@ -23,7 +23,7 @@ export class Reader {
 
   constructor(policy: ReaderPolicy, offset = 0, listener?: ValueListener) {
     this.policy = policy;
-    this.source = new Source(offset, policy.repairs);
+    this.source = new Source(offset, policy.repairs, policy.formulas);
     this.structure = new Structure(this.source, policy, listener);
   }
 
@@ -65,7 +65,7 @@ export class Reader {
     const progress = string.read(structure);
     if (progress === 'more') return false;
     this.token = undefined;
-    // A root string that needs its quotes mended is a sentence with quotation marks.
+    // A root string with unescaped quotes is a sentence with quotation marks.
     const isSentence = structure.role === 'root' && (string.unescapedSeen || source.repairs.length > 0);
     if (progress === 'cut' && !this.#endCutString(string)) return true;
     if ((isSentence || string.isDoubtful) && !this.policy.generous) source.fail(string.offset - source.base);
@@ -134,7 +134,7 @@ export class Reader {
     }
     if (reading.cut === true) {
       source.repairEnd();
-      // At the root nothing else is left, and only one literal begins like this.
+      // At the root nothing else can follow, and only one literal begins like this.
       if (structure.builder.depth > 0) return;
       if (!('value' in reading)) source.fail(start, 'TRUNCATED', CUT_OFF);
     } else if (reading.repair !== undefined) {
@@ -178,12 +178,15 @@ export function refused(code: ReadFailure['code'], message: string, offset: numb
   return { ok: false, failure: { code, message, offset }, plausible: true, end };
 }
 
-/** Reads one value from `text`, whose first character stands at `offset` of the whole. */
+/** Reads one value from `text`, whose first character is at `offset` of the whole text. */
 export function readValue(text: string, offset: number, policy: ReaderPolicy): Reading {
   const reader = new Reader(policy, offset);
   reader.push(text);
   reader.end();
   const { source, structure, value } = reader;
+  // A string before the first known command may hold `\\theta`, of which `\\t` was decoded.
+  if (source.formulas && policy.formulas !== true && LATEX_COMMAND.test(text))
+    return readValue(text, offset, { ...policy, formulas: true });
   const { failure, repairs } = source;
   const { plausible, builder } = structure;
   const end = source.base + source.at;

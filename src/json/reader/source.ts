@@ -1,6 +1,6 @@
 import { type Repair, repairAt, type RepairKind, type RepairSet } from '../repair.js';
 
-/** Why a reading ended without a value. */
+/** Why a text could not be read. */
 export interface ReadFailure {
   readonly code: 'SYNTAX' | 'TRUNCATED' | 'LIMIT_EXCEEDED';
   readonly message: string;
@@ -11,12 +11,12 @@ export interface ReadFailure {
 export const CUT_OFF = 'the text is cut off';
 /** More repairs than this are not listed. */
 const MOST_REPAIRS = 1000;
-/** How much text already read is kept for those who must look back. */
+/** How many characters already read are kept for look-behind. */
 export const LOOK_BEHIND = 64;
 
 /**
- * The text under the reader's eyes: what has arrived and is not yet read, where it stands in the whole, and what had to
- * be repaired so far. What was read is let go when more arrives, but for the last few characters.
+ * The text being read: what has arrived and is not yet read, its offset in the whole text, and the repairs so far. Text
+ * that was read is released when more arrives, except for the last few characters.
  */
 export class Source {
   text = '';
@@ -29,14 +29,17 @@ export class Source {
   failure: ReadFailure | undefined;
   readonly repairs: { -readonly [Field in keyof Repair]: Repair[Field] }[] = [];
   readonly allowed: RepairSet;
+  /** A command of LaTeX was written with one backslash, so that `\\beta` is one too. */
+  formulas: boolean;
   #lastRepairEnd = -1;
 
-  constructor(base: number, allowed: RepairSet) {
+  constructor(base: number, allowed: RepairSet, formulas = false) {
     this.base = base;
     this.allowed = allowed;
+    this.formulas = formulas;
   }
 
-  /** Adds text at the end; what comes after {@link endHere} is not looked at. */
+  /** Adds text at the end; text after {@link endHere} is ignored. */
   append(chunk: string): void {
     if (this.final) return;
     const dropped = Math.max(0, this.at - LOOK_BEHIND);
@@ -91,7 +94,7 @@ export class Source {
     this.repair('truncated', this.text.length, 0);
   }
 
-  /** Gives up because of what stands at an index of the text. */
+  /** Ends the reading because of the text at this index. */
   fail(index = this.at, code: ReadFailure['code'] = 'SYNTAX', message = 'invalid JSON'): void {
     this.failure ??= { code, message, offset: this.base + index };
   }

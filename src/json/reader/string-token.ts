@@ -5,7 +5,7 @@ import { GrowingText, LOOK_BEHIND, type Source } from './source.js';
 /** How far reading a string came: to its end, to the end of the text so far, or to the end of all text. */
 export type StringProgress = 'done' | 'more' | 'cut';
 
-/** The letters of JSON's escapes, and what they stand for, in the same order. */
+/** The letters of JSON's escapes, and the characters they mean, in the same order. */
 const ESCAPE_LETTERS = '"\\/bfnrt';
 const ESCAPED = '"\\/\b\f\n\r\t';
 const CODE_ESCAPE = /\\(?:u([\da-f]{4})|x([\da-f]{2})|u\{([\da-f]{1,5}|10[\da-f]{4})\})/iy;
@@ -18,7 +18,14 @@ const NETWORK_PATH = /\\\\[\w.-]+(?:\\[\w$]|$)/y;
 /** A backslash before a letter that is no escape of JSON. */
 const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrtu])[A-Za-z]/;
 /** Commands of LaTeX that begin like an escape of JSON. */
-const LATEX_COMMAND = /\\(?:[bf][a-z]|n(?:abla|eq?\b|ot\b|u\b)|r(?:ho|ight|angle)|t(?:an|au|ext|frac|heta|imes|o)\b)/y;
+export const LATEX_COMMAND =
+  /\\(?:[bf][a-z]|n(?:abla|e[gq]?\b|ot(?:in)?\b|u\b)|r(?:ho|ight|angle|ceil|floor)|t(?:anh?|au|ext\w*|[fb]frac|frac|heta|ilde|imes|op?|riangle)\b)/;
+const COMMAND_HERE = new RegExp(LATEX_COMMAND, 'y');
+/** An unknown escape that is a command of LaTeX, not a class of a regular expression. */
+const COMMAND_NAME = /\\(?:[A-Za-z]{2}|\()/y;
+/** A path after a drive letter inside a sentence; in it `\n` is part of a name only before a small letter. */
+const PATH_IN_SENTENCE = /(?:\\[^\s\\"]{1,256}){1,64}/y;
+const DRIVE = /(?<![^\s"'`(=])[a-z]:$/i;
 /** What separates a string without end quote from the next quote, with the filler around it, in which nothing is escaped. */
 const SEPARATOR = /(?:\s|\/\*[^*\\]*\*\/)*([,+:]|\n)(?:\s|\/\*[^*\\]*\*\/)*$/;
 const SEPARATORS = { root: '+', key: ':', member: ',+\n', item: ',+' } as const;
@@ -58,6 +65,10 @@ export class StringToken {
   #escapeSeen = false;
   /** What the backslashes of the string are, decided at the first one before a letter. */
   #backslashes: 'escapes' | 'formula' | 'path' | undefined;
+  /** Where a path inside a sentence ends. */
+  #pathEnd = 0;
+  /** Inside `\\begin{…}`, where two backslashes are a line break. */
+  #inEnvironment = false;
   /** Once an unescaped quote was found, brackets opened inside the string must be closed before it may end. */
   #openBrackets = 0;
   /** The decoded content so far. Only ever appended to: reading it would copy it again for every piece. */
@@ -175,7 +186,7 @@ export class StringToken {
       const missing = ends && !isKey ? 'on' : this.#endBefore(around);
       if (missing !== 'on') return missing;
       if (ends) {
-        // A key with a colon inside has swallowed its value, if it was mended or no other colon follows.
+        // A key with a colon inside contains its value, if it was repaired or no other colon follows.
         const swallows = isKey && this.content.includes(':');
         this.#endSeen ||= swallows && (this.unescapedSeen || source.match(KEY_END) === -1);
         return this.#end(1);
@@ -198,7 +209,7 @@ export class StringToken {
     if (/[^\s,+:/]/.test(text.charAt(at - 1))) return 'on';
     const before = text.slice(Math.max(0, at - LOOK_BEHIND), at);
     const [filler = '', separator = ''] = SEPARATOR.exec(before) ?? [];
-    // `"a": "text, b: "x"`: the quote opens the value of the next member, whose key stands without quotes.
+    // `"a": "text, b: "x"`: the quote opens the value of the next member, whose key has no quotes.
     const isMember = separator === ':' && role === 'member' && !this.unescapedSeen;
     const [member = ''] = (isMember ? BARE_MEMBER_BEFORE.exec(before) : undefined) ?? [];
     if (member === '' && (separator === '' || !SEPARATORS[role].includes(separator) || source.match(KEY_END) !== -1))
@@ -210,6 +221,8 @@ export class StringToken {
     if (isOpen && !source.final) return 'more';
     if (length === -1) return 'on';
     source.repair('missing_quote');
+    // One of the quotes inside was rather the end.
+    this.#endSeen ||= this.#innerQuotes % 2 === 1;
     source.at -= member.length;
     if (member === '') this.separator = separator.trim();
     this.#cut((member || filler).length);
@@ -252,10 +265,31 @@ export class StringToken {
       this.#backslashes = 'path';
       return this.#take(2, '\\\\');
     }
+    if (next === '\\' && this.#inEnvironment) {
+      if (!source.has(3)) return 'more';
+      if (/[^a-z\\]/i.test(source.char(2))) return this.#take(2, '\\\\');
+    }
     const isLetter = /[a-z]/i.test(next);
     if (isLetter && source.allowed.has('invalid_escape') && !this.#judgeBackslashes()) return 'more';
-    const isCommand = (this.#escapeSeen || this.#backslashes === 'formula') && source.match(LATEX_COMMAND) !== -1;
-    const isLiteral = isCommand || (isLetter && this.#backslashes === 'path');
+    const isFormula = this.#escapeSeen || this.#backslashes === 'formula' || source.formulas;
+    // `\\b` beside an escape that JSON does not know is a word boundary.
+    const isBoundary = next === 'b' && (this.#escapeSeen || this.#backslashes === 'formula');
+    const isCommand = isBoundary || (isFormula && source.match(COMMAND_HERE) !== -1);
+    if (isLetter && DRIVE.test(text.slice(Math.max(0, at - 3), at))) {
+      const length = source.match(PATH_IN_SENTENCE);
+      if (!source.has(length + 1)) return 'more';
+      const path = text.slice(at, at + length);
+      if (this.#pathEnd > 0 || UNKNOWN_ESCAPE.test(path) || /\\[bf][a-z]/.test(path))
+        this.#pathEnd = source.base + at + length;
+    }
+    const isPath =
+      this.#backslashes === 'path' ||
+      (source.base + at < this.#pathEnd &&
+        /^.(?![nrt][^a-z\d_])/.test(text.slice(at, at + 3)) &&
+        // A name with an extension is the last one.
+        !/\.\w{1,4}$/.test(text.slice(Math.max(0, at - 5), at)));
+    const isLiteral = isCommand || (isLetter && isPath);
+    if (isCommand && text.startsWith('\\begin{', at)) this.#inEnvironment = true;
     const simple = isLiteral ? -1 : ESCAPE_LETTERS.indexOf(next);
     if (simple !== -1) return this.#take(2, ESCAPED.charAt(simple));
     CODE_ESCAPE.lastIndex = at;
@@ -264,7 +298,9 @@ export class StringToken {
       source.repair('invalid_escape');
       this.#escapeSeen = true;
     }
-    if (escape !== '') return this.#take(escape.length, String.fromCodePoint(Number(`0x${codes.join('')}`)));
+    if (escape !== '' && !(isPath && next === 'x'))
+      return this.#take(escape.length, String.fromCodePoint(Number(`0x${codes.join('')}`)));
+    source.formulas ||= !isPath && source.match(COMMAND_NAME) !== -1;
     // An escaped quote or line break loses its backslash; any other backslash was meant as one: `C:\dir`, `\d+`, `\alpha`.
     return this.#take(2, isQuote(next) || next === '\n' ? next : `\\${next}`);
   }

@@ -20,14 +20,14 @@ const NEXT_MEMBER = /"[^"\n]{0,256}"\s{0,64}:/y;
 /** A wrong bracket; the list continues until its own closing bracket. */
 const GOES_ON = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]/y;
 
-/** Characters read before the first run is looked for, and from a search in vain to the next one, doubled each time. */
+/** Characters read before the first search for a run, and between a failed search and the next one, doubled each time. */
 const SHORT_TEXT = 1024;
 const SHORTEST_PAUSE = 16;
 const LONGEST_PAUSE = 8192;
 
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` takes one
- * structural character, mending what is missing or too much; tokens are read elsewhere and handed in.
+ * structural character and repairs what is missing or superfluous; tokens are read elsewhere and passed in.
  */
 export class Structure implements StringSurroundings {
   readonly builder: ValueBuilder;
@@ -50,10 +50,12 @@ export class Structure implements StringSurroundings {
   #keyWasBare = false;
   /** The next string is joined to the last. */
   #concatenating = false;
+  /** An ellipsis and a comma were read: items before the next one are missing. */
+  #dotsSeen = false;
   #rootCommaSeen = false;
   /** Several roots are being collected in an array that is not in the text: the end of the text closes it. */
   #rootsWrapped = false;
-  /** Where a run of plain items is looked for next, and how much is read without one if there is none. */
+  /** Where the next search for a run of plain items starts, and how much text to read before another one. */
   #runFrom: number;
   #pause = SHORTEST_PAUSE;
 
@@ -63,7 +65,7 @@ export class Structure implements StringSurroundings {
     this.builder = new ValueBuilder(listener);
     this.#filler = new Filler(source);
     this.rootMustEnd = policy.rootMustEnd;
-    // A listener is called for every part, and other numbers than doubles are kept as they are written.
+    // A listener is called for every part, and other number modes need the source text.
     this.#runFrom = listener === undefined && policy.numbers === 'double' ? SHORT_TEXT : Infinity;
   }
 
@@ -89,7 +91,7 @@ export class Structure implements StringSurroundings {
     return valueDue ? 'value' : 'other';
   }
 
-  /** Passes over white space and comments to the next structural character and takes it. */
+  /** Skips white space and comments to the next structural character and takes it. */
   step(): Step {
     if (this.complete && !this.rootMustEnd) return 'wait';
     const written = this.#filler.skip(this);
@@ -127,7 +129,7 @@ export class Structure implements StringSurroundings {
     else this.#state = this.builder.inArray ? 'item' : 'key';
   }
 
-  /** The beginning of a function call is passed over: its argument takes its place. Whether there was one. */
+  /** Skips the beginning of a function call, whose argument takes its place. Returns whether there was one. */
   enterCall(): boolean {
     const length = this.#source.allowed.has('function_call') ? this.#source.match(CALL) : -1;
     if (length === -1 || this.role === 'key') return false;
@@ -165,6 +167,7 @@ export class Structure implements StringSurroundings {
   /** Where a key or a value is due. */
   #stepContent(char: string, isKey: boolean): Step {
     this.role = isKey ? 'key' : this.#valueRole;
+    if (this.#dotsSeen && !',}]'.includes(char)) return this.#refuse();
     if (!isKey && (char === '{' || char === '[')) return this.#takeRun() ? 'on' : this.#openContainer(char === '[');
     if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) return this.#takePlainTokens() ? 'on' : this.#stepToken(char);
     if (isKey && char === '{' && this.builder.otherAbove && (this.#state === 'key' || this.#policy.generous))
@@ -180,7 +183,8 @@ export class Structure implements StringSurroundings {
   #takePlainTokens(): boolean {
     const source = this.#source;
     const { text, base, at: start } = source;
-    while ((this.role === 'key' || this.role === 'item') && !this.rereads && !this.#concatenating) {
+    if (this.rereads || this.#concatenating || source.formulas) return false;
+    while (this.role === 'key' || this.role === 'item') {
       let { at } = source;
       const length = source.match(PLAIN_TOKENS[this.role]);
       if (length === -1) break;
@@ -214,7 +218,13 @@ export class Structure implements StringSurroundings {
     const { builder, role, rereads } = this;
     const source = this.#source;
     const { text, at } = source;
-    if (at < this.#runFrom || role !== 'item' || rereads || builder.depth + RUN_DEPTH > this.#policy.depth)
+    if (
+      at < this.#runFrom ||
+      role !== 'item' ||
+      rereads ||
+      source.formulas ||
+      builder.depth + RUN_DEPTH > this.#policy.depth
+    )
       return false;
     const run = readPlainRun(text, at);
     this.#runFrom = at + this.#pause;
@@ -226,7 +236,7 @@ export class Structure implements StringSurroundings {
     return true;
   }
 
-  /** A token begins that takes a closer look. */
+  /** A token that is not plain begins here. */
   #stepToken(char: string): Step {
     const source = this.#source;
     if ((char === '\\' && !source.has(2)) || (char === '.' && !source.has(3))) return 'wait';
@@ -350,7 +360,7 @@ export class Structure implements StringSurroundings {
     return char === '.' || char === '…' ? this.#source.match(DOTS) : -1;
   }
 
-  /** An ellipsis stands for items or members left out. In the place of a value it stands for the answer. */
+  /** An ellipsis replaces items or members. In the place of a value it replaces the answer itself. */
   #takeEllipsis(length: number): Step {
     const source = this.#source;
     if (source.at + length === source.text.length && !source.final) return 'wait';
@@ -360,12 +370,13 @@ export class Structure implements StringSurroundings {
     return this.#state === 'member' ? this.#leaveValueOut() : this.#goTo('dots');
   }
 
-  /** Text after an ellipsis makes it an operator; alone between brackets it stands for the answer. */
+  /** Text after an ellipsis makes it an operator; alone between brackets it replaces the answer. */
   #stepDots(char: string): Step {
     const closes = isClosing(char);
     const alone = closes && this.builder.last === undefined && !this.#policy.generous;
     if (alone || (char !== ',' && !closes)) return this.#refuse();
     this.#state = 'after';
+    this.#dotsSeen = !closes && !this.#policy.generous;
     return this.#stepAfter(char);
   }
 
@@ -390,6 +401,7 @@ export class Structure implements StringSurroundings {
   #endValue(): void {
     this.#state = this.builder.depth === 0 ? 'end' : 'after';
     this.#rootEnd = this.#source.at;
+    this.#dotsSeen = false;
   }
 
   #advance(state: State = this.#state): Step {

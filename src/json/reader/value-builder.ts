@@ -2,7 +2,7 @@ import { isContainer } from '../limits.js';
 import type { Path } from '../repair.js';
 import type { Warning } from '../result.js';
 
-/** Where a value stands, as a link to the container around it: a path is only written out when somebody asks for it. */
+/** The place of a value, as a link to the container around it: a path is only built on request. */
 export interface Place {
   readonly container: Frame | undefined;
   readonly step: string | number;
@@ -16,7 +16,7 @@ export interface ValueListener {
   finished(place: Place, value: unknown): void;
 }
 
-/** An open container, which stands at a place itself. */
+/** An open container, which has a place itself. */
 interface Frame extends Place {
   readonly content: unknown[] | Record<string, unknown>;
   readonly isArray: boolean;

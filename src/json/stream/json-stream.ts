@@ -44,7 +44,7 @@ export interface JsonStream<T, Input = T> {
 }
 
 /**
- * Reads JSON while a model is still writing it. Thinking, tags, fences and prose are passed over; each character is read
+ * Reads JSON while a model is still writing it. Thinking, tags, fences and prose are skipped; each character is read
  * once; `end` gives what `parse` gives for the whole text.
  *
  * @example
@@ -127,7 +127,7 @@ export function createJsonStream<T, Input>(
   };
 }
 
-/** A snapshot whose paths are written out when they are asked for: most readers only look at the value. A class, for speed. */
+/** A snapshot that builds its paths on request: most callers only use the value. A class, for speed. */
 class PlacedSnapshot<T, Input> implements JsonSnapshot<T, Input> {
   readonly value: DeepPartial<Input> | undefined;
   readonly complete: boolean;
@@ -151,7 +151,7 @@ class PlacedSnapshot<T, Input> implements JsonSnapshot<T, Input> {
   }
 }
 
-/** Whether a place fits a pattern such as `items.*.name`; `*` stands for one key or index. */
+/** Whether a place fits a pattern such as `items.*.name`; `*` matches one key or index. */
 type PathPattern = (place: Place) => boolean;
 
 /** Reads a pattern once. A place of another depth is rejected without building its path. */

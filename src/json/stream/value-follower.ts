@@ -8,7 +8,7 @@ import { ROOT, type ValueListener } from '../reader/value-builder.js';
 const LANDMARKS_AND_BRACKETS = new RegExp(`${LANDMARK}|[[{]`, 'gi');
 /** The beginning of a landmark whose rest has not arrived. */
 const CUT_LANDMARK = /<(?:[^<>]{0,125}|\|channel\|>[^{["]{0,120})$/i;
-/** Text of a value that may yet turn out to be none is kept up to this length, to look through it again. */
+/** Text that may turn out not to be a value is kept up to this length, to be scanned again. */
 const LONGEST_DOUBT = 4096;
 const SCALAR_START = /^[\s\uFEFF]*["\d\-tfn]/;
 
@@ -25,7 +25,7 @@ export interface PartialOptions {
 }
 
 /**
- * Follows the value in a streaming text: passes over what is no answer, reads the value as it comes, and starts again
+ * Follows the value in a streaming text: skips what is not the answer, reads the value while it arrives, and starts again
  * when a later tag, channel or line of NDJSON supersedes it.
  */
 export class ValueFollower {
