@@ -18,6 +18,7 @@ import { PROBLEM_CODES } from '../src/records/problem-codes.js';
 import { RESULT_CODES } from '../src/records/result-code.js';
 import { RUN_WARNING_CODES } from '../src/records/run-warning.js';
 import { REQUEST_PROBLEMS } from '../src/server/http/problem.js';
+import { SUITE_ERROR_CODES } from '../src/suite/suite-error.js';
 import { STORE_ERROR_CODES } from '../src/store/store-error.js';
 
 /** The codes in the first column of the tables of a page, by section. */
@@ -66,6 +67,7 @@ describe('docs/errors.md', () => {
     ['Result codes of decisions', [...RESULT_CODES]],
     ['Leads', [...LEAD_ERROR_CODES]],
     ['Sinks', [...SINK_ERROR_CODES]],
+    ['Suites', [...SUITE_ERROR_CODES]],
     ['Orphaned runs', [...LOST_RUN_CODES]],
     ['Server', Object.keys(REQUEST_PROBLEMS)],
     ['Client', [...CLIENT_ERROR_CODES]],
@@ -79,7 +81,7 @@ describe('docs/errors.md', () => {
   });
 
   it('has no section that nothing is compared with', () => {
-    expect(sections.size).toBe(19);
+    expect(sections.size).toBe(20);
   });
 
   it('would notice a code that is missing from the page', () => {

@@ -53,9 +53,17 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   // Of the ports it implements: the types, and the rules that hold for every implementation.
   store: { imports: [GROUND, 'files', 'events', 'records', 'runs'], types: ['orders'], packages: 'any' },
   dispatch: { imports: [GROUND, 'files', 'records', 'run-folder', 'runs', 'orders', 'store'], packages: 'any' },
+  // Runs as documents for people: HTML and Markdown.
+  report: { imports: [GROUND, 'files', 'events', 'records', 'run-folder'], packages: [] },
+  // Recorded runs as test cases.
+  suite: {
+    imports: [GROUND, 'files', 'json-schema', 'records', 'run-folder', 'runs', 'orders', 'dispatch'],
+    types: ['json'],
+    packages: [],
+  },
   api: { imports: [GROUND, 'records'], types: ['json', 'events'], packages: [], browserSafe: true },
   config: { imports: CORE, packages: 'any' },
-  server: { imports: [...CORE, 'api', 'config'], packages: 'any' },
+  server: { imports: [...CORE, 'api', 'config', 'report', 'suite'], packages: 'any' },
   // Sluice as an agent: an edge like the server, with the protocol's own SDK.
   acp: { imports: CORE, packages: ['@agentclientprotocol/sdk'] },
   client: {
@@ -69,7 +77,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
     imports: [GROUND, 'files', 'json-schema', 'events', 'records', 'api', 'client'],
     packages: ['@modelcontextprotocol/server'],
   },
-  cli: { imports: [...CORE, 'acp', 'mcp', 'api', 'config', 'server', 'client'], packages: 'any' },
+  cli: { imports: [...CORE, 'acp', 'mcp', 'api', 'config', 'server', 'client', 'report', 'suite'], packages: 'any' },
   // The libraries of the page are bundled into it.
   web: {
     imports: [GROUND, 'json', 'json-schema', 'records', 'client'],

@@ -9,6 +9,7 @@ export type Media =
   | 'text/event-stream'
   | 'text/plain'
   | 'text/csv'
+  | 'text/html'
   | 'application/x-ndjson'
   | 'application/octet-stream'
   | 'application/x-tar';

@@ -23,7 +23,7 @@ import { runFilesSchema } from './shapes/files.js';
 import { listOf, pageQuery } from './shapes/lists.js';
 import { offerSchema } from './shapes/offer.js';
 import { commentPreviewSchema, issueDetailSchema, resolveRequestSchema, submittedOrderSchema } from './shapes/order.js';
-import { parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
+import { caseRequestSchema, parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
 import { runRequestSchema, runSchema, runSummarySchema } from './shapes/run.js';
 import { sessionSchema } from './shapes/session.js';
 import { statisticsSchema } from './shapes/statistics.js';
@@ -215,6 +215,31 @@ export const ENDPOINTS = {
     summary: 'The run folder as a tar archive.',
     answer: { status: 200, media: 'application/x-tar' },
     problems: ['RUN_NOT_FOUND', 'RAW_NOT_FOUND'],
+  }),
+  reportRun: endpoint({
+    method: 'GET',
+    path: '/v1/runs/{id}/report',
+    scope: 'read',
+    summary: 'The run as one self-contained HTML file without scripts, to attach to a bug report; bounded.',
+    answer: { status: 200, media: 'text/html' },
+    problems: ['RUN_NOT_FOUND'],
+  }),
+  exportRunCase: endpoint({
+    method: 'GET',
+    path: '/v1/runs/{id}/case',
+    scope: 'read',
+    summary: 'The run as a case of a suite: a tar archive to unpack in the folder of the suite.',
+    answer: { status: 200, media: 'application/x-tar' },
+    problems: ['RUN_NOT_FOUND', 'RUN_NOT_ENDED', 'RAW_NOT_FOUND', 'CASE_TOO_LARGE'],
+  }),
+  exportTextCase: endpoint({
+    method: 'POST',
+    path: '/v1/parse/case',
+    scope: 'read',
+    summary: 'A text with its schema as a case of a suite: a tar archive to unpack in the folder of the suite.',
+    body: caseRequestSchema,
+    answer: { status: 200, media: 'application/x-tar' },
+    problems: ['INVALID_SCHEMA', 'CASE_TOO_LARGE'],
   }),
   listEngines: endpoint({
     method: 'GET',

@@ -38,6 +38,8 @@ interface ContextOptions {
   readonly readsOnly?: boolean;
   /** Connections to the database at most, unless the configuration says it. */
   readonly pool?: number;
+  /** The command is also about runs that no database knows: one that is missing has no records. */
+  readonly mayBeUnknown?: boolean;
 }
 
 /** What `--data` says in the help of every command. */
@@ -57,7 +59,7 @@ export async function withContext<T>(
   flags: ContextFlags,
   io: CommandIo,
   work: (context: CommandContext) => Promise<T>,
-  { wrappers: more = {}, createLogger, readsOnly = false, pool }: ContextOptions = {},
+  { wrappers: more = {}, createLogger, readsOnly = false, mayBeUnknown = false, pool }: ContextOptions = {},
 ): Promise<T> {
   // Loaded only here: other commands need no databases and no forge clients.
   const [{ createLead, readChecks, readWrappers }, { openStore }, { demoWrappersIn }] = await Promise.all([
@@ -80,7 +82,7 @@ export async function withContext<T>(
   const { data, secrets, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);
   const store = await openStore(
-    readsOnly ? findDatabase(config, flags) : config.database,
+    readsOnly ? findDatabase(config, flags, mayBeUnknown) : config.database,
     omitUndefined({ pool: config.pool ?? pool }),
   );
   try {
@@ -105,10 +107,11 @@ export async function withContext<T>(
 }
 
 /** The database to read. A missing default one has no records; a missing one that was named is a mistake. */
-function findDatabase({ database, data }: Config, flags: ContextFlags): string {
+function findDatabase({ database, data }: Config, flags: ContextFlags, mayBeUnknown: boolean): string {
   const file = /^sqlite:(?<file>.+)$/s.exec(database)?.groups?.['file'];
   if (file === undefined || existsSync(file)) return database;
-  if (data === findProjectData(process.cwd(), process.env).path && flags.database === undefined) return 'memory:';
+  const isDefault = data === findProjectData(process.cwd(), process.env).path;
+  if ((isDefault || mayBeUnknown) && flags.database === undefined) return 'memory:';
   throw new MisuseError(`There is no database at "${file}". Check --data and --database.`);
 }
 

@@ -104,6 +104,15 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
       line: 'sluice export RUN fixtures/unknown-event',
       does: 'copy a run folder; check it with sluice replay fixtures/unknown-event',
     },
+    { line: 'sluice export --html RUN report.html', does: 'make one HTML file, to attach to a bug report' },
+  ],
+  suite: [
+    {
+      line: 'sluice suite add RUN --verdict reject --why "wrong file"',
+      does: 'keep a run as a test case, with your verdict',
+    },
+    { line: 'sluice suite run --junit suite.xml', does: 'fail if a case is read or decided differently' },
+    { line: 'sluice suite accept --all', does: 'accept what this version reads and decides' },
   ],
   demo: [{ line: 'sluice demo --json', does: 'run four orders and print the outcome' }],
   completion: [

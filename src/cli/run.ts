@@ -33,6 +33,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   backup: async () => (await import('./commands/backup.js')).addBackupCommand,
   migrate: async () => (await import('./commands/migrate.js')).addMigrateCommand,
   export: async () => (await import('./commands/export.js')).addExportCommand,
+  suite: async () => (await import('./commands/suite.js')).addSuiteCommand,
   demo: async () => (await import('./commands/demo.js')).addDemoCommand,
   completion: async () => (await import('./commands/completion.js')).addCompletionCommand,
 };

@@ -68,6 +68,12 @@ export type Client = { readonly [Name in JsonName]: Call<(typeof ENDPOINTS)[Name
   exportExecutions(input?: InputOf<(typeof ENDPOINTS)['exportExecutions']>): Promise<ReadableStream<Uint8Array>>;
   /** The run folder as a stream of a tar archive. */
   exportRun(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>;
+  /** A run as one HTML file. */
+  reportRun(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<string>;
+  /** A run as a case of a suite: a tar archive. */
+  exportRunCase(input: { readonly id: string; readonly signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
+  /** A text as a case of a suite: a tar archive. */
+  exportTextCase(input: InputOf<(typeof ENDPOINTS)['exportTextCase']>): Promise<Uint8Array<ArrayBuffer>>;
   /** The metrics in Prometheus' text format. */
   metrics(input?: { readonly signal?: AbortSignal }): Promise<string>;
 };
@@ -100,6 +106,11 @@ export function createClient(options: ClientOptions = {}): Client {
     exportExecutions: async ({ query = {}, signal } = {}) =>
       readBody(await send(ENDPOINTS.exportExecutions, { query, signal })),
     exportRun: async ({ id, signal }) => readBody(await send(ENDPOINTS.exportRun, { params: { id }, signal })),
+    reportRun: async ({ id, signal }) => (await send(ENDPOINTS.reportRun, { params: { id }, signal })).text(),
+    exportRunCase: async ({ id, signal }) =>
+      new Uint8Array(await (await send(ENDPOINTS.exportRunCase, { params: { id }, signal })).arrayBuffer()),
+    exportTextCase: async ({ body, signal }) =>
+      new Uint8Array(await (await send(ENDPOINTS.exportTextCase, { body, signal })).arrayBuffer()),
     async metrics({ signal } = {}) {
       return (await send(ENDPOINTS.metrics, { signal })).text();
     },

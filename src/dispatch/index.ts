@@ -13,6 +13,7 @@ export { type Duty, runByOneProcess } from './run-by-one-process.js';
 export { startReaper } from './start-reaper.js';
 export { reconcile, type Reconciliation, type ReconcileOptions } from './reconcile.js';
 export { injectOrder, type Injection } from './order/inject-order.js';
+export { readExit } from './order/finish-order.js';
 export { collectResult, type Collected } from './order/collect-result.js';
 export { readChange, type ChangeContext } from './review/read-change.js';
 export { readRace } from './review/read-race.js';

@@ -10,6 +10,7 @@ export { CHECK_SCHEMA, choosePolicy, findChecks, readChecks } from './proof/chec
 export type { Check, Checks, EvidencePolicy, NamedCheck } from './proof/checks.js';
 export { chooseIsolation } from './proof/choose-isolation.js';
 export { leadsOut, listLinks, listSubmodules, parseChanges, type FileChange } from './proof/changes.js';
+export { gatherEvidence } from './proof/judge-result.js';
 export { judgeCommit, type CommitFacts, type WitnessedChange } from './proof/judge-commit.js';
 export { didPass, judgeCheck, wasStopped } from './proof/judge-checks.js';
 export { listRewritten } from './proof/rewritten-checks.js';

@@ -1,9 +1,9 @@
 export { INSTRUCTIONS_LENGTH, WORK_REQUEST_SCHEMA, REQUEST_ID, WORK_ORDER_SCHEMA, WORKER_NAME } from './work-order.js';
 export type { WorkRequest, WorkOrder } from './work-order.js';
-export { WORK_RESULT_SCHEMA, RESULT_STATUSES } from './work-result.js';
+export { WORK_RESULT_SCHEMA, RESULT_STATUSES, workResult } from './work-result.js';
 export type { WorkResult } from './work-result.js';
 export { decisionAction, type Decision } from './decision.js';
-export type { Evidence } from './evidence.js';
+export { evidenceSchema, type Evidence } from './evidence.js';
 export { executionSchema, type ExecutionRecord } from './execution-record.js';
 export { inboxItemSchema, resolutionAction } from './inbox-item.js';
 export type { InboxItem, Resolution, Superseded } from './inbox-item.js';
@@ -11,7 +11,7 @@ export { issueSchema, issueState, type IssueRecord, type IssueState } from './is
 export { orderRecordSchema, type OrderRecord, type OrderState } from './order-record.js';
 export { outboxMessageSchema, outboxState, sinkStateSchema } from './outbox-message.js';
 export type { NewOutboxMessage, OutboxMessage, SinkState } from './outbox-message.js';
-export type { ReadingSource, Reading, Problem } from './reading.js';
+export { problemSchema, type ReadingSource, type Reading, type Problem } from './reading.js';
 export { approvalRulesSchema, type ApprovalRule } from './approval-rule.js';
 export { decodeReply, encodeReply, permissionChoiceSchema, type PermissionReply, type RunReply } from './run-reply.js';
 export { engineNameSchema, RUN_ENGINES, type RunEngine } from './run-engine.js';

@@ -12,9 +12,10 @@ export {
   type StreamDigest,
 } from './attempt/attempt-capture.js';
 export { openRunLogs, type RunLogs } from './logs/run-logs.js';
-export { translateRunFolder, type TranslateOptions } from './translate-run-folder.js';
+export { translateRunFolder, type AttemptJudge, type TranslateOptions } from './translate-run-folder.js';
 export { rewriteRunLogs } from './rewrite-run-logs.js';
 export {
+  firstDifference,
   replayRunFolder,
   type AlteredStream,
   type LogDifference,

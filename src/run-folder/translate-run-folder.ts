@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENGINE_NAMES, createTranslator, isEngineName } from '../events/index.js';
-import type { DriftSummary, Emitted, Engine, EngineName } from '../events/index.js';
+import type { CapturedStream, Drained, DriftSummary, Emitted, Engine, EngineName, Verdict } from '../events/index.js';
 import { attemptChunks, POLL_MS } from './attempt/attempt-chunks.js';
 import type { ChunkWarning, Following } from './attempt/attempt-chunks.js';
 import { hasEnded } from './attempt/attempt-meta.js';
@@ -24,6 +24,17 @@ export interface TranslateOptions {
   readonly onWarning?: (warning: RunFolderWarning) => void;
   /** Called after the events of an attempt that contained unknown types or fields. */
   readonly onDrift?: (summary: DriftSummary) => void;
+  /** Decides the verdict of each attempt again; by default it is the recorded one. */
+  readonly judge?: AttemptJudge;
+}
+
+/** Judges recorded attempts again, from their bytes and events. Called in this order for each attempt. */
+export interface AttemptJudge {
+  begin(attempt: number, meta: AttemptMeta): void;
+  addBytes(stream: CapturedStream, bytes: Uint8Array): void;
+  addEvents(events: readonly Emitted[]): void;
+  /** All bytes and events were added; `meta` is final. */
+  decide(drained: Drained, meta: AttemptMeta): Promise<{ readonly verdict?: Verdict; readonly reason?: string }>;
 }
 
 /** What one attempt leaves to the next. */
@@ -91,11 +102,16 @@ async function* translateAttempt(
     options.follow === undefined
       ? undefined
       : { signal: options.follow, hasEnded: async () => hasEnded(await folder.meta(attempt)) };
+  const { judge } = options;
+  judge?.begin(attempt, meta);
   const chunks = attemptChunks(folder, attempt, (warning) => aboutBytes.push(warning), following);
   for await (const { ms, stream, bytes } of chunks) {
     // Clocks may be set back between two chunks; the time of events is not.
     if (ms !== null) now = Math.max(now, startedAt + ms);
-    yield translator.push(stream, bytes);
+    judge?.addBytes(stream, bytes);
+    const events = translator.push(stream, bytes);
+    judge?.addEvents(events);
+    yield events;
   }
   if (options.follow?.aborted === true) return;
   for (const warning of aboutBytes) warn(warning);
@@ -103,12 +119,19 @@ async function* translateAttempt(
   const last = following === undefined ? meta : await folder.meta(attempt, warn);
   if (last.finished_at !== undefined) now = Math.max(now, Date.parse(last.finished_at));
   const fsDiff = await readFsDiff(folder, attempt, warn);
+  const exit = { exitCode: last.exit_code ?? null, signal: last.signal ?? null };
+  let decided: Pick<AttemptMeta, 'verdict' | 'reason'> = last;
+  if (judge !== undefined) {
+    const drained = translator.drain(exit);
+    judge.addEvents(drained.events);
+    yield drained.events;
+    decided = await judge.decide(drained, last);
+  }
   yield translator.end({
-    exitCode: last.exit_code ?? null,
-    signal: last.signal ?? null,
+    ...exit,
     ...(fsDiff === undefined ? {} : { fsDiff }),
-    ...(last.verdict === undefined ? {} : { verdict: last.verdict }),
-    ...(last.reason === undefined ? {} : { reason: last.reason }),
+    ...(decided.verdict === undefined ? {} : { verdict: decided.verdict }),
+    ...(decided.reason === undefined ? {} : { reason: decided.reason }),
     warnings: aboutBytes,
   });
   const drift = translator.drift();

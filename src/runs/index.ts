@@ -11,6 +11,7 @@ export { createMemoryResultCache } from './cache/memory-result-cache.js';
 export { renderContract } from './spec/render-contract.js';
 export { examineEngines, type EngineReport } from './launch/examine-engines.js';
 export { renderDoctor } from './launch/examine-engines.js';
+export { judgeRunAgain, judgeText, type JudgedRun, type StoredContract } from './judge/judge-again.js';
 export { failedResult } from './result/build-result.js';
 export { identifyOwnProcess, getProcessState } from './process/process-identity.js';
 export { compileSecrets, type Secrets } from './secrets/compile-secrets.js';

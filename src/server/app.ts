@@ -19,6 +19,7 @@ import { createParseHandlers } from './handlers/parse.js';
 import { createRecordHandlers } from './handlers/records.js';
 import { createRunEventHandlers } from './handlers/run-events.js';
 import { createRunExportHandlers, createRunFileHandlers, createRunRawHandlers } from './handlers/run-files.js';
+import { createReportHandlers } from './handlers/reports.js';
 import { createRunHandlers } from './handlers/runs.js';
 import { createSessionHandlers } from './handlers/session.js';
 import { createStatisticsHandlers } from './handlers/statistics.js';
@@ -76,6 +77,7 @@ function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
     ...createRunRawHandlers(context),
     ...createRunFileHandlers(context),
     ...createRunExportHandlers(context),
+    ...createReportHandlers(context),
     ...createEngineHandlers(context),
     ...createOrderHandlers(context),
     ...createInboxHandlers(context),

@@ -5,6 +5,8 @@ import { SluiceError, createUlids, silentLogger, omitUndefined } from '../base/i
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
 import type { Token } from '../config/index.js';
+import { compileSecrets, sensitiveEnvironment } from '../runs/index.js';
+import type { Secrets } from '../runs/index.js';
 import type { Store } from '../store/index.js';
 import { createApp } from './app.js';
 import { readConsole } from './console/read-console.js';
@@ -28,6 +30,8 @@ export interface ServerOptions {
   /** The address it will listen on; loopback by default. Any other needs tokens. */
   readonly host?: string;
   readonly settings?: Partial<ServerSettings>;
+  /** What must not be in reports and cases; the sensitive variables of this process by default. */
+  readonly secrets?: Secrets;
   /** Whether runs execute in this process: then it is ready only while the data folder is writable. */
   readonly worksHere?: boolean;
   /** The folder of the built console; without it `/docs` is the only page. */
@@ -83,6 +87,7 @@ export function createServer(options: ServerOptions): SluiceServer {
     wrappers: options.wrappers ?? {},
     data,
     settings,
+    secrets: options.secrets ?? compileSecrets({ values: sensitiveEnvironment(process.env) }),
     guard: createGuard({ settings, host, clock }),
     console: options.web === undefined ? undefined : readConsole(options.web),
     clock,

@@ -1,5 +1,6 @@
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
+import type { Secrets } from '../runs/index.js';
 import type { Store } from '../store/index.js';
 import type { EndpointName } from '../api/index.js';
 import type { ParseResult, RepairLevel } from '../json/index.js';
@@ -16,6 +17,8 @@ export interface ServerContext {
   /** The folder of run folders; absolute. */
   readonly data: string;
   readonly settings: ServerSettings;
+  /** Masks what must not be in reports and cases. */
+  readonly secrets: Secrets;
   readonly guard: Guard;
   /** The console, where it is built. */
   readonly console: ConsoleFiles | undefined;

@@ -13,6 +13,20 @@ export const parseRequestSchema = object(
   },
 );
 
+/** A text to keep as a case of a suite. */
+export const caseRequestSchema = object(
+  {
+    text: { type: 'string', maxLength: 1_000_000 },
+    name: { type: 'string', maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$', description: 'Of the case.' },
+  },
+  {
+    schema: { type: 'object', description: 'A JSON Schema, draft 2020-12.' },
+    profile: parseRequestSchema.properties.profile,
+    allow_partial: flag,
+    align: flag,
+  },
+);
+
 const path = { type: 'array', items: { type: ['string', 'integer'] } } as const;
 const candidate = object({
   finder: oneOf(['whole', 'tag', 'ndjson', 'envelope', 'fence', 'prose']),

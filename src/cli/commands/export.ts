@@ -1,28 +1,83 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { SluiceError } from '../../base/index.js';
+import { isPresent, openNew, VERSION } from '../../files/index.js';
 import { runFolderPath } from '../../run-folder/index.js';
 import type { CommandIo } from '../command-io.js';
+import { compileKnownSecrets } from '../known-secrets.js';
 import { loadCommandConfig } from '../load-command-config.js';
-import { EXIT, type ExitCode } from '../failure.js';
-import { withContextOptions } from '../command-context.js';
+import { EXIT, type ExitCode, MisuseError } from '../failure.js';
+import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
 import { printJson } from '../print.js';
+import { showProgress } from '../progress.js';
+
+interface ExportFlags extends ContextFlags {
+  readonly html?: boolean;
+}
 
 /** Adds `sluice export` to the program. */
 export function addExportCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('export'))
-    .description('copy a run folder, for example as a test fixture')
+    .description('copy a run folder, for example as a test fixture, or make one HTML file of a run')
     .argument('<run>', 'id of the run')
-    .argument('<target>', 'folder to create, or FILE.tar')
+    .argument('[target]', 'folder to create, or FILE.tar; with --html the file (default: RUN.html)')
+    .option('--html', 'make one self-contained HTML file, to attach to a bug report')
     .addHelpText('after', '\nUse sluice replay TARGET to compare its logs with what this version produces.')
-    .action(async (run: string, target: string, flags: ContextFlags) => {
-      end(await runExport(run, target, flags, io));
+    .action(async (run: string, target: string | undefined, flags: ExportFlags) => {
+      end(await (flags.html === true ? runHtmlExport(run, target, flags, io) : runExport(run, target, flags, io)));
     });
 }
 
-async function runExport(run: string, target: string, flags: ContextFlags, io: CommandIo): Promise<ExitCode> {
+async function runExport(
+  run: string,
+  target: string | undefined,
+  flags: ExportFlags,
+  io: CommandIo,
+): Promise<ExitCode> {
+  if (target === undefined) throw new MisuseError('Name the folder or the FILE.tar to create, or use --html.');
   const { exportRunFolder } = await import('../../server/index.js');
   const { data } = await loadCommandConfig(flags, io);
-  const exported = await exportRunFolder(runFolderPath(data, run), target);
+  const progress = showProgress(io, { label: 'export', unit: 'bytes' });
+  const exported = await exportRunFolder(runFolderPath(data, run), target, (done) => progress.set(done)).finally(
+    async () => progress.end(),
+  );
   await printJson(exported, io);
+  return EXIT.success;
+}
+
+async function runHtmlExport(
+  run: string,
+  target: string | undefined,
+  flags: ExportFlags,
+  io: CommandIo,
+): Promise<ExitCode> {
+  const [{ gatherReport, renderHtml }, { findReported }] = await Promise.all([
+    import('../../report/index.js'),
+    import('../../server/index.js'),
+  ]);
+  const to = resolve(target ?? `${run}.html`);
+  if (await isPresent(to)) {
+    throw new SluiceError('EXPORT_EXISTS', `"${to}" already exists and was not changed. Choose another target.`);
+  }
+  const html = await withContext(
+    flags,
+    io,
+    async ({ store, config }) => {
+      const folder = runFolderPath(config.data, run);
+      const report = await gatherReport(folder, await findReported(store, run));
+      if (report.record === undefined && report.problem !== undefined) throw new MisuseError(report.problem);
+      const secrets = await compileKnownSecrets(config);
+      return renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
+    },
+    { readsOnly: true, mayBeUnknown: true },
+  );
+  const file = await openNew(to);
+  try {
+    await file.writeFile(html);
+  } finally {
+    await file.close();
+  }
+  await printJson({ run_id: run, target: to, form: 'html' }, io);
   return EXIT.success;
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { ShownDemo } from '../../dispatch/index.js';
 import type { Metrics } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
+import { compileKnownSecrets } from '../known-secrets.js';
 import { loadCommandConfig } from '../load-command-config.js';
 import type { Config } from '../../config/index.js';
 import { parseCount } from '../parse-count.js';
@@ -93,6 +94,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       settings,
       logger,
       meter: metrics,
+      secrets: await compileKnownSecrets(config),
       port: flags.port ?? fileSettings.port ?? DEFAULT_PORT,
       ...omitUndefined({
         worker: services.worker,

@@ -68,7 +68,7 @@ async function writeUnlessPresent(runDir: string, file: PackFile): Promise<void>
 }
 
 /** How the agent's process ended, as the run saw it. */
-function readExit(result: RunResult): WorkerEnd {
+export function readExit(result: RunResult): WorkerEnd {
   const { process: ended, error, status } = result;
   if (ended === undefined) {
     const startError = error?.message ?? `the run ended as ${status} before its process started`;

@@ -18,7 +18,7 @@ import { renderComment, formatTrigger } from '../comment/render-comment.js';
 import { decide } from '../decide/decide.js';
 import { createExecution, createItem } from '../execution.js';
 import { choosePolicy } from '../proof/checks.js';
-import { judgeReading, listReported } from '../proof/judge-result.js';
+import { gatherEvidence } from '../proof/judge-result.js';
 import { findWrapper } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
 import type { DecidedOrder, OrderSettlement, RaceEntry } from '../ports/order-store.js';
@@ -212,9 +212,10 @@ function collectEvidence(
   end: WorkerEnd,
   reading: Reading,
 ): readonly Evidence[] {
-  const found = end.evidence ?? [];
-  const all = [...judgeReading(reading, order, end), ...found, ...listReported(reading.result, found)];
-  return all.map((one) => ({ ...one, detail: secrets.maskText(one.detail) }));
+  return gatherEvidence(reading, order, end, end.evidence ?? []).map((one) => ({
+    ...one,
+    detail: secrets.maskText(one.detail),
+  }));
 }
 
 /** The policy of the order's wrapper; of one that is not configured any more, the order's checks decide. */

@@ -58,6 +58,21 @@ export function findUnproven(
   ];
 }
 
+/**
+ * Everything known about a result: whether it is this run's, what was found out, and what only the worker says.
+ *
+ * @example
+ * gatherEvidence(reading, order, { exitCode: 0 }, found)
+ */
+export function gatherEvidence(
+  reading: Reading,
+  order: Pick<WorkOrder, 'issue_ref' | 'run_id'>,
+  end: Parameters<typeof judgeReading>[2],
+  found: readonly Evidence[],
+): readonly Evidence[] {
+  return [...judgeReading(reading, order, end), ...found, ...listReported(reading.result, found)];
+}
+
 /** The facts that contradict a result. */
 export function findContradicted(evidence: readonly Evidence[]): readonly Evidence[] {
   return evidence.filter(({ verdict }) => verdict === 'contradicted');

@@ -5,6 +5,7 @@ import { parse } from '../../json/index.js';
 import { RESULT_STATUSES, isIssueRef, parseRunId } from '../../records/index.js';
 import type { Problem, Reading, WorkOrder } from '../../records/index.js';
 import { checkCommit } from '../evidence/check-commit.js';
+import type { CommitCheck } from '../evidence/check-commit.js';
 import { isNoneLike } from '../evidence/missing-evidence.js';
 import { cutText, showLine } from '../plain-text.js';
 import { foldKey } from '../shapes/spelling.js';
@@ -25,6 +26,8 @@ export interface ResultPlace {
   readonly startedAt?: Date | number | string;
   /** Masks secrets in a file's text. */
   readonly maskText?: (text: string) => string;
+  /** Looks for a claimed commit; by default in the order's repository. */
+  readonly findCommit?: (commit: string) => Promise<CommitCheck>;
 }
 
 /** An answer of an agent that does not count as its result. */
@@ -67,7 +70,8 @@ export async function readWorkResult(place: ResultPlace): Promise<Reading> {
     if (source === 'json' && (await isPresent(join(dir, 'work_result.txt')))) {
       notices.push({ code: 'RESULT_SHADOWED', message: 'work_result.txt was ignored because work_result.json exists' });
     }
-    return withNotices(await withCommitChecked({ source, path: name, ...reading }, order), notices);
+    const findCommit = place.findCommit ?? (async (commit: string) => checkCommit(order.repo_dir, commit));
+    return withNotices(await withCommitChecked({ source, path: name, ...reading }, findCommit), notices);
   }
   return withNotices(readStreams(place), notices);
 }
@@ -77,10 +81,13 @@ function readBytes(bytes: Uint8Array, read: (text: string) => ResultReading): Re
   return problem === undefined ? read(text) : { problems: [problem] };
 }
 
-async function withCommitChecked(reading: Reading, order: ResultPlace['order']): Promise<Reading> {
+async function withCommitChecked(
+  reading: Reading,
+  findCommit: (commit: string) => Promise<CommitCheck>,
+): Promise<Reading> {
   const commit = reading.result?.changes.commit;
   if (commit === undefined) return reading;
-  const { problem, notice } = await checkCommit(order.repo_dir, commit);
+  const { problem, notice } = await findCommit(commit);
   if (notice !== undefined) return withNotices(reading, [notice]);
   if (problem === undefined) return reading;
   // Who is blocked owes no commit, so a wrong one is worth knowing and no reason to ask a person.

@@ -43,7 +43,8 @@ export function buildResult(outcome: AttemptOutcome, context: RunContext, { arti
 
 type Outcome = Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
 
-function describeOutcome(last: FcmpEvent, judged: JudgedOutput | null, trouble: EngineTrouble | null): Outcome {
+/** What the last event of a run and the judged answer make of it. */
+export function describeOutcome(last: FcmpEvent, judged: JudgedOutput | null, trouble: EngineTrouble | null): Outcome {
   if (last.type === 'conversation.failed') {
     const { error } = last.data;
     const status = error.category === 'canceled' ? 'canceled' : 'failed';

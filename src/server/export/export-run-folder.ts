@@ -21,7 +21,11 @@ interface ExportedRun {
  * @example
  * await exportRunFolder('.sluice/runs/01J…', 'fixtures/lost-answer')
  */
-export async function exportRunFolder(folder: string, target: string): Promise<ExportedRun> {
+export async function exportRunFolder(
+  folder: string,
+  target: string,
+  onProgress: (bytes: number) => void = () => undefined,
+): Promise<ExportedRun> {
   // A missing run is an error before anything is created.
   await openRunFolder(folder);
   const to = resolve(target);
@@ -33,8 +37,10 @@ export async function exportRunFolder(folder: string, target: string): Promise<E
   const part = `${to}.${process.pid}.part`;
   try {
     await makeFolder(dirname(to));
-    if (isTar) await pipeline(tarFolder(folder, run_id), createWriteStream(part, { flags: 'wx' }));
-    else await copyFolder(folder, part, 1);
+    let done = 0;
+    const count = (bytes: number): void => onProgress((done += bytes));
+    if (isTar) await pipeline(counted(tarFolder(folder, run_id), count), createWriteStream(part, { flags: 'wx' }));
+    else await copyFolder(folder, part, 1, count);
     await rename(part, to);
   } finally {
     await rm(part, { recursive: true, force: true }).catch(() => undefined);
@@ -42,11 +48,23 @@ export async function exportRunFolder(folder: string, target: string): Promise<E
   return { run_id, target: to, form: isTar ? 'tar' : 'folder' };
 }
 
-async function copyFolder(from: string, to: string, depth: number): Promise<void> {
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of chunks) {
+    count(chunk.length);
+    yield chunk;
+  }
+}
+
+async function copyFolder(from: string, to: string, depth: number, count: (bytes: number) => void): Promise<void> {
   await mkdir(to);
   for await (const entry of await opendir(from)) {
     const [source, copy] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isFile()) await copyFile(source, copy, constants.COPYFILE_EXCL);
-    else if (entry.isDirectory() && depth < DEEPEST_FOLDER) await copyFolder(source, copy, depth + 1);
+    if (entry.isFile()) {
+      await copyFile(source, copy, constants.COPYFILE_EXCL);
+      count((await lstat(copy)).size);
+    } else if (entry.isDirectory() && depth < DEEPEST_FOLDER) await copyFolder(source, copy, depth + 1, count);
   }
 }

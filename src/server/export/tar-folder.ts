@@ -36,6 +36,18 @@ export async function* tarFolder(folder: string, name: string): AsyncGenerator<U
   yield TAR_END;
 }
 
+/** Files in memory as a tar archive. */
+export async function* tarFiles(
+  files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
+): AsyncGenerator<Uint8Array, void> {
+  for (const { path, bytes } of files) {
+    yield tarHeader({ path, size: bytes.length, mtimeMs: Date.now(), isFolder: false });
+    yield bytes;
+    yield padding(bytes.length);
+  }
+  yield TAR_END;
+}
+
 /** Sorted by name, so that the same folder gives the same archive. */
 async function listEntries(dir: string, most: number): Promise<Dirent[]> {
   const entries: Dirent[] = [];

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
+import { runSuite } from '../../suite/index.js';
 import { openServer } from '../fixtures/open-server.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
 
@@ -146,5 +147,37 @@ describe('the export of a run', () => {
     await startScriptedRun(store, 'run-1');
     expect(await (await get('/v1/runs/run-1/export')).json()).toMatchObject({ status: 404, code: 'RAW_NOT_FOUND' });
     expect(await (await get('/v1/runs/run-2/export')).json()).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
+  });
+});
+
+describe('a run for a bug report and for a suite', () => {
+  it('is one HTML file in which hostile output is text', async () => {
+    const { get } = await openWithFolder({ '.audit/stdout.1.log': '<script>alert(1)</script>\n' });
+    const answer = await get('/v1/runs/run-1/report');
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="run-1.html"');
+    const html = await answer.text();
+    expect(html).toContain('&lt;script&gt;');
+    expect(html).not.toContain('<script');
+    expect(await (await get('/v1/runs/run-2/report')).json()).toMatchObject({ status: 404, code: 'RUN_NOT_FOUND' });
+  });
+
+  it('is a case only once it has ended', async () => {
+    const { get } = await openWithFolder();
+    expect(await (await get('/v1/runs/run-1/case')).json()).toMatchObject({ status: 409, code: 'RUN_NOT_ENDED' });
+  });
+
+  it('makes a case of a text, which the command can run', async () => {
+    const { post } = await openServer();
+    const schema = { type: 'object', required: ['line'] };
+    const answer = await post('/v1/parse/case', { name: 'from-workbench', text: 'So: {"line": 3,}', schema });
+    expect(answer.headers.get('content-type')).toBe('application/x-tar');
+    const there = await makeFolder({});
+    await writeFile(join(there, 'case.tar'), Buffer.from(await answer.arrayBuffer()));
+    await promisify(execFile)('tar', ['-xf', 'case.tar'], { cwd: there });
+    const [report] = await runSuite({ suite: there, clock: Date.now });
+    expect(report).toMatchObject({ name: 'from-workbench', status: 'same', decision: { action: 'success' } });
+    const refused = await post('/v1/parse/case', { name: 'x', text: '{}', schema: { type: 'nonsense' } });
+    expect(await refused.json()).toMatchObject({ status: 400, code: 'INVALID_SCHEMA' });
   });
 });

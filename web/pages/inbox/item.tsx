@@ -6,6 +6,7 @@ import { useResource } from '../../server/use-resource.js';
 import type { Failure } from '../../server/use-resource.js';
 import { Badge } from '../../ui/badge.js';
 import { FailureNotice, Loading, UpToDate } from '../../ui/notice.js';
+import { RunExports } from '../../ui/run-exports.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
 import { hasScope } from '../../app/session.js';
@@ -83,6 +84,7 @@ function Head({ item, failure }: { readonly item: InboxItem; readonly failure: F
         <a href={toPath({ page: 'run', id: item.run })}>run {item.run_id}</a>
         <UpToDate failure={failure} />
         <span class="row end">
+          <RunExports id={item.run} hasEnded />
           <a class="back" href="/inbox">
             Back to the list
           </a>

@@ -2,6 +2,7 @@ import type { RunView } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
 import { Badge, chooseTone } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';
+import { RunExports } from '../../ui/run-exports.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration } from '../../ui/time.js';
 import { formatUsage } from '../../ui/amount.js';
@@ -54,6 +55,7 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
         <a class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download>
           Export
         </a>
+        <RunExports id={id} hasEnded={run.state === 'ended'} />
       </span>
     </header>
   );

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { CaseButton } from './case-button.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { sameInCode } from './same-in-code.js';
 import type { SameInCode } from './same-in-code.js';
@@ -42,7 +43,8 @@ export function CodePanel() {
             </button>
           ))}
         </span>
-        <span class="end">
+        <span class="end row">
+          <CaseButton />
           <CopyButton label="Copy" read={() => code} />
         </span>
       </div>

@@ -1,0 +1,244 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import type { CommandIo } from '../command-io.js';
+import { createMemoryIo } from '../fixtures/memory-io.js';
+import { run } from '../run.js';
+
+// Each starts a worker, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const SECRET = 'hunter2-hunter2-hunter2';
+const SCHEMA = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] };
+
+let folder: string;
+beforeEach(async () => {
+  const write = `require('node:fs').writeFileSync(process.env.SLUICE_RUN_DIR + '/work_result.json', JSON.stringify({
+    IssueRef: process.env.SLUICE_ISSUE_REF, RunId: process.env.SLUICE_RUN_ID, Status: 'ok', Summary: 'Did it.',
+    Changes: { PR: 'https://example.org/1' }, Tests: 'n/a' }))`;
+  const wrap = (source: string): object => ({
+    type: 'script',
+    command: [process.execPath, '-e', source],
+    inject: 'env',
+  });
+  folder = await makeFolder({
+    'sluice.config.json': JSON.stringify({
+      wrappers: { honest: wrap(write), silent: wrap(`console.log('all done, trust me ${SECRET}')`) },
+      secrets: { patterns: ['hunter2'] },
+    }),
+    'schema.json': JSON.stringify(SCHEMA),
+    'repository/readme.txt': 'x',
+  });
+});
+
+async function sluice(...argv: string[]) {
+  const memory = createMemoryIo({});
+  const io: CommandIo = { ...memory, openFile: (path) => createReadStream(path) };
+  const exitCode = await run(argv, io);
+  const { stdout, stderr } = memory.printed;
+  return { exitCode, stdout, stderr, json: () => JSON.parse(stdout) as Record<string, never> };
+}
+
+const place = (): string[] => ['--data', join(folder, 'data'), '--config', join(folder, 'sluice.config.json')];
+const suite = (): string[] => ['--suite', join(folder, 'suite')];
+
+/** Executes an order and returns the id of its run. */
+async function order(worker: string): Promise<string> {
+  const request = { issue_ref: 'acme/shop#1', role: 'backend', repo_dir: join(folder, 'repository'), worker };
+  await writeFile(join(folder, 'request.json'), JSON.stringify({ ...request, instructions: 'Go.' }));
+  await sluice('order', join(folder, 'request.json'), ...place());
+  const executions = await sluice('executions', '--json', ...place());
+  const [last] = JSON.parse(executions.stdout) as { run: string }[];
+  return last?.run ?? '';
+}
+
+/** Runs a program that prints a text, and returns the id of its run. */
+async function runPrinting(text: string): Promise<string> {
+  const program = [process.execPath, '-e', `process.stdout.write(${JSON.stringify(text)})`];
+  const options = ['--schema', join(folder, 'schema.json'), '--workdir', join(folder, 'repository')];
+  const ran = await sluice('run', '--engine', 'command', ...options, ...place(), '--', ...program);
+  return String(ran.json()['run_id']);
+}
+
+const edit = async (file: string, change: (text: string) => string): Promise<void> => {
+  const path = join(folder, 'suite', file);
+  await writeFile(path, change(await readFile(path, 'utf8')));
+};
+
+describe('sluice suite with an order', () => {
+  it('keeps the verdict of the person, and fails when the decision is another', async () => {
+    const id = await order('silent');
+    const [item] = JSON.parse((await sluice('inbox', '--json', ...place())).stdout) as { id: string }[];
+    await sluice('resolve', item?.id ?? '', '--action', 'reject', '--why', 'no proof', '--who', 'ada', ...place());
+
+    const added = await sluice('suite', 'add', id, ...suite(), ...place());
+    expect(added).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(added.json()).toMatchObject({
+      reading: { source: 'none', problems: [{ code: 'RESULT_MISSING' }] },
+      decision: { action: 'needs-human', code: 'output_unparseable' },
+      verdict: { action: 'reject', who: 'ada', why: 'no proof' },
+    });
+    const name = String(added.json()['name']);
+    expect(name).toMatch(/^acme_shop_1-\d{4}-\d{2}-\d{2}-backend-0001$/);
+    expect(await sluice('suite', 'run', ...suite())).toMatchObject({ exitCode: 0 });
+
+    await edit(`${name}/expected.json`, (text) => text.replace('needs-human', 'advance'));
+    const changed = await sluice('suite', 'run', ...suite());
+    expect(changed.exitCode).toBe(1);
+    expect(changed.json()).toMatchObject({
+      cases: 1,
+      failed: 1,
+      reports: [
+        {
+          name,
+          status: 'changed',
+          changes: [{ part: 'decision', path: ['action'], expected: 'advance', found: 'needs-human' }],
+        },
+      ],
+    });
+    expect(await sluice('suite', 'accept', name, ...suite())).toMatchObject({ exitCode: 0 });
+    expect(await sluice('suite', 'run', ...suite())).toMatchObject({ exitCode: 0 });
+  });
+
+  it('keeps the result file, and fails when its reading changes', async () => {
+    const id = await order('honest');
+    const added = await sluice('suite', 'add', id, '--name', 'honest', ...suite(), ...place());
+    expect(added.json()).toMatchObject({
+      reading: { source: 'json', result: { status: 'ok' } },
+      decision: { action: 'advance', code: 'none' },
+    });
+    await edit('honest/work_result.json', (text) => text.replace('"ok"', '"fail"'));
+    const changed = await sluice('suite', 'run', ...suite());
+    expect(changed.exitCode).toBe(1);
+    expect(changed.stdout).toContain('"part":"reading"');
+    expect(changed.stdout).toContain('"part":"decision"');
+  });
+
+  it('masks secrets in every file', async () => {
+    const id = await order('silent');
+    await sluice('suite', 'add', id, '--name', 'silent', ...suite(), ...place());
+    for (const file of await readdir(join(folder, 'suite', 'silent'), { recursive: true, withFileTypes: true })) {
+      if (!file.isFile()) continue;
+      expect(await readFile(join(file.parentPath, file.name), 'utf8')).not.toContain('hunter2');
+    }
+  });
+});
+
+describe('sluice suite with a run', () => {
+  it('fails when the bytes are read as another value, and when the schema rejects them', async () => {
+    const id = await runPrinting('Here: ```json\n{"line": 3,}\n```');
+    const schema = ['--schema', join(folder, 'schema.json')];
+    const added = await sluice('suite', 'add', id, '--name', 'cut', ...schema, ...suite(), ...place());
+    expect(added.json()).toMatchObject({
+      reading: { value: { line: 3 }, repair_level: 'deterministic_generic', verdicts: ['validated'] },
+      decision: { action: 'success', code: 'none' },
+    });
+    expect(await sluice('suite', 'run', 'cut', ...suite())).toMatchObject({ exitCode: 0 });
+
+    await edit('cut/expected.json', (text) => text.replace('"line": 3', '"line": 4'));
+    expect((await sluice('suite', 'run', ...suite())).json()).toMatchObject({
+      reports: [{ changes: [{ part: 'reading', path: ['value', 'line'], expected: 4, found: 3 }] }],
+    });
+    await edit('cut/expected.json', (text) => text.replace('"line": 4', '"line": 3'));
+    await edit('cut/schema.json', (text) => text.replace('integer', 'string'));
+    expect((await sluice('suite', 'run', ...suite())).json()).toMatchObject({
+      failed: 1,
+      reports: [{ changes: [{ part: 'reading' }, { part: 'decision', path: ['action'], found: 'failed' }] }],
+    });
+  });
+
+  it('asks for the schema where no database knows it', async () => {
+    const id = await runPrinting('{"line": 3}');
+    expect(await sluice('suite', 'add', id, ...suite(), ...place())).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/CASE_INVALID: .*--schema/),
+    });
+  });
+
+  it('keeps the verdict that is given with it, and lists it', async () => {
+    const id = await runPrinting('{"line": 3}');
+    const verdict = ['--verdict', 'reject', '--why', 'wrong line', '--who', 'ada'];
+    await sluice('suite', 'add', id, '--schema', join(folder, 'schema.json'), ...verdict, ...suite(), ...place());
+    expect(JSON.parse((await sluice('suite', 'list', ...suite())).stdout)).toMatchObject([
+      {
+        name: id,
+        kind: 'run',
+        engine: 'command',
+        verdict: { action: 'reject', who: 'ada' },
+        expected: { action: 'success' },
+      },
+    ]);
+    const again = await sluice('suite', 'add', id, '--schema', join(folder, 'schema.json'), ...suite(), ...place());
+    expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('CASE_EXISTS') });
+  });
+});
+
+describe('sluice suite with a text', () => {
+  it('keeps an answer that fails, and notices when it passes', async () => {
+    await writeFile(join(folder, 'answer.txt'), '{"line": "three"}');
+    const about = ['--answer', join(folder, 'answer.txt'), '--schema', join(folder, 'schema.json')];
+    const added = await sluice('suite', 'add', ...about, '--name', 'three', ...suite(), ...place());
+    expect(added.json()).toMatchObject({
+      reading: { issues: ['line'] },
+      decision: { action: 'failed', code: 'SCHEMA_MISMATCH' },
+    });
+    await writeFile(join(folder, 'suite', 'three', 'answer.txt'), '{"line": 3}');
+    expect(await sluice('suite', 'run', ...suite())).toMatchObject({ exitCode: 1 });
+  });
+});
+
+describe('a suite that cannot be used', () => {
+  it('is not a success where it has no cases', async () => {
+    expect(await sluice('suite', 'run', ...suite())).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('SUITE_EMPTY'),
+    });
+  });
+
+  it.each([
+    ['invalid JSON', async (dir: string) => writeFile(join(dir, 'case.json'), '{')],
+    ['another shape', async (dir: string) => writeFile(join(dir, 'case.json'), '{"format":"sluice-suite/9"}')],
+    ['no expectation', async (dir: string) => rm(join(dir, 'expected.json'))],
+    [
+      'a link instead of a file',
+      async (dir: string) => {
+        await rm(join(dir, 'answer.txt'));
+        await symlink('/etc/hostname', join(dir, 'answer.txt'));
+      },
+    ],
+  ])('reports a case with %s, and goes on with the others', async (_, damage) => {
+    await writeFile(join(folder, 'answer.txt'), '{"line": 3}');
+    for (const name of ['bad', 'good'])
+      await sluice('suite', 'add', '--answer', join(folder, 'answer.txt'), '--name', name, ...suite(), ...place());
+    await damage(join(folder, 'suite', 'bad'));
+    const ran = await sluice('suite', 'run', ...suite(), '--junit', join(folder, 'report.xml'));
+    expect(ran.exitCode).toBe(1);
+    expect(ran.json()).toMatchObject({
+      reports: [
+        { name: 'bad', status: 'broken' },
+        { name: 'good', status: 'same' },
+      ],
+    });
+    const xml = await readFile(join(folder, 'report.xml'), 'utf8');
+    expect(xml).toContain('<testsuite name="sluice-suite" tests="2" failures="0" errors="1">');
+  });
+
+  it.each(['../outside', '.hidden', ''])('refuses the name %j', async (name) => {
+    await mkdir(join(folder, 'suite'));
+    await writeFile(join(folder, 'answer.txt'), '{}');
+    const added = await sluice(
+      'suite',
+      'add',
+      '--answer',
+      join(folder, 'answer.txt'),
+      '--name',
+      name,
+      ...suite(),
+      ...place(),
+    );
+    expect(added).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('CASE_INVALID') });
+    expect(await readdir(join(folder, 'suite'))).toEqual([]);
+  });
+});

@@ -1,0 +1,234 @@
+import { lstat, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { resolve } from 'node:path';
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { omitUndefined } from '../../base/index.js';
+import { openRunFolder, runFolderPath } from '../../run-folder/index.js';
+import type { CaseReport, MadeCase } from '../../suite/index.js';
+import type { CommandIo } from '../command-io.js';
+import { withContext, withContextOptions } from '../command-context.js';
+import type { CommandContext, ContextFlags } from '../command-context.js';
+import { EXIT, type ExitCode, MisuseError } from '../failure.js';
+import { compileKnownSecrets } from '../known-secrets.js';
+import { printJson, printRows, wantsJson } from '../print.js';
+import { showProgress } from '../progress.js';
+import { readContract } from '../run-flags.js';
+import type { RunFlags } from '../run-flags.js';
+import { MAX_INPUT_BYTES, readInput } from '../read-input.js';
+import { formatLine, visibleText } from '../terminal-text.js';
+
+interface SuiteFlags {
+  readonly suite: string;
+}
+
+interface AddFlags extends ContextFlags, SuiteFlags, Pick<RunFlags, 'schema' | 'profile' | 'allowPartial' | 'align'> {
+  readonly name?: string;
+  readonly answer?: string;
+  readonly verdict?: 'accept' | 'reject';
+  readonly why?: string;
+  readonly who?: string;
+  readonly note?: string;
+}
+
+interface RunSuiteFlags extends SuiteFlags {
+  readonly json?: boolean;
+  readonly junit?: string;
+}
+
+const DEFAULT_SUITE = 'sluice-suite';
+
+/** Adds `sluice suite` to the program. */
+export function addSuiteCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  const suite = program.command('suite').description('keep runs as test cases, and check them in CI');
+  const withSuite = (command: Command): Command =>
+    command.option('--suite <dir>', 'folder of the cases', DEFAULT_SUITE);
+
+  withContextOptions(withSuite(suite.command('add')))
+    .description('keep a run as a case: its bytes, schema, options and the verdict of a person')
+    .argument('[run]', 'id of a run, or a run folder')
+    .option('--answer <file>', 'keep a text instead of a run; - for standard input')
+    .option('--name <name>', 'name of the case (default: from the issue or the run)')
+    .option('--schema <file>', 'JSON Schema, for a text and for a run that the database does not know')
+    .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
+    .option('--allow-partial', 'accept a truncated value')
+    .option('--align', 'convert near misses to match the schema')
+    .addOption(new Option('--verdict <verdict>', 'what you say about the result').choices(['accept', 'reject']))
+    .option('--why <text>', 'why you say so')
+    .option('--who <name>', 'who says so (default: your login name)')
+    .option('--note <text>', 'why the case is kept, for readers')
+    .action(async (run: string | undefined, flags: AddFlags) => {
+      end(await runAdd(run, flags, io));
+    });
+
+  withSuite(suite.command('run'))
+    .description('read and decide all cases again, and fail if anything changed')
+    .argument('[names...]', 'only these cases')
+    .option('--json', 'print the report as JSON, also at a terminal')
+    .option('--junit <file>', 'also write the report as JUnit XML')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 nothing changed, 1 a case changed or cannot be read, 2 no cases or wrong usage.',
+    )
+    .action(async (names: readonly string[], flags: RunSuiteFlags) => {
+      end(await runRunSuite(names, flags, io));
+    });
+
+  withSuite(suite.command('list'))
+    .description('list all cases')
+    .option('--json', 'print all fields as a JSON array, also at a terminal')
+    .action(async (flags: RunSuiteFlags) => {
+      end(await runList(flags, io));
+    });
+
+  withSuite(suite.command('accept'))
+    .description('make what this version reads and decides the expectation')
+    .argument('[names...]', 'the cases to accept')
+    .option('--all', 'accept all cases that changed')
+    .action(async (names: readonly string[], flags: SuiteFlags & { readonly all?: boolean }) => {
+      end(await runAccept(names, flags, io));
+    });
+}
+
+async function runAdd(run: string | undefined, flags: AddFlags, io: CommandIo): Promise<ExitCode> {
+  if ((run === undefined) === (flags.answer === undefined)) {
+    throw new MisuseError('Give a run, or a text with --answer FILE.');
+  }
+  if (flags.why !== undefined && flags.verdict === undefined) {
+    throw new MisuseError('--why belongs to --verdict. Add --verdict accept or --verdict reject.');
+  }
+  const { writeCase } = await import('../../suite/index.js');
+  const made = await withContext(flags, io, async (context) => makeCase(run, flags, context, io), {
+    readsOnly: true,
+    mayBeUnknown: true,
+  });
+  const name = flags.name ?? made.name;
+  const folder = await writeCase(resolve(flags.suite), name, made.files);
+  const { decided } = made.about.order ?? {};
+  if (
+    decided !== undefined &&
+    (decided.action !== made.expected.decision.action || decided.code !== made.expected.decision.code)
+  ) {
+    const now = `${made.expected.decision.action} (${made.expected.decision.code})`;
+    await io.stderr.write(
+      formatLine(`This version decides ${now}; the order was decided as ${decided.action} (${decided.code}).`),
+    );
+  }
+  await printJson({ name, folder, ...made.expected, ...omitUndefined({ verdict: made.about.verdict }) }, io);
+  return EXIT.success;
+}
+
+async function makeCase(
+  run: string | undefined,
+  flags: AddFlags,
+  context: CommandContext,
+  io: CommandIo,
+): Promise<MadeCase> {
+  const { makeFolderCase, makeRunCase, makeTextCase } = await import('../../suite/index.js');
+  const { store, wrappers, config } = context;
+  const maker = {
+    secrets: await compileKnownSecrets(config),
+    clock: () => store.now(),
+    note: flags.note,
+    verdict: readVerdict(flags, store.now()),
+  };
+  const contract = toStored(await readContract(flags, io));
+  if (run === undefined) {
+    const { name } = flags;
+    if (name === undefined) throw new MisuseError('A text has no name of its own. Add --name NAME.');
+    const input = await readInput(flags.answer, MAX_INPUT_BYTES, io);
+    if ('tooLong' in input) throw new MisuseError(`The text is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`);
+    return makeTextCase({ ...maker, text: input.text, name, contract: contract ?? {} });
+  }
+  const isFolder = run.includes('/') || (await lstat(run).catch(() => undefined))?.isDirectory() === true;
+  const record = isFolder ? undefined : await store.findRun(run);
+  const folder = isFolder ? run : runFolderPath(config.data, run);
+  if (record === undefined) {
+    await openRunFolder(folder);
+    return makeFolderCase({ ...maker, folder, contract });
+  }
+  if (contract !== undefined) {
+    throw new MisuseError('The database knows the contract of this run. Omit --schema and the parsing rules.');
+  }
+  return makeRunCase({ ...maker, record, folder, store, wrappers });
+}
+
+function toStored(contract: Awaited<ReturnType<typeof readContract>>) {
+  if (contract === undefined) return undefined;
+  const { schema, profile, allow_partial, align } = contract;
+  const asData = schema === undefined || '~standard' in schema ? {} : { schema };
+  return { ...asData, ...omitUndefined({ profile, allow_partial, align }) };
+}
+
+function readVerdict({ verdict, why = '', who }: AddFlags, now: number) {
+  if (verdict === undefined) return undefined;
+  return { action: verdict, who: who ?? userInfo().username, why, at: new Date(now).toISOString() };
+}
+
+async function runRunSuite(names: readonly string[], flags: RunSuiteFlags, io: CommandIo): Promise<ExitCode> {
+  const { renderJunit, runSuite } = await import('../../suite/index.js');
+  const progress = showProgress(io, { label: 'suite', unit: 'cases' });
+  let done = 0;
+  const reports = await runSuite({
+    suite: resolve(flags.suite),
+    names,
+    clock: Date.now,
+    onCase: (_report, total) => progress.set((done += 1), total),
+  }).finally(async () => progress.end());
+  if (flags.junit !== undefined) await writeFile(flags.junit, renderJunit(reports));
+  const failed = reports.filter(({ status }) => status !== 'same');
+  if (wantsJson(flags, io)) await printJson({ cases: reports.length, failed: failed.length, reports }, io);
+  else await io.stdout.write(await describeReports(reports));
+  return failed.length === 0 ? EXIT.success : EXIT.failed;
+}
+
+const MARKS: Readonly<Record<CaseReport['status'], string>> = { same: '✓', changed: '✗', broken: '!' };
+
+async function describeReports(reports: readonly CaseReport[]): Promise<string> {
+  const { describeChange } = await import('../../suite/index.js');
+  const lines = reports.flatMap(({ name, status, changes, problem }) => [
+    `${MARKS[status]} ${name}`,
+    ...changes.map((change) => `    ${describeChange(change)}`),
+    ...(problem === undefined ? [] : [`    ${problem}`]),
+  ]);
+  const failed = reports.filter(({ status }) => status !== 'same').length;
+  const hint = failed === 0 ? [] : ['Accept what is right with: sluice suite accept NAME'];
+  return `${visibleText([...lines, `${reports.length - failed} passed, ${failed} failed`, ...hint].join('\n'))}\n`;
+}
+
+async function runList(flags: RunSuiteFlags, io: CommandIo): Promise<ExitCode> {
+  const { listCases, openCase } = await import('../../suite/index.js');
+  const suite = resolve(flags.suite);
+  const rows = [];
+  for (const name of await listCases(suite)) {
+    const { about, expected } = await openCase(suite, name);
+    rows.push({ name, ...about, expected: expected.decision });
+  }
+  await printRows(
+    rows,
+    [
+      { heading: 'NAME', of: ({ name }) => name },
+      { heading: 'KIND', of: ({ kind }) => kind },
+      { heading: 'ENGINE', of: ({ engine }) => engine ?? null },
+      { heading: 'DECISION', of: ({ expected }) => expected.action },
+      { heading: 'CODE', of: ({ expected }) => expected.code },
+      { heading: 'VERDICT', of: ({ verdict }) => verdict?.action ?? null },
+      { heading: 'ADDED', of: ({ added_at }) => added_at },
+    ],
+    flags,
+    io,
+  );
+  return EXIT.success;
+}
+
+async function runAccept(
+  names: readonly string[],
+  flags: SuiteFlags & { readonly all?: boolean },
+  io: CommandIo,
+): Promise<ExitCode> {
+  if (names.length === 0 && flags.all !== true) throw new MisuseError('Name the cases to accept, or use --all.');
+  const { acceptCases } = await import('../../suite/index.js');
+  const accepted = await acceptCases({ suite: resolve(flags.suite), names, clock: Date.now });
+  await printJson({ accepted: accepted.map(({ name, changes }) => ({ name, changes })) }, io);
+  return EXIT.success;
+}

@@ -1,0 +1,93 @@
+import type { CommandIo } from './command-io.js';
+import { visibleText } from './terminal-text.js';
+
+/** Shows how far a long command is. */
+export interface Progress {
+  /** So much is done, of a total if it is known. */
+  set(done: number, total?: number): void;
+  /** Removes the line: results follow. */
+  end(): Promise<void>;
+}
+
+/** How often the line is drawn, and after how long a command counts as long. */
+const EVERY_MS = 200;
+const FIRST_MS = 500;
+const WIDTH = 79;
+
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/**
+ * Shows progress on stderr while a command works: how much is done, how fast, and how long it will take. Nothing where
+ * stderr is not a terminal.
+ *
+ * @example
+ * const progress = showProgress(io, { label: 'replay', unit: 'bytes' })
+ * progress.set(4096, 1_000_000)
+ * await progress.end()
+ */
+export function showProgress(
+  { stderr }: Pick<CommandIo, 'stderr'>,
+  { label, unit, clock = Date.now }: { readonly label: string; readonly unit: string; readonly clock?: () => number },
+): Progress {
+  const began = clock();
+  let drawn: number | undefined;
+  if (!stderr.isTerminal) return { set: () => undefined, end: async () => undefined };
+  return {
+    set(done, total) {
+      const now = clock();
+      if (now - began < FIRST_MS || (drawn !== undefined && now - drawn < EVERY_MS)) return;
+      drawn = now;
+      const line = visibleText(`${label}: ${describeProgress({ done, total, ms: now - began, unit })}`);
+      void stderr.write(`\r\u001B[K${line.slice(0, WIDTH)}`);
+    },
+    async end() {
+      if (drawn !== undefined) await stderr.write('\r\u001B[K');
+    },
+  };
+}
+
+/**
+ * Describes progress in a line.
+ *
+ * @example
+ * describeProgress({ done: 50, total: 200, ms: 1000, unit: 'cases' }) // '50 of 200 cases, 50/s, 3 s left'
+ */
+export function describeProgress({
+  done,
+  total,
+  ms,
+  unit,
+}: {
+  readonly done: number;
+  readonly total?: number | undefined;
+  readonly ms: number;
+  readonly unit: string;
+}): string {
+  const perSecond = (done * 1000) / Math.max(ms, 1);
+  const format = (amount: number): string => (unit === 'bytes' ? formatBytes(amount) : formatCount(amount));
+  const name = unit === 'bytes' ? '' : ` ${unit}`;
+  const amount = total === undefined ? format(done) : `${format(done)} of ${format(total)}`;
+  const left = total === undefined || perSecond === 0 ? undefined : Math.max(0, total - done) / perSecond;
+  return `${amount}${name}, ${format(perSecond)}/s${left === undefined ? '' : `, ${formatSeconds(left)} left`}`;
+}
+
+function formatBytes(bytes: number): string {
+  let amount = bytes;
+  let unit = 0;
+  while (amount >= 1000 && unit < BYTE_UNITS.length - 1) {
+    amount /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 ? Math.round(amount) : amount.toFixed(1)} ${BYTE_UNITS[unit] ?? ''}`;
+}
+
+function formatCount(amount: number): string {
+  return (amount >= 10 || Number.isInteger(amount) ? Math.round(amount) : amount.toFixed(1)).toLocaleString('en-US');
+}
+
+function formatSeconds(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

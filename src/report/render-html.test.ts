@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../test/temporary-folder.js';
+import { gatherReport } from './gather-report.js';
+import type { RunReport } from './gather-report.js';
+import { renderHtml } from './render-html.js';
+
+const HOSTILE = `</pre><script>alert(1)</script><img src=x onerror=alert(1)> "'&amp; \u202Egpj.exe \u0000`;
+const REPORT: RunReport = {
+  id: '01RUN',
+  items: [],
+  attempts: [],
+  events: [],
+  eventsLeftOut: 0,
+  streams: [{ name: HOSTILE, text: HOSTILE, leftOut: 3 }],
+};
+const render = (report: RunReport, maskText = (text: string) => text): string =>
+  renderHtml(report, { version: '1.2.3', maskText });
+
+describe('a run as HTML', () => {
+  it('shows hostile output as text', () => {
+    const html = render(REPORT);
+    expect(html).not.toMatch(/<script|<img|onerror=alert\(1\)>/i);
+    expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(html).toContain('U+202Egpj.exe');
+    expect(html).not.toContain('\u202E');
+    expect(html).toContain('The first 3 bytes are left out.');
+  });
+
+  it('forbids everything but its own style sheet', () => {
+    const html = render(REPORT);
+    const style = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(html).toContain(
+      `content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'"`,
+    );
+    expect(html).not.toMatch(/<(?:a|link|iframe|form|object|embed|svg)\b|\bhref=|\bsrc=[^x]/i);
+  });
+
+  it('masks secrets, also at the place where a long text is cut', () => {
+    const long = 'x'.repeat(128 * 1024 - 3) + 'secret' + 'y'.repeat(10);
+    const html = render({ ...REPORT, streams: [{ name: 'stdout', text: long, leftOut: 0 }] }, (text) =>
+      text.replaceAll('secret', '******'),
+    );
+    expect(html).not.toContain('xsec');
+    expect(html).toContain('x***');
+  });
+
+  it('stays below 9 MB, and says that something is missing', () => {
+    const text = '<'.repeat(128 * 1024);
+    const streams = Array.from({ length: 100 }, (_, index) => ({
+      name: `stdout of attempt ${index}`,
+      text,
+      leftOut: 0,
+    }));
+    const html = render({ ...REPORT, streams });
+    expect(html.length).toBeLessThan(9_000_000);
+    expect(html).toContain('The page is full');
+    expect(html.endsWith('</body></html>\n')).toBe(true);
+  });
+});
+
+describe('what is gathered', () => {
+  it('keeps the ends of long streams and the first and last events', async () => {
+    const events = Array.from({ length: 1200 }, (_, index) => fcmp(index + 1));
+    const dir = await makeFolder({
+      '.audit/meta.1.json': '{"engine":"codex"}',
+      '.audit/stdout.1.log': `${'a'.repeat(200 * 1024)}end`,
+      '.audit/fcmp.jsonl': events.map((event) => `${JSON.stringify(event)}\n`).join(''),
+    });
+    const report = await gatherReport(dir, { id: '01RUN', items: [] });
+    expect(report.events.map(({ seq }) => seq)).toEqual([
+      ...Array.from({ length: 500 }, (_, index) => index + 1),
+      ...Array.from({ length: 500 }, (_, index) => index + 701),
+    ]);
+    expect(report.eventsLeftOut).toBe(200);
+    const [stdout] = report.streams;
+    expect(stdout?.text.endsWith('end')).toBe(true);
+    expect(stdout?.leftOut).toBe(200 * 1024 + 3 - 128 * 1024);
+  });
+
+  it('says what is wrong with a folder that is not here', async () => {
+    const report = await gatherReport('/nowhere/at/all', { id: '01RUN', items: [] });
+    expect(report).toMatchObject({ problem: expect.stringContaining('/nowhere/at/all'), events: [] });
+    expect(render(report)).toContain('/nowhere/at/all');
+  });
+});
+
+function fcmp(seq: number): object {
+  return {
+    protocol_version: 'fcmp/1.1',
+    run_id: '01RUN',
+    seq,
+    ts: '2026-11-16T00:00:00.000Z',
+    engine: 'codex',
+    type: 'raw.stdout',
+    data: { text: `line ${seq}` },
+    correlation: { attempt: 1, session_id: null },
+  };
+}

@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import { formatUnseen, UNSEEN_CHARACTERS } from '../base/index.js';
+import type { FcmpEvent } from '../events/index.js';
+import type { RunReport } from './gather-report.js';
+
+/** The longest page; what does not fit is left out, and the page says so. */
+const PAGE_LENGTH = 8 * 1024 * 1024;
+/** The longest single text on it. */
+const TEXT_LENGTH = 128 * 1024;
+/** No secret is longer. */
+const SECRET_LENGTH = 64 * 1024;
+
+const STYLE = `
+:root { color-scheme: light dark; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+table { border-collapse: collapse; } td, th { text-align: left; vertical-align: top; padding: 0.15rem 1rem 0.15rem 0; }
+th { font-weight: 600; white-space: nowrap; }
+td, pre { unicode-bidi: isolate; overflow-wrap: anywhere; }
+pre { white-space: pre-wrap; font: 13px/1.45 ui-monospace, monospace; border: 1px solid #8884; border-radius: 4px; padding: 0.6rem; max-height: 40rem; overflow: auto; }
+.event { border-left: 3px solid #8884; padding-left: 0.8rem; margin: 0.6rem 0; }
+.event > b { font-size: 0.85rem; } .note { opacity: 0.75; }
+`;
+
+/** Only this style sheet is applied; scripts, images, frames, forms and addresses are not. */
+const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`;
+
+/**
+ * Renders a run as one HTML file that needs nothing else and does nothing: no scripts, no links, no images. Whatever an
+ * agent wrote is text in it, and secrets are masked.
+ *
+ * @example
+ * await writeFile('run.html', renderHtml(await gatherReport(folder, known), { version, maskText }))
+ */
+export function renderHtml(
+  report: RunReport,
+  { version, maskText }: { readonly version: string; readonly maskText: (text: string) => string },
+): string {
+  const page = new Page(maskText);
+  page.add(
+    `<!doctype html>\n<html lang="en"><head><meta charset="utf-8">`,
+    `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
+    `<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">`,
+    `<meta name="robots" content="noindex"><title>${page.text(`Run ${report.id}`)}</title><style>${STYLE}</style></head><body>`,
+    `<h1>${page.text(`Run ${report.id}`)}</h1>`,
+  );
+  addOverview(page, report);
+  addOrder(page, report);
+  addResult(page, report);
+  addRequest(page, report);
+  addEvents(page, report);
+  for (const { name, text, leftOut } of report.streams) {
+    page.section(name, () => {
+      if (leftOut > 0) page.note(`The first ${leftOut} bytes are left out.`);
+      page.block(text);
+    });
+  }
+  page.end(`Made by Sluice ${version}. Secrets that Sluice knows of are masked; read the page before you publish it.`);
+  return page.toString();
+}
+
+function addOverview(page: Page, { record, attempts, problem }: RunReport): void {
+  const { result } = record ?? {};
+  const last = attempts.at(-1)?.meta;
+  page.rows([
+    ['Status', result?.status ?? record?.state ?? last?.verdict],
+    ['Error', result?.error && `${result.error.code}: ${result.error.message}`],
+    ['Engine', record?.spec.engine ?? last?.engine],
+    ['Program version', result?.process?.version ?? last?.version],
+    ['Model', result?.model],
+    ['Command', (result?.process?.command ?? last?.command)?.map((word) => JSON.stringify(word)).join(' ')],
+    ['Exit code', result?.process?.exit_code ?? last?.exit_code],
+    ['Signal', result?.process?.signal ?? last?.signal],
+    ['Created', record?.created_at],
+    ['Started', record?.started_at ?? attempts[0]?.meta.started_at],
+    ['Ended', record?.ended_at ?? last?.finished_at],
+    ['Attempts', result?.attempts ?? attempts.length],
+    ['Repairs', result?.repair_level],
+    ['Tokens', result?.usage && `${result.usage.input_tokens} in, ${result.usage.output_tokens} out`],
+    ['Cost', result?.usage?.cost === undefined ? undefined : `$${result.usage.cost}`],
+    [
+      'Sandbox',
+      result?.sandbox && (result.sandbox.used ? 'used' : `not used: ${result.sandbox.reason ?? 'no reason given'}`),
+    ],
+    ['Run folder', problem],
+  ]);
+}
+
+function addOrder(page: Page, { order, items }: RunReport): void {
+  if (order === undefined) return;
+  page.section('Order and decision', () => {
+    const { decision } = order;
+    page.rows([
+      ['Issue', order.order.issue_ref],
+      ['Run', order.order.run_id],
+      ['Worker', order.order.worker],
+      ['Decision', decision && `${decision.action} (${decision.result_code})`],
+      ['Reason', decision?.reason],
+      ['Next', decision?.next],
+      ...(decision?.evidence ?? []).map(({ claim, verdict, by, detail }): Row => [
+        `Evidence: ${claim}`,
+        `${verdict} by ${by}: ${detail}`,
+      ]),
+      ...items.map(({ resolution, reason }): Row =>
+        resolution === null
+          ? ['Waits for a person', reason]
+          : ['Person', `${resolution.action} by ${resolution.who}: ${resolution.why}`],
+      ),
+    ]);
+    if (order.result !== null) page.json(order.result);
+  });
+}
+
+function addResult(page: Page, { record }: RunReport): void {
+  const result = record?.result;
+  if (result === undefined || result === null) return;
+  page.section('Result', () => {
+    if (result.value !== undefined) page.json(result.value);
+    else if (result.text !== undefined) page.block(result.text);
+    else page.note('No value and no text.');
+    const { error, warnings, repairs, diagnostics, denials, artifacts, drift } = result;
+    page.json({ error, warnings, repairs, diagnostics, denials, artifacts, drift });
+  });
+}
+
+function addRequest(page: Page, { record, order }: RunReport): void {
+  if (record === undefined) return;
+  page.section('Request', () => {
+    const { prompt, ...spec } = record.spec;
+    const asked = order?.order.instructions ?? prompt;
+    if (asked !== undefined) page.block(asked);
+    page.json(spec);
+  });
+}
+
+function addEvents(page: Page, { events, eventsLeftOut }: RunReport): void {
+  if (events.length === 0) return;
+  page.section('Conversation', () => {
+    if (eventsLeftOut > 0) page.note(`${eventsLeftOut} events in the middle are left out.`);
+    for (const event of events) {
+      // The whole message follows its parts.
+      if (event.type === 'assistant.message.delta') continue;
+      page.add(
+        `<div class="event"><b>${page.text(`${event.seq} ${event.type}`)}</b> <span class="note">${page.text(event.ts)}</span>`,
+      );
+      page.block(describeEvent(event));
+      page.add('</div>');
+    }
+  });
+}
+
+function describeEvent({ data }: FcmpEvent): string {
+  if ('text' in data && typeof data.text === 'string') return data.text;
+  return JSON.stringify(data, null, 2);
+}
+
+type Row = readonly [string, string | number | null | undefined];
+
+/** A page that is written from the top and never gets longer than it may. */
+class Page {
+  readonly #maskText: (text: string) => string;
+  readonly #parts: string[] = [];
+  #length = 0;
+  #isFull = false;
+
+  constructor(maskText: (text: string) => string) {
+    this.#maskText = maskText;
+  }
+
+  /** Markup of ours; every text in it went through `text`. */
+  add(...markup: readonly string[]): void {
+    for (const part of markup) {
+      this.#length += part.length;
+      this.#parts.push(part);
+    }
+  }
+
+  /** Text of others as markup: nothing in it is a tag, a reference, or invisible. */
+  text(text: string): string {
+    // Masked before the cut, which could leave half a secret.
+    const masked = this.#maskText(text.slice(0, TEXT_LENGTH + SECRET_LENGTH));
+    const left = text.length - TEXT_LENGTH;
+    const cut = left > 0 ? `${masked.slice(0, TEXT_LENGTH)}\n… (${left} more characters)` : masked;
+    return cut
+      .replaceAll('\r\n', '\n')
+      .replaceAll(UNSEEN_CHARACTERS, formatUnseen)
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll("'", '&#39;');
+  }
+
+  block(text: string): void {
+    if (!this.#isFull) this.#addBounded(`<pre>${this.text(text)}</pre>\n`);
+  }
+
+  #addBounded(markup: string): void {
+    if (this.#length + markup.length <= PAGE_LENGTH) return this.add(markup);
+    this.#isFull = true;
+    this.note('The page is full: the rest is left out. sluice export copies the whole run.');
+  }
+
+  json(value: unknown): void {
+    this.block(JSON.stringify(value, null, 2));
+  }
+
+  note(text: string): void {
+    this.add(`<p class="note">${this.text(text)}</p>\n`);
+  }
+
+  rows(rows: readonly Row[]): void {
+    const known = rows.filter(([, value]) => value !== undefined && value !== null && value !== '');
+    const cells = known.map(
+      ([label, value]) => `<tr><th>${this.text(label)}</th><td>${this.text(String(value))}</td></tr>`,
+    );
+    this.#addBounded(`<table>${cells.join('\n')}</table>\n`);
+  }
+
+  section(title: string, write: () => void): void {
+    if (this.#isFull) return;
+    this.add(`<h2>${this.text(title)}</h2>\n`);
+    write();
+  }
+
+  end(note: string): void {
+    this.note(note);
+    this.add('</body></html>\n');
+  }
+
+  toString(): string {
+    return this.#parts.join('');
+  }
+}

@@ -1,0 +1,118 @@
+import type { Drained, Emitted, FcmpEvent, Verdict } from '../../events/index.js';
+import { fromJsonSchema } from '../../json-schema/index.js';
+import type { StandardSchema } from '../../json/index.js';
+import type { RunResult, StoredRunSpec } from '../../records/index.js';
+import { translateRunFolder } from '../../run-folder/index.js';
+import type { AttemptJudge, AttemptMeta, TranslateOptions } from '../../run-folder/index.js';
+import { describeOutcome } from '../result/build-result.js';
+import { AnswerCollector } from './answer.js';
+import type { AnswerSource } from './answer.js';
+import { decideVerdict, isAsking } from './decide-verdict.js';
+import { judgeOutput } from './judge-output.js';
+import type { JudgedOutput } from './judge-output.js';
+
+/** What a contract is as data: the part of a run's spec that judges its answer. */
+export type StoredContract = NonNullable<StoredRunSpec['contract']>;
+
+/** What this version makes of a recorded run. */
+export interface JudgedRun {
+  readonly outcome: Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
+  /** Of the last attempt's answer. */
+  readonly warnings: readonly string[];
+  /** The verdict on each attempt; null where there is none, such as an attempt that ended with a question. */
+  readonly verdicts: readonly (Verdict | null)[];
+  /** The agent's last words. */
+  readonly text: string | undefined;
+}
+
+/**
+ * Reads the recorded bytes of a run and judges its answer again, attempt by attempt, with the rules of this version. What
+ * only the run itself could know is taken as recorded: that it was canceled, timed out, or exceeded a limit.
+ *
+ * @example
+ * const { outcome } = await judgeRunAgain('runs/01J…', { schema })
+ */
+export async function judgeRunAgain(
+  dir: string,
+  contract: StoredContract | undefined,
+  options: Omit<TranslateOptions, 'judge' | 'attempt' | 'follow'> = {},
+): Promise<JudgedRun> {
+  const judge = new RecordedRunJudge(contract);
+  let last: FcmpEvent | undefined;
+  for await (const { protocol, event } of translateRunFolder(dir, { ...options, judge })) {
+    if (protocol === 'fcmp') last = event;
+  }
+  const { judged } = judge;
+  const warnings = judged === null || judged.verdict === 'no_contract' ? [] : judged.warnings;
+  return {
+    outcome: last === undefined ? { status: 'failed', repair_level: 'none' } : describeOutcome(last, judged, null),
+    warnings: [...new Set(warnings.map(({ code }) => code))],
+    verdicts: judge.verdicts,
+    text: judge.answer.lastWords.text,
+  };
+}
+
+/** Judges a text as the answer of a run would be. */
+export async function judgeText(text: string, contract: StoredContract): Promise<JudgedOutput> {
+  return judgeOutput(text, contract, compileSchema(contract));
+}
+
+function compileSchema(contract: StoredContract | undefined): StandardSchema | undefined {
+  return contract?.schema === undefined ? undefined : fromJsonSchema(contract.schema, { trusted: false });
+}
+
+class RecordedRunJudge implements AttemptJudge {
+  readonly #contract: StoredContract | undefined;
+  readonly #schema: StandardSchema | undefined;
+  readonly verdicts: (Verdict | null)[] = [];
+  answer = new AnswerCollector('messages');
+  judged: JudgedOutput | null = null;
+
+  constructor(contract: StoredContract | undefined) {
+    this.#contract = contract;
+    this.#schema = compileSchema(contract);
+  }
+
+  begin(_attempt: number, meta: AttemptMeta): void {
+    this.answer = new AnswerCollector(chooseSource(meta, this.#contract));
+    this.judged = null;
+  }
+
+  addBytes(...added: Parameters<AttemptJudge['addBytes']>): void {
+    this.answer.addBytes(...added);
+  }
+
+  addEvents(events: readonly Emitted[]): void {
+    this.answer.addEvents(events);
+  }
+
+  async decide(drained: Drained, meta: AttemptMeta): Promise<{ readonly verdict?: Verdict; readonly reason?: string }> {
+    const { verdict: recorded, reason } = meta;
+    if (recorded !== undefined && !JUDGED.has(recorded)) {
+      this.verdicts.push(recorded);
+      return { verdict: recorded, ...(reason === undefined ? {} : { reason }) };
+    }
+    const isJudged = !isAsking(meta.mode ?? 'auto', drained);
+    this.judged = isJudged ? await judgeOutput(this.answer.text, this.#contract, this.#schema) : null;
+    const decided = decideVerdict({
+      stop: null,
+      judged: this.judged,
+      drained,
+      end: { exitCode: meta.exit_code ?? null, signal: meta.signal ?? null },
+      // Whether a rejected answer was sent back is a fact: it was, if an attempt followed because of it.
+      mayRetry: recorded === 'retry',
+      trouble: null,
+      isHeld: false,
+    });
+    this.verdicts.push(decided.verdict ?? null);
+    return decided;
+  }
+}
+
+/** Verdicts that follow from the answer; all others are facts. */
+const JUDGED: ReadonlySet<Verdict> = new Set(['validated', 'not_validated', 'comment', 'no_contract', 'retry']);
+
+function chooseSource(meta: AttemptMeta, contract: StoredContract | undefined): AnswerSource {
+  if (meta.engine !== 'command' || meta.reads !== undefined || meta.terminal === true) return 'messages';
+  return contract === undefined ? 'tail' : 'stdout';
+}

@@ -1,0 +1,80 @@
+import { omitUndefined } from '../../base/index.js';
+import { VERSION } from '../../files/index.js';
+import type { OrderStore } from '../../orders/index.js';
+import type { RunReport } from '../../report/index.js';
+import { gatherReport, renderHtml } from '../../report/index.js';
+import { RunFolderError, runFolderPath } from '../../run-folder/index.js';
+import type { RunStore } from '../../runs/index.js';
+import { makeRunCase, makeTextCase } from '../../suite/index.js';
+import type { MadeCase } from '../../suite/index.js';
+import { tarFiles } from '../export/tar-folder.js';
+import { streamBody } from '../export/stream-body.js';
+import { RequestError } from '../http/problem.js';
+import type { Handlers } from '../http/request-checks.js';
+import type { ServerContext } from '../server-context.js';
+import { findRun } from './find-run.js';
+
+/** A run as one HTML file, and runs and texts as cases of a suite. */
+export function createReportHandlers(
+  context: ServerContext,
+): Pick<Handlers, 'reportRun' | 'exportRunCase' | 'exportTextCase'> {
+  const { store, data, secrets, wrappers, clock } = context;
+  return {
+    async reportRun({ params }) {
+      const { id } = await findRun(store, params.id);
+      const report = await gatherReport(runFolderPath(data, id), await findReported(store, id));
+      const html = renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
+      return download(Buffer.from(html), 'text/html; charset=utf-8', `${id}.html`);
+    },
+    async exportRunCase({ params }) {
+      const record = await findRun(store, params.id);
+      const folder = runFolderPath(data, record.id);
+      const made = await makeRunCase({ record, folder, store, wrappers, secrets, clock }).catch((error: unknown) => {
+        if (error instanceof RunFolderError) throw notHere();
+        throw error;
+      });
+      return downloadCase(made);
+    },
+    async exportTextCase({ body }) {
+      const { text, name, schema, profile, allow_partial, align } = body;
+      const contract = omitUndefined({ schema, profile, allow_partial, align });
+      return downloadCase(await makeTextCase({ text, name, contract, secrets, clock }));
+    },
+  };
+}
+
+function notHere(): RequestError {
+  return new RequestError(
+    'RAW_NOT_FOUND',
+    'The run folder is not on this machine: the run has not started, or its worker runs elsewhere. Ask the server of that worker.',
+  );
+}
+
+/** A case as an archive; to be unpacked in the folder of the suite. */
+function downloadCase({ name, files }: MadeCase): Response {
+  const entries = files.map(({ path, bytes }) => ({ path: `${name}/${path}`, bytes }));
+  const headers = {
+    'content-type': 'application/x-tar',
+    'content-disposition': `attachment; filename="${name}.tar"`,
+  };
+  return new Response(streamBody(tarFiles(entries)), { headers });
+}
+
+function download(bytes: Uint8Array<ArrayBuffer>, type: string, name: string): Response {
+  return new Response(bytes, {
+    headers: { 'content-type': type, 'content-disposition': `attachment; filename="${name}"` },
+  });
+}
+
+/** What the store knows about a run. */
+export async function findReported(
+  store: Pick<RunStore, 'findRun'> & Pick<OrderStore, 'findOrder' | 'listInbox'>,
+  id: string,
+): Promise<Pick<RunReport, 'id' | 'record' | 'order' | 'items'>> {
+  const record = await store.findRun(id);
+  const named = record?.order ?? null;
+  if (named === null) return { id, record, items: [] };
+  const order = await store.findOrder(named.issue_ref, named.run_id);
+  const { items } = await store.listInbox({ issueRef: named.issue_ref, order: 'newest', limit: 100 });
+  return { id, record, order, items: items.filter(({ run }) => run === id) };
+}

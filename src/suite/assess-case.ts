@@ -1,0 +1,179 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { collectResult, readExit } from '../dispatch/index.js';
+import { readSmallFile } from '../files/index.js';
+import { decide, gatherEvidence, readWorkResult, RESULT_FILES, STREAM_BYTES } from '../orders/index.js';
+import type { Reading, RunResult } from '../records/index.js';
+import { readLastAttempt } from '../run-folder/index.js';
+import { judgeRunAgain, judgeText, NO_CHANGES } from '../runs/index.js';
+import type { JudgedRun, StoredContract } from '../runs/index.js';
+import { CASE_BYTES, CASE_FILES, readWholeFile } from './case-folder.js';
+import type { OpenCase } from './case-folder.js';
+import type { Assessment, OrderFacts } from './case-record.js';
+import { SuiteError } from './suite-error.js';
+
+/** A case without what is expected of it. */
+export type CaseContent = Pick<OpenCase, 'folder' | 'about' | 'schema'>;
+
+/** Reads the bytes of a case and decides on them, with the rules of this version. */
+export async function assessCase(content: CaseContent): Promise<Assessment> {
+  const { about, folder } = content;
+  switch (about.kind) {
+    case 'text':
+      return assessText(content);
+    case 'run':
+      return assessRun(await judgeRecorded(content), about.contract !== undefined);
+    case 'order':
+      if (about.order === undefined) throw new SuiteError('CASE_INVALID', `"${folder}/case.json" names no order.`);
+      return assessOrder(content, about.order);
+  }
+}
+
+function readContract({ about, schema }: CaseContent): StoredContract | undefined {
+  if (about.contract === undefined) return undefined;
+  return { ...about.contract, ...(schema === undefined ? {} : { schema }) };
+}
+
+async function judgeRecorded(content: CaseContent): Promise<JudgedRun> {
+  return judgeRunAgain(join(content.folder, CASE_FILES.run), readContract(content));
+}
+
+async function assessText(content: CaseContent): Promise<Assessment> {
+  const text = await readSmallFile(join(content.folder, CASE_FILES.answer), CASE_BYTES);
+  if (text === undefined) {
+    throw new SuiteError('CASE_INVALID', `"${join(content.folder, CASE_FILES.answer)}" is missing. Restore it.`);
+  }
+  const judged = await judgeText(text, readContract(content) ?? {});
+  switch (judged.verdict) {
+    case 'validated': {
+      const { value, repairLevel, repairs, warnings } = judged;
+      return {
+        reading: { value, ...listRepairs(repairs), repair_level: repairLevel, warnings: listCodes(warnings) },
+        decision: { action: 'success', code: 'none', reason: '' },
+      };
+    }
+    case 'comment':
+      return {
+        reading: { comment: judged.comment, warnings: listCodes(judged.warnings) },
+        decision: { action: 'comment', code: judged.error.code, reason: judged.error.message },
+      };
+    case 'not_validated': {
+      const { error, reason, warnings } = judged;
+      return {
+        reading: { issues: listIssues(error?.issues), warnings: listCodes(warnings) },
+        decision: { action: 'failed', code: error?.code ?? 'SCHEMA_MISMATCH', reason },
+      };
+    }
+    case 'no_contract':
+      throw new TypeError('A text is always judged by a contract.');
+  }
+}
+
+/** How much of an answer that nothing judges is compared. */
+const TEXT_LENGTH = 64 * 1024;
+
+function assessRun({ outcome, verdicts, warnings, text }: JudgedRun, hasContract: boolean): Assessment {
+  const { status, value, comment, repair_level, repairs, error } = outcome;
+  return {
+    reading: {
+      ...(value === undefined ? {} : { value }),
+      ...(comment === undefined ? {} : { comment }),
+      ...(hasContract || text === undefined ? {} : { text: text.slice(-TEXT_LENGTH) }),
+      ...listRepairs(repairs ?? []),
+      repair_level,
+      warnings,
+      ...(error?.issues === undefined ? {} : { issues: listIssues(error.issues) }),
+      verdicts,
+    },
+    decision: { action: status, code: error?.code ?? 'none', reason: error?.message ?? '' },
+  };
+}
+
+async function assessOrder(content: CaseContent, facts: OrderFacts): Promise<Assessment> {
+  const judged = await judgeRecorded(content);
+  const { exit_code, signal } = facts;
+  const result: RunResult = {
+    warnings: [],
+    artifacts: NO_CHANGES,
+    attempts: judged.verdicts.length,
+    session_id: null,
+    ...judged.outcome,
+    ...(judged.text === undefined ? {} : { text: judged.text }),
+    process: { exit_code, signal, command: [], version: null },
+  };
+  const { file, answer, draft } = collectResult(result);
+  const reading = await withResultFolder(content, facts.result_is_answer ? file?.text : undefined, async (dir) => {
+    const { stdout, stderr } = await readLastAttempt(join(content.folder, CASE_FILES.run), STREAM_BYTES);
+    return readWorkResult({
+      dir,
+      stdout,
+      stderr,
+      order: { repo_dir: dir },
+      ...(answer === undefined ? {} : { answer }),
+      findCommit: async () =>
+        Promise.resolve(facts.commit_problem === undefined ? {} : { problem: facts.commit_problem }),
+    });
+  });
+  const kept = facts.expects === 'report' ? withoutProblem(reading, 'CHANGES_MISSING') : reading;
+  const read = kept.result === undefined && draft !== undefined ? { ...kept, draft } : kept;
+  const { runError } = readExit(result);
+  const { action, result_code, reason } = decide({
+    order: facts,
+    reading: read,
+    activeRunId: facts.run_id,
+    exitCode: exit_code,
+    signal,
+    evidence: gatherEvidence(read, facts, { exitCode: exit_code, signal }, facts.evidence),
+    policy: facts.policy,
+    checks: facts.checks,
+    ...(runError === undefined ? {} : { runError }),
+  });
+  return {
+    reading: {
+      source: read.source,
+      ...(read.result === undefined ? {} : { result: read.result }),
+      ...(read.anchors === undefined ? {} : { anchors: read.anchors }),
+      ...(read.draft === undefined ? {} : { draft: read.draft }),
+      problems: read.problems.map(({ code, path }) => ({ code, ...(path === undefined ? {} : { path }) })),
+      verdicts: judged.verdicts,
+    },
+    decision: { action, code: result_code, reason },
+  };
+}
+
+function withoutProblem(reading: Reading, unwanted: string): Reading {
+  return { ...reading, problems: reading.problems.filter(({ code }) => code !== unwanted) };
+}
+
+/** The result files of a case in a folder of their own, with the answer that stood for one. */
+async function withResultFolder<T>(
+  { folder }: CaseContent,
+  answer: string | undefined,
+  read: (dir: string) => Promise<T>,
+): Promise<T> {
+  const dir = await mkdtemp(join(tmpdir(), 'sluice-case-'));
+  try {
+    for (const name of RESULT_FILES) {
+      const bytes = await readWholeFile(join(folder, name), CASE_BYTES);
+      if (bytes !== undefined) await writeFile(join(dir, name), bytes);
+    }
+    if (answer !== undefined) await writeFile(join(dir, 'work_result.json'), answer);
+    return await read(dir);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function listRepairs(repairs: readonly { readonly kind: string }[]): { readonly repairs?: readonly string[] } {
+  return repairs.length === 0 ? {} : { repairs: [...new Set(repairs.map(({ kind }) => kind))] };
+}
+
+function listCodes(warnings: readonly { readonly code: string }[]): readonly string[] {
+  return [...new Set(warnings.map(({ code }) => code))];
+}
+
+/** Where the schema objected; the words of the objection may change. */
+function listIssues(issues: readonly { readonly path: readonly unknown[] }[] = []): readonly string[] {
+  return [...new Set(issues.map(({ path }) => path.map(String).join('.')))];
+}

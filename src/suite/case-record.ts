@@ -1,0 +1,81 @@
+import { arrayOf, flag, name, object, oneOf, orNull, text, timestamp } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+import { decisionAction, evidenceSchema, problemSchema, resolutionAction, workResult } from '../records/index.js';
+
+/** What a person said about the result. */
+const verdictSchema = object(
+  { action: resolutionAction, who: name, why: text, at: timestamp },
+  { /** The result as the person corrected it. */ result: workResult },
+);
+
+/** What the order was, and what was known about it when it was decided. A later reading cannot find that out again. */
+const orderFactsSchema = object(
+  {
+    issue_ref: name,
+    run_id: name,
+    worker: name,
+    instructions: text,
+    policy: oneOf(['proven', 'reported']),
+    checks: arrayOf(name),
+    exit_code: orNull({ type: 'integer' }),
+    signal: orNull(name),
+    /** What Sluice found out about commit, pull request, checks and paths. */
+    evidence: arrayOf(evidenceSchema),
+    /** The work result was the agent's answer, not a file it wrote. */
+    result_is_answer: flag,
+  },
+  {
+    expects: oneOf(['change', 'report']),
+    /** What was wrong with the commit the result names. */
+    commit_problem: problemSchema,
+    /** What was decided then. */
+    decided: object({ action: decisionAction, code: name, reason: text }),
+  },
+);
+
+/** `case.json`: everything about a case but its bytes, its schema and what is expected of it. */
+export const suiteCaseSchema = object(
+  {
+    format: { const: 'sluice-suite/1' },
+    /** `text`: an answer alone. `run`: a recorded run. `order`: a run that carried an order. */
+    kind: oneOf(['text', 'run', 'order']),
+    added_at: timestamp,
+    /** The version of Sluice that added it. */
+    added_with: name,
+  },
+  {
+    /** The id of the run. */
+    run: name,
+    engine: name,
+    model: name,
+    /** Absent where the run had no contract. The schema is in `schema.json`. */
+    contract: object(
+      {},
+      { profile: oneOf(['default', 'generic', 'tagged', 'unified']), allow_partial: flag, align: flag },
+    ),
+    order: orderFactsSchema,
+    verdict: verdictSchema,
+    /** For people: why the case is here. */
+    note: text,
+  },
+);
+
+/** What a version of Sluice makes of a case: `expected.json`, and what `sluice suite run` compares with it. */
+export const assessmentSchema = object({
+  /** What was read of the bytes. */
+  reading: { type: 'object' },
+  /** What follows from it. `reason` is for people and is not compared. */
+  decision: object({ action: name, code: name, reason: text }),
+});
+
+/** See {@link suiteCaseSchema}. */
+export type SuiteCase = FromSchema<typeof suiteCaseSchema>;
+
+/** See {@link orderFactsSchema}. */
+export type OrderFacts = FromSchema<typeof orderFactsSchema>;
+
+/** A person's verdict in a case. */
+export type CaseVerdict = FromSchema<typeof verdictSchema>;
+
+/** See {@link assessmentSchema}. */
+export type Assessment = FromSchema<typeof assessmentSchema>;

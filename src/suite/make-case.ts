@@ -1,0 +1,257 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getErrorCode, omitUndefined } from '../base/index.js';
+import { readWorkResult, RESULT_FILES, choosePolicy, findWrapper } from '../orders/index.js';
+import type { OrderStore, Wrappers } from '../orders/index.js';
+import type { OrderRecord, RunRecord } from '../records/index.js';
+import { openRunFolder } from '../run-folder/index.js';
+import type { AttemptFile } from '../run-folder/index.js';
+import type { Secrets, StoredContract } from '../runs/index.js';
+import { VERSION } from '../files/index.js';
+import { assessCase } from './assess-case.js';
+import { CASE_BYTES, CASE_FILES, formatJson, readWholeFile, writeCase } from './case-folder.js';
+import type { CaseFile } from './case-folder.js';
+import type { Assessment, CaseVerdict, OrderFacts, SuiteCase } from './case-record.js';
+import { SuiteError } from './suite-error.js';
+
+/** A new case: its files, and what this version makes of it. */
+export interface MadeCase {
+  /** A name for it, from the issue or the run. */
+  readonly name: string;
+  readonly files: readonly CaseFile[];
+  readonly about: SuiteCase;
+  readonly expected: Assessment;
+}
+
+/** What the maker of a case needs beside the case itself. */
+interface CaseMaker {
+  /** Masks what must not be in a repository. */
+  readonly secrets: Pick<Secrets, 'mask' | 'maskText'>;
+  readonly clock: () => number;
+  readonly note?: string | undefined;
+  readonly verdict?: CaseVerdict | undefined;
+}
+
+/** A run of the store. */
+export interface RunCaseOptions extends CaseMaker {
+  readonly record: RunRecord;
+  /** The run folder. */
+  readonly folder: string;
+  readonly store: Pick<OrderStore, 'findOrder' | 'listExecutions' | 'listInbox'>;
+  readonly wrappers: Wrappers;
+}
+
+/** Makes a case of a recorded run: its bytes, its contract, and what a person decided. */
+export async function makeRunCase(options: RunCaseOptions): Promise<MadeCase> {
+  const { record, store, folder } = options;
+  if (record.state !== 'ended') {
+    throw new SuiteError('RUN_NOT_ENDED', `Run ${record.id} has not ended. Add it when it has.`);
+  }
+  const order = record.order === null ? undefined : await store.findOrder(record.order.issue_ref, record.order.run_id);
+  const facts = order === undefined ? undefined : await gatherFacts(options, order);
+  const verdict = options.verdict ?? (order === undefined ? undefined : await findVerdict(store, order));
+  const { contract } = record.spec;
+  return finish(
+    { ...options, verdict },
+    {
+      name: facts === undefined ? record.id : `${facts.issue_ref}-${facts.run_id}`.replaceAll(/[^A-Za-z0-9._-]+/g, '_'),
+      about: {
+        kind: facts === undefined ? 'run' : 'order',
+        run: record.id,
+        engine: record.spec.engine,
+        ...omitUndefined({ model: record.result?.model, order: facts }),
+      },
+      contract,
+      files: [
+        ...(await readAttemptFiles(folder)),
+        ...(facts === undefined || facts.result_is_answer ? [] : await readResultFiles(folder, order)),
+      ],
+    },
+  );
+}
+
+/** Makes a case of a run folder that the store does not know, such as that of `sluice run`. */
+export async function makeFolderCase(
+  options: CaseMaker & { readonly folder: string; readonly contract: StoredContract | undefined },
+): Promise<MadeCase> {
+  const opened = await openRunFolder(options.folder);
+  const last = (await opened.attempts()).at(-1);
+  const meta = last === undefined ? {} : await opened.meta(last);
+  if (options.contract === undefined && meta.verdict !== undefined && NEEDS_CONTRACT.has(meta.verdict)) {
+    const message = `The answer of this run was validated, and its database is not here. Give its schema with --schema.`;
+    throw new SuiteError('CASE_INVALID', message);
+  }
+  return finish(options, {
+    name: opened.name,
+    about: { kind: 'run', run: opened.name, ...omitUndefined({ engine: meta.engine }) },
+    contract: options.contract,
+    files: await readAttemptFiles(options.folder),
+  });
+}
+
+/** Verdicts that only a contract gives. */
+const NEEDS_CONTRACT: ReadonlySet<string> = new Set(['validated', 'not_validated', 'comment']);
+
+/** Makes a case of an answer alone. */
+export async function makeTextCase(
+  options: CaseMaker & { readonly text: string; readonly name: string; readonly contract: StoredContract },
+): Promise<MadeCase> {
+  const { name, contract } = options;
+  const files = [{ path: CASE_FILES.answer, bytes: Buffer.from(options.text) }];
+  return finish(options, { name, about: { kind: 'text' }, contract, files });
+}
+
+interface CaseParts {
+  readonly name: string;
+  readonly about: Omit<SuiteCase, 'format' | 'added_at' | 'added_with' | 'contract' | 'verdict' | 'note'>;
+  readonly contract: StoredContract | undefined;
+  readonly files: readonly CaseFile[];
+}
+
+/** Masks everything, writes the case to a temporary folder, and assesses it there, as `sluice suite run` will. */
+async function finish(
+  { secrets, clock, note, verdict }: CaseMaker,
+  { name, about, contract, files }: CaseParts,
+): Promise<MadeCase> {
+  const { schema, ...rules } = contract ?? {};
+  const record: SuiteCase = {
+    format: 'sluice-suite/1',
+    ...about,
+    added_at: new Date(clock()).toISOString(),
+    added_with: VERSION,
+    ...(contract === undefined ? {} : { contract: rules }),
+    ...omitUndefined({ verdict, note }),
+  };
+  const toFile = (path: string, value: unknown): CaseFile => ({ path, bytes: Buffer.from(formatJson(value)) });
+  const masked = [
+    toFile(CASE_FILES.about, record),
+    ...(schema === undefined ? [] : [toFile(CASE_FILES.schema, schema)]),
+    // Bytes stay as they are in every checkout, and are not ignored with other logs.
+    { path: '.gitattributes', bytes: Buffer.from(`${CASE_FILES.run}/* -text\n${CASE_FILES.answer} -text\n`) },
+    { path: '.gitignore', bytes: Buffer.from('!*\n') },
+    ...files,
+  ].map(({ path, bytes }) => ({ path, bytes: secrets.mask(bytes) }));
+  const total = masked.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  if (total > CASE_BYTES) {
+    const message = `The case would have ${total} bytes; at most ${CASE_BYTES} belong in a repository. Keep a shorter run, or export it with sluice export.`;
+    throw new SuiteError('CASE_TOO_LARGE', message);
+  }
+  const expected = await assessFiles(masked, record, schema);
+  const whole = [...masked, { path: CASE_FILES.expected, bytes: secrets.mask(Buffer.from(formatJson(expected))) }];
+  return { name: name.slice(0, 100), files: whole, about: record, expected };
+}
+
+async function assessFiles(
+  files: readonly CaseFile[],
+  about: SuiteCase,
+  schema: Readonly<Record<string, unknown>> | undefined,
+): Promise<Assessment> {
+  const place = await mkdtemp(join(tmpdir(), 'sluice-suite-'));
+  try {
+    return await assessCase({ folder: await writeCase(place, 'case', files), about, schema });
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+/** All an attempt left but the events read from it, which are made again. */
+const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stderr', 'pty', 'timing', 'fsDiff'];
+
+async function readAttemptFiles(dir: string): Promise<CaseFile[]> {
+  const folder = await openRunFolder(dir);
+  const files: CaseFile[] = [];
+  let left = CASE_BYTES;
+  for (const attempt of await folder.attempts()) {
+    for (const kind of ATTEMPT_FILES) {
+      const path = folder.attemptPath(kind, attempt);
+      const bytes = await readWholeFile(path, left);
+      if (bytes === undefined || (bytes.length === 0 && kind !== 'stdout')) continue;
+      left -= bytes.length;
+      files.push({ path: `${CASE_FILES.run}/${path.slice(folder.auditFolder.length + 1)}`, bytes });
+    }
+  }
+  return files;
+}
+
+/** The result files that counted: one from before the run did not. */
+async function readResultFiles(folder: string, order: OrderRecord | undefined): Promise<CaseFile[]> {
+  const startedAt = order?.started_at ?? null;
+  const reading = await readWorkResult({
+    dir: folder,
+    order: { repo_dir: folder },
+    findCommit: async () => Promise.resolve({}),
+    ...(startedAt === null ? {} : { startedAt }),
+  });
+  const files: CaseFile[] = [];
+  for (const path of RESULT_FILES) {
+    if (path !== reading.path) continue;
+    const bytes = await readWholeFile(join(folder, path), CASE_BYTES).catch(() => undefined);
+    if (bytes !== undefined) files.push({ path, bytes });
+  }
+  return files;
+}
+
+async function gatherFacts(
+  { record, folder, store, wrappers }: RunCaseOptions,
+  order: OrderRecord,
+): Promise<OrderFacts> {
+  const { issue_ref, run_id, worker, instructions, expects } = order.order;
+  const executions = await store.listExecutions({ issueRef: issue_ref, runId: run_id, limit: 100 });
+  // The rules decided first, people later.
+  const execution = executions.items.findLast(({ who }) => who === null);
+  const commitProblem = execution?.problems.find(
+    ({ code }) => code === 'COMMIT_NOT_FOUND' || code === 'COMMIT_UNCHECKED',
+  );
+  const decided = order.decision;
+  const { value, repair_level } = record.result ?? {};
+  const written = await readWholeFile(join(folder, 'work_result.json'), CASE_BYTES).catch(() => undefined);
+  const answered = value !== undefined && repair_level === 'none' ? formatJson(value) : undefined;
+  return {
+    issue_ref,
+    run_id,
+    worker,
+    instructions,
+    ...readPolicy(order, wrappers),
+    exit_code: execution?.exit_code ?? null,
+    signal: execution?.signal ?? null,
+    evidence: (decided?.evidence ?? []).filter(({ by, claim }) => by === 'sluice' && claim !== 'result'),
+    result_is_answer: written !== undefined && Buffer.from(written).toString() === answered,
+    ...omitUndefined({ expects, commit_problem: commitProblem }),
+    ...(decided === null
+      ? {}
+      : { decided: { action: decided.action, code: decided.result_code, reason: decided.reason } }),
+  };
+}
+
+function readPolicy({ order }: OrderRecord, wrappers: Wrappers): Pick<OrderFacts, 'policy' | 'checks'> {
+  try {
+    const wrapper = findWrapper(order.worker, wrappers);
+    return { policy: choosePolicy(order, wrapper), checks: order.checks ?? wrapper.checks ?? [] };
+  } catch (error) {
+    if (getErrorCode(error) !== 'UNKNOWN_WORKER') throw error;
+    return { policy: choosePolicy(order, {}), checks: order.checks ?? [] };
+  }
+}
+
+/** More items of one issue than any person has decided. */
+const MOST_ITEMS = 1000;
+
+async function findVerdict(
+  store: Pick<OrderStore, 'listInbox'>,
+  { order, run }: OrderRecord,
+): Promise<CaseVerdict | undefined> {
+  let cursor: string | undefined;
+  for (let seen = 0; seen < MOST_ITEMS;) {
+    const page = await store.listInbox({ issueRef: order.issue_ref, limit: 100, ...omitUndefined({ cursor }) });
+    for (const { run: about, resolution } of page.items) {
+      if (about !== run || resolution === null || resolution.action === 'superseded') continue;
+      const { action, who, why, at, result } = resolution;
+      return { action, who, why, at, ...omitUndefined({ result }) };
+    }
+    seen += page.items.length;
+    if (page.next_cursor === null || page.items.length === 0) return undefined;
+    cursor = page.next_cursor;
+  }
+  return undefined;
+}
