@@ -1,13 +1,8 @@
 import type { CommandIo } from './command-io.js';
 import { visibleText } from './terminal-text.js';
 
-/** Shows how far a long command is. */
-export interface Progress {
-  /** So much is done, of a total if it is known. */
-  set(done: number, total?: number): void;
-  /** Removes the line: results follow. */
-  end(): Promise<void>;
-}
+/** Says how much is done, of a total if it is known. */
+export type SetProgress = (done: number, total?: number) => void;
 
 /** How often the line is drawn, and after how long a command counts as long. */
 const EVERY_MS = 200;
@@ -21,30 +16,31 @@ const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
  * stderr is not a terminal.
  *
  * @example
- * const progress = showProgress(io, { label: 'replay', unit: 'bytes' })
- * progress.set(4096, 1_000_000)
- * await progress.end()
+ * await withProgress(io, { label: 'replay', unit: 'bytes' }, async (set) => { set(4096, 1_000_000) })
  */
-export function showProgress(
+export async function withProgress<T>(
   { stderr }: Pick<CommandIo, 'stderr'>,
   { label, unit, clock = Date.now }: { readonly label: string; readonly unit: string; readonly clock?: () => number },
-): Progress {
+  work: (set: SetProgress) => Promise<T>,
+): Promise<T> {
+  if (!stderr.isTerminal) return work(ignore);
   const began = clock();
   let drawn: number | undefined;
-  if (!stderr.isTerminal) return { set: () => undefined, end: async () => undefined };
-  return {
-    set(done, total) {
+  try {
+    return await work((done, total) => {
       const now = clock();
       if (now - began < FIRST_MS || (drawn !== undefined && now - drawn < EVERY_MS)) return;
       drawn = now;
       const line = visibleText(`${label}: ${describeProgress({ done, total, ms: now - began, unit })}`);
       void stderr.write(`\r\u001B[K${line.slice(0, WIDTH)}`);
-    },
-    async end() {
-      if (drawn !== undefined) await stderr.write('\r\u001B[K');
-    },
-  };
+    });
+  } finally {
+    // Results follow in its place.
+    if (drawn !== undefined) await stderr.write('\r\u001B[K');
+  }
 }
+
+function ignore(): void {}
 
 /**
  * Describes progress in a line.

@@ -123,7 +123,6 @@ async function finish(
     ...(contract === undefined ? {} : { contract: rules }),
     ...omitUndefined({ verdict, note }),
   };
-  const toFile = (path: string, value: unknown): CaseFile => ({ path, bytes: Buffer.from(formatJson(value)) });
   const masked = [
     toFile(CASE_FILES.about, record),
     ...(schema === undefined ? [] : [toFile(CASE_FILES.schema, schema)]),
@@ -140,6 +139,10 @@ async function finish(
   const expected = await assessFiles(masked, record, schema);
   const whole = [...masked, { path: CASE_FILES.expected, bytes: secrets.mask(Buffer.from(formatJson(expected))) }];
   return { name: name.slice(0, 100), files: whole, about: record, expected };
+}
+
+function toFile(path: string, value: unknown): CaseFile {
+  return { path, bytes: Buffer.from(formatJson(value)) };
 }
 
 async function assessFiles(

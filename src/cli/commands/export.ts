@@ -10,7 +10,7 @@ import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
 import { printJson } from '../print.js';
-import { showProgress } from '../progress.js';
+import { withProgress } from '../progress.js';
 
 interface ExportFlags extends ContextFlags {
   readonly html?: boolean;
@@ -38,9 +38,8 @@ async function runExport(
   if (target === undefined) throw new MisuseError('Name the folder or the FILE.tar to create, or use --html.');
   const { exportRunFolder } = await import('../../server/index.js');
   const { data } = await loadCommandConfig(flags, io);
-  const progress = showProgress(io, { label: 'export', unit: 'bytes' });
-  const exported = await exportRunFolder(runFolderPath(data, run), target, (done) => progress.set(done)).finally(
-    async () => progress.end(),
+  const exported = await withProgress(io, { label: 'export', unit: 'bytes' }, async (set) =>
+    exportRunFolder(runFolderPath(data, run), target, set),
   );
   await printJson(exported, io);
   return EXIT.success;

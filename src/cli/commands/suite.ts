@@ -12,7 +12,7 @@ import type { CommandContext, ContextFlags } from '../command-context.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { compileKnownSecrets } from '../known-secrets.js';
 import { printJson, printRows, wantsJson } from '../print.js';
-import { showProgress } from '../progress.js';
+import { withProgress } from '../progress.js';
 import { readContract } from '../run-flags.js';
 import type { RunFlags } from '../run-flags.js';
 import { MAX_INPUT_BYTES, readInput } from '../read-input.js';
@@ -38,11 +38,13 @@ interface RunSuiteFlags extends SuiteFlags {
 
 const DEFAULT_SUITE = 'sluice-suite';
 
+function withSuite(command: Command): Command {
+  return command.option('--suite <dir>', 'folder of the cases', DEFAULT_SUITE);
+}
+
 /** Adds `sluice suite` to the program. */
 export function addSuiteCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   const suite = program.command('suite').description('keep runs as test cases, and check them in CI');
-  const withSuite = (command: Command): Command =>
-    command.option('--suite <dir>', 'folder of the cases', DEFAULT_SUITE);
 
   withContextOptions(withSuite(suite.command('add')))
     .description('keep a run as a case: its bytes, schema, options and the verdict of a person')
@@ -167,14 +169,15 @@ function readVerdict({ verdict, why = '', who }: AddFlags, now: number) {
 
 async function runRunSuite(names: readonly string[], flags: RunSuiteFlags, io: CommandIo): Promise<ExitCode> {
   const { renderJunit, runSuite } = await import('../../suite/index.js');
-  const progress = showProgress(io, { label: 'suite', unit: 'cases' });
   let done = 0;
-  const reports = await runSuite({
-    suite: resolve(flags.suite),
-    names,
-    clock: Date.now,
-    onCase: (_report, total) => progress.set((done += 1), total),
-  }).finally(async () => progress.end());
+  const reports = await withProgress(io, { label: 'suite', unit: 'cases' }, async (set) =>
+    runSuite({
+      suite: resolve(flags.suite),
+      names,
+      clock: Date.now,
+      onCase: (_report, total) => set((done += 1), total),
+    }),
+  );
   if (flags.junit !== undefined) await writeFile(flags.junit, renderJunit(reports));
   const failed = reports.filter(({ status }) => status !== 'same');
   if (wantsJson(flags, io)) await printJson({ cases: reports.length, failed: failed.length, reports }, io);
