@@ -8,8 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { tryMatrix } from './package/matrix.js';
+import { findDeadLinks, findInPackage } from './package/find-dead-links.js';
 import { inspectTarball } from './package/inspect-tarball.js';
 import { pack } from './package/pack.js';
+import type { Tarball } from './package/pack.js';
 import { tryAsConsumer } from './package/try-as-consumer.js';
 import { PROJECT, run } from './run-tool.js';
 
@@ -33,6 +35,7 @@ async function checkPackage(): Promise<string[]> {
   const small = await pack(join(PROJECT, 'dist/sluice-json'), folder);
   console.log(`packed ${tarball.files.length} files, and ${small.files.length} of sluice-json`);
   const problems = [...(await inspectTarball(tarball, folder)), ...(await inspectTarball(small, folder))];
+  problems.push(...listDeadLinks(PROJECT, tarball), ...listDeadLinks(join(PROJECT, 'dist/sluice-json'), small));
 
   const consumer = join(folder, 'consumer');
   const trial = await tryAsConsumer(tarball.path, CONSUMER, consumer);
@@ -57,6 +60,12 @@ async function checkPackage(): Promise<string[]> {
   const command = await run(join(consumer, 'node_modules', '.bin', 'sluice'), ['parse'], consumer, 'It is {"a": 1,}.');
   if (command.exitCode !== 0) problems.push(`command: ${command.stdout}${command.stderr}`);
   return problems;
+}
+
+/** Links of the pages of a package that lead to nothing in the package. */
+function listDeadLinks(root: string, { files }: Tarball): string[] {
+  const pages = files.filter((file) => file.endsWith('.md'));
+  return findDeadLinks({ root, pages, find: findInPackage(files) }).map((link) => `dead link: ${link}`);
 }
 
 async function entriesMissingIn(program: string): Promise<string[]> {

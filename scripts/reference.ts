@@ -3,9 +3,10 @@
  * function or class has no example, or a link leads nowhere.
  */
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findDeadLinks } from './package/find-dead-links.js';
 import { findUndocumented } from './reference/find-undocumented.js';
 import { PROJECT, run } from './run-tool.js';
 
@@ -17,12 +18,24 @@ const folder = await mkdtemp(join(tmpdir(), 'sluice-reference-'));
 try {
   const model = join(folder, 'model.json');
   await attempt(TYPEDOC, ['--json', model]);
+  await mendAnchors(join(PROJECT, 'docs', 'api'));
   const problems = findUndocumented(JSON.parse(await readFile(model, 'utf8')));
   for (const problem of problems) console.error(problem);
   console.log(`reference: docs/api, ${problems.length} problems`);
   process.exitCode = problems.length > 0 ? 1 : 0;
 } finally {
   await rm(folder, { recursive: true, force: true });
+}
+
+/** typedoc numbers some anchors that a page has once: the number goes where only the plain anchor exists. */
+async function mendAnchors(root: string): Promise<void> {
+  const pages = (await readdir(root, { recursive: true })).filter((path) => path.endsWith('.md'));
+  for (const dead of findDeadLinks({ root, pages, find: (path) => (pages.includes(path) ? 'file' : undefined) })) {
+    const [page = '', link = ''] = dead.split(' → ');
+    const path = join(root, page);
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replaceAll(`(${link})`, `(${link.replace(/-\d+$/, '')})`));
+  }
 }
 
 async function attempt(program: string, args: readonly string[]): Promise<void> {

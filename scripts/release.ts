@@ -12,12 +12,17 @@ import { PROJECT, run } from './run-tool.js';
 const Manifest = z.object({
   version: z.string(),
   repository: z.union([z.string(), z.object({ url: z.string() }).transform(({ url }) => url)]).optional(),
+  homepage: z.string(),
+  bugs: z.object({ url: z.string() }),
 });
 
-const { version, repository } = Manifest.parse(JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8')));
+const { version, repository, homepage, bugs } = Manifest.parse(
+  JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8')),
+);
 const problems = checkRelease({
   version,
   repository,
+  addresses: [homepage, bugs.url],
   branch: (await git('branch', '--show-current'))[0] ?? '',
   changes: await git('status', '--porcelain'),
   tags: await git('tag', '--list'),

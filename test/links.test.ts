@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { findDeadLinks, findInPackage } from '../scripts/package/find-dead-links.js';
 import { PROJECT } from '../scripts/run-tool.js';
 import { makeFolder } from './temporary-folder.js';
 
@@ -16,37 +17,19 @@ function listPages(root: string, folder = ''): string[] {
   });
 }
 
-/** A page without its code, in which brackets mean something else. */
-const readProse = (page: string) => page.replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, '');
-
-/** The names under which forges link to the headings of a page. */
-function listAnchors(page: string): string[] {
-  return [...page.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replaceAll(/\s/g, '-'),
-  );
-}
-
 /** Every link of the pages of a folder that leads nowhere. */
-function findDeadLinks(root: string): string[] {
-  return listPages(root).flatMap((path) => {
-    const links = [...readProse(readFileSync(join(root, path), 'utf8')).matchAll(/\]\((?!\w+:)([^)\s]*)\)/g)];
-    return links.flatMap(([, link = '']) => {
-      const [file = '', anchor] = link.split('#');
-      const target = file === '' ? join(root, path) : join(root, dirname(path), file);
-      if (!existsSync(target)) return [`${path} → ${link}`];
-      if (anchor === undefined || !statSync(target).isFile()) return [];
-      return listAnchors(readFileSync(target, 'utf8')).includes(anchor) ? [] : [`${path} → ${link}`];
-    });
-  });
+function findDeadLinksIn(root: string): string[] {
+  const find = (path: string) => {
+    const found = statSync(join(root, path), { throwIfNoEntry: false });
+    return found === undefined ? undefined : found.isFile() ? 'file' : 'folder';
+  };
+  return findDeadLinks({ root, pages: listPages(root), find });
 }
 
 describe('the links of all pages', () => {
   it('lead somewhere', () => {
     expect(listPages(PROJECT).length).toBeGreaterThan(50);
-    expect(findDeadLinks(PROJECT)).toEqual([]);
+    expect(findDeadLinksIn(PROJECT)).toEqual([]);
   });
 
   it('are looked at one by one', async () => {
@@ -55,6 +38,14 @@ describe('the links of all pages', () => {
         '# A title, here\n\n[a](docs/a.md#a-part) [b](docs/b.md) [c](#a-title-here) [d](https://x.org) `[e](f)`\n',
       'docs/a.md': '## A part\n\n[up](../README.md#planted) [folder](../docs)\n',
     });
-    expect(findDeadLinks(folder)).toEqual(['README.md → docs/b.md', 'docs/a.md → ../README.md#planted']);
+    expect(findDeadLinksIn(folder)).toEqual(['README.md → docs/b.md', 'docs/a.md → ../README.md#planted']);
+  });
+
+  it('lead somewhere in a package with fewer files, too', async () => {
+    const folder = await makeFolder({ 'README.md': '[a](docs/a.md) [b](docs) [c](src/c.ts)', 'docs/a.md': 'a' });
+    const files = ['README.md', 'docs/a.md'];
+    expect(findDeadLinks({ root: folder, pages: ['README.md'], find: findInPackage(files) })).toEqual([
+      'README.md → src/c.ts',
+    ]);
   });
 });

@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { jsonrepair } from 'jsonrepair';
+import { parse } from 'sluice/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { PROJECT, run } from '../scripts/run-tool.js';
 import { compilePrograms } from './compile-programs.js';
 
@@ -25,6 +29,32 @@ describe('README.md', () => {
       ['extracted', 'unquoted_key', 'extra_comma'],
       'deterministic_generic',
     ]);
+  });
+
+  it('compares four answers with what jsonrepair and zod really make of them', async () => {
+    const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
+    const Weather = z.object({ city: z.string(), temp: z.number() });
+    const readings = (text: string): readonly [string, string] => {
+      const result = parse(text, Weather);
+      const sluice = result.ok ? inspect(result.value) : result.status === 'failed' ? result.error.code : result.status;
+      try {
+        const checked = Weather.safeParse(JSON.parse(jsonrepair(text)));
+        const problem = checked.error?.issues[0]?.message.replace('Invalid input: ', '') ?? '';
+        return [checked.success ? inspect(checked.data) : problem, sluice];
+      } catch (error) {
+        return [String(error).replace(/^.*?(Unexpected character).*$/, '$1'), sluice];
+      }
+    };
+    const rows = [...readme.matchAll(/^\| `([^|]+?)`[^|]*\| ([^|]+) \| `([^|]+)` \|$/gm)].slice(0, 4);
+    const value = '{"city": "Oslo", "temp": 21}';
+    const texts = rows.map(([, text = '']) =>
+      text.startsWith('Sure!') ? `${text}\n\`\`\`json\n${value}\n\`\`\`\nHope it helps!` : text,
+    );
+    expect(texts).toHaveLength(4);
+    for (const [index, [, , peer = '', own = '']] of rows.entries()) {
+      const [made, read] = readings(texts[index] ?? '');
+      expect([peer.replaceAll(/[*`]|^error: /g, ''), own]).toEqual([made, read]);
+    }
   });
 
   it('shows a command that reads a recording of this repository', async () => {

@@ -4,7 +4,8 @@ import { checkRelease, findNotes } from '../scripts/release/check-release.js';
 describe('a release', () => {
   const ready = {
     version: '1.2.0',
-    repository: 'https://example.org/sluice.git',
+    repository: 'https://forge.test/sluice.git',
+    addresses: ['https://forge.test/sluice#readme'],
     branch: 'main',
     changes: [],
     tags: ['v1.1.0'],
@@ -23,6 +24,8 @@ describe('a release', () => {
     ['the version was released', { tags: ['v1.2.0'] }, 'was released before'],
     ['the change log is silent', { changelog: '# Changes\n' }, 'has no section'],
     ['the change log has only a title', { changelog: '## 1.2.0\n\n## 1.1.0\n' }, 'is empty'],
+    ['the repository is a placeholder', { repository: 'https://example.org/sluice.git' }, 'the placeholder'],
+    ['an address is a placeholder', { addresses: ['https://example.org/sluice/issues'] }, 'the placeholder'],
     ['the repository is missing', { repository: undefined }, 'names no repository'],
   ])('may not when %s', (_, change, problem) => {
     expect(checkRelease({ ...ready, ...change }).join('\n')).toContain(problem);

@@ -3,6 +3,8 @@ export interface ReleaseState {
   readonly version: string;
   /** The address of the repository in the manifest; provenance is checked against it. */
   readonly repository: string | undefined;
+  /** The other addresses in the manifest: of the home page, and for bugs. */
+  readonly addresses: readonly string[];
   readonly branch: string;
   /** What git says has changed, one line a file. */
   readonly changes: readonly string[];
@@ -10,11 +12,13 @@ export interface ReleaseState {
   readonly changelog: string;
 }
 
+/** Where the package has no home yet. */
+const PLACEHOLDER = /\bexample\.(?:org|com|net)\b/;
 const VERSION = /^\d+\.\d+\.\d+(?:-[\da-z.-]+)?$/;
 
 /** Everything that prevents a release, as sentences. Empty if nothing does. */
 export function checkRelease(state: ReleaseState): string[] {
-  const { version, repository, branch, changes, tags, changelog } = state;
+  const { version, repository, addresses, branch, changes, tags, changelog } = state;
   const notes = findNotes(changelog, version);
   return [
     ...(changes.length === 0 ? [] : [`${changes.length} files are not committed: commit them or put them away`]),
@@ -24,6 +28,9 @@ export function checkRelease(state: ReleaseState): string[] {
     ...(notes === undefined ? [`CHANGELOG.md has no section "## ${version}"`] : []),
     ...(notes === '' ? [`the section "## ${version}" of CHANGELOG.md is empty`] : []),
     ...(repository === undefined ? ['package.json names no repository: provenance cannot be proven without it'] : []),
+    ...[repository ?? '', ...addresses]
+      .filter((address) => PLACEHOLDER.test(address))
+      .map((address) => `package.json has the placeholder ${address}: put in where the project lives`),
   ];
 }
 

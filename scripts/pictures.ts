@@ -1,0 +1,96 @@
+/**
+ * Recorded terminal sessions for the README: `npm run pictures`. Runs commands of the built package in a new repository, in
+ * a terminal, and draws what they print to `docs/pictures`. The agent is a recording that is replayed.
+ */
+import { spawn } from '@lydell/node-pty';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { renderTerminal } from './pictures/render-terminal.js';
+import type { TerminalLine } from './pictures/render-terminal.js';
+import { PROJECT } from './run-tool.js';
+
+const FOLDER = join(PROJECT, 'docs/pictures');
+const TIME_LIMIT_MS = 120_000;
+
+const home = await mkdtemp(join(tmpdir(), 'sluice-pictures-'));
+const repository = join(home, 'shop');
+try {
+  await prepareRepository();
+  await mkdir(FOLDER, { recursive: true });
+  const prompt = 'Create artifacts/text.md, then report it.';
+  await draw('run', ['run', '--engine', 'codex', '--schema', 'files.schema.json', prompt], 25);
+  await draw('order', ['order', 'request.json'], 42);
+} finally {
+  await rm(home, { recursive: true, force: true });
+}
+
+async function prepareRepository(): Promise<void> {
+  const examples = join(PROJECT, 'examples');
+  const replayed = [
+    process.execPath,
+    join(examples, 'recorded-agents/replay.mjs'),
+    join(examples, 'recorded-agents/codex'),
+  ];
+  const isThere = "process.exitCode = fs.readFileSync('greeting.mjs', 'utf8').includes('Hello') ? 0 : 1";
+  const files = {
+    'README.md': '# Shop\n',
+    'files.schema.json': JSON.stringify({ type: 'object', required: ['artifacts'] }),
+    'request.json': JSON.stringify({
+      issue_ref: 'local#7',
+      role: 'docs',
+      repo_dir: repository,
+      worker: 'greeter',
+      instructions: 'Add a greeting.',
+      checks: ['greets'],
+    }),
+    'sluice.config.json': JSON.stringify({
+      programs: { codex: replayed },
+      wrappers: { greeter: { type: 'script', command: [process.execPath, join(examples, 'workers/json-worker.mjs')] } },
+      checks: { greets: { command: ['node', '-e', isThere] } },
+    }),
+  };
+  await mkdir(repository);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(repository, name), text);
+  const git = (...args: readonly string[]) => execFileSync('git', ['-C', repository, ...args]);
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '.');
+  git('-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', 'commit', '--quiet', '-m', 'Begin');
+}
+
+async function draw(name: string, args: readonly string[], mostLines: number): Promise<void> {
+  const words = args.map((word) => (/\s/.test(word) ? `"${word}"` : word));
+  const lines = [{ text: `$ sluice ${words.join(' ')}`, at: 0 }, ...(await record(args))];
+  const shown = lines.filter(({ text }) => !text.startsWith('sluice: data folder'));
+  await writeFile(
+    join(FOLDER, `${name}.svg`),
+    renderTerminal(`sluice ${name}, recorded in a terminal`, shown, mostLines),
+  );
+  console.log(`docs/pictures/${name}.svg: ${shown.length} lines`);
+}
+
+/** Runs a command in a terminal; its lines, and when each was complete. */
+async function record(args: readonly string[]): Promise<readonly TerminalLine[]> {
+  const began = performance.now();
+  const program = spawn(process.execPath, [join(PROJECT, 'dist/cli/main.js'), ...args], {
+    // Wide: the picture wraps lines itself.
+    cols: 2000,
+    rows: 200,
+    cwd: repository,
+    env: { ...process.env, SLUICE_DATA: join(home, 'data'), SLUICE_CONFIG: join(repository, 'sluice.config.json') },
+  });
+  const lines: TerminalLine[] = [];
+  let rest = '';
+  program.onData((data) => {
+    const parts = (rest + data).split('\r\n');
+    rest = parts.pop() ?? '';
+    for (const text of parts) lines.push({ text: text.replaceAll(home, ''), at: performance.now() - began });
+  });
+  const timer = setTimeout(() => program.kill(), TIME_LIMIT_MS);
+  await new Promise((resolve) => {
+    program.onExit(resolve);
+  });
+  clearTimeout(timer);
+  return lines;
+}
