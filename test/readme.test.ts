@@ -36,7 +36,7 @@ describe('README.md', () => {
     const Weather = z.object({ city: z.string(), temp: z.number() });
     const readings = (text: string): readonly [string, string] => {
       const result = parse(text, Weather);
-      const sluice = result.ok ? inspect(result.value) : result.status === 'failed' ? result.error.code : result.status;
+      const sluice = result.ok ? inspect(result.value) : result.error.code;
       try {
         const checked = Weather.safeParse(JSON.parse(jsonrepair(text)));
         const problem = checked.error?.issues[0]?.message.replace('Invalid input: ', '') ?? '';
