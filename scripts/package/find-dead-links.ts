@@ -8,7 +8,7 @@ export interface LinkedPages {
   /** The pages, relative to the root. */
   readonly pages: readonly string[];
   /** What a path leads to, relative to the root. */
-  find(path: string): 'file' | 'folder' | undefined;
+  readonly find: (path: string) => 'file' | 'folder' | undefined;
 }
 
 /**

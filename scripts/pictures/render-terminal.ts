@@ -59,13 +59,7 @@ function shorten(lines: readonly TerminalLine[], most: number): readonly Termina
 }
 
 function wrap(text: string): readonly string[] {
-  const characters = [...text];
-  if (characters.length <= COLUMNS) return [text];
-  const parts: string[] = [];
-  for (let from = 0; from < characters.length; from += COLUMNS) {
-    parts.push(characters.slice(from, from + COLUMNS).join(''));
-  }
-  return parts;
+  return text.match(new RegExp(`.{1,${COLUMNS}}`, 'gu')) ?? [''];
 }
 
 function chooseKind(text: string): string {
@@ -73,7 +67,7 @@ function chooseKind(text: string): string {
   if (/^✓|"verdict": "confirmed"|"status": "success"|"action": "advance"|■ completed/.test(text)) return 'good';
   if (/"verdict": "(?:unchecked|refuted)"|"action": "needs-human"|^!/.test(text)) return 'doubt';
   if (/^[→●]/.test(text)) return 'step';
-  return /^sluice: /.test(text) ? 'quiet' : 'plain';
+  return text.startsWith('sluice: ') ? 'quiet' : 'plain';
 }
 
 function escapeText(text: string): string {
