@@ -60,7 +60,14 @@ const resolutionProblems = [
 
 /** What both ways to follow a run share. */
 const liveEvents = {
-  query: { protocol, after: position },
+  query: {
+    protocol: {
+      ...oneOf(['fcmp', 'rasp', 'agui', 'acp', 'fcmp,rasp']),
+      description:
+        'Which events; fcmp by default. With fcmp,rasp both logs come on one connection, each with its own ids, and two end events; resume after both positions: 17,1:17.',
+    },
+    after: { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?(?:,\\d{1,15}:\\d{1,15})?$' },
+  },
   answer: { status: 200, media: 'text/event-stream' },
   problems: ['RUN_NOT_FOUND', 'INVALID_POSITION'],
 } as const;
@@ -121,6 +128,10 @@ export const ENDPOINTS = {
       repair_level: repairLevel,
       since: moment,
       until: moment,
+      ended_since: moment,
+      ended_until: moment,
+      model: name,
+      engine_version: name,
     },
     answer: json(listOf(runSummarySchema)),
     problems: ['INVALID_CURSOR'],

@@ -11,7 +11,12 @@ export interface ProtocolEvents {
   readonly rasp: RaspEvent;
   readonly agui: AgUiEvent;
   readonly acp: AcpSessionNotification;
+  /** Both logs on one connection, each in its order; a RASP event has an `attempt_number`. */
+  readonly 'fcmp,rasp': LogEvent;
 }
+
+/** An event of either log of a run. */
+type LogEvent = FcmpEvent | RaspEvent;
 
 /** Events that the server has deleted; `to` is null where their number is unknown. */
 export interface Gap {
@@ -24,7 +29,7 @@ export interface FollowInput<Protocol extends keyof ProtocolEvents> {
   readonly id: string;
   /** `fcmp` by default. */
   readonly protocol?: Protocol;
-  /** The position of the last event already received; `17`, for RASP `1:17`. */
+  /** The position of the last event already received; `17`, for RASP `1:17`, for both `17,1:17`. */
   readonly after?: string;
   readonly signal?: AbortSignal;
   /** Called for deleted events. Without it a gap is an error, `EVENTS_MISSING`. */
@@ -51,20 +56,25 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
   input: FollowInput<Protocol>,
 ): AsyncGenerator<ProtocolEvents[Protocol], void> {
   const { signal, onGap, onPosition, onConnection } = input;
-  let position = input.after;
+  const cursor = createCursor(input);
   for (let failures = 0; ; failures += 1) {
     let broken: unknown;
+    let ends = 0;
     try {
       // The server is of the same package and sends these types.
       let group: ProtocolEvents[Protocol][] = [];
-      for await (const event of connect(send, input, position)) {
+      for await (const event of connect(send, input, cursor.read())) {
         failures = 0;
-        if (event.name === 'end') return;
+        if (event.name === 'end') ends += 1;
+        if (ends === cursor.logs) return;
         if (event.name === 'gap') reportGap(readData(event) as Gap, onGap);
-        if (event.name === 'message') group.push(readData(event) as ProtocolEvents[Protocol]);
+        if (event.name === 'message') {
+          const read = readData(event) as ProtocolEvents[Protocol];
+          group.push(read);
+        }
         if (event.id === undefined) continue;
         // The events of one log entry are delivered together: an interrupted group is sent again from its start.
-        position = event.id;
+        const position = cursor.advance(event.id);
         onPosition?.(position);
         yield* group;
         group = [];
@@ -81,6 +91,25 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
     onConnection?.('broken');
     await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), signal);
   }
+}
+
+/** Where to resume. Two logs on one connection have a position each, which their ids tell apart. */
+function createCursor({ protocol, after }: FollowInput<keyof ProtocolEvents>) {
+  if (protocol !== 'fcmp,rasp') {
+    let position = after;
+    return { logs: 1, read: () => position, advance: (id: string) => (position = id) };
+  }
+  let [fcmp = '0', rasp = '0:0'] = after?.split(',') ?? [];
+  const join = (): string => `${fcmp},${rasp}`;
+  return {
+    logs: 2,
+    read: () => join(),
+    advance(id: string) {
+      if (id.includes(':')) rasp = id;
+      else fcmp = id;
+      return join();
+    },
+  };
 }
 
 /** The events of one connection, which is dropped after a long silence. The last event of a run is followed by `end`. */
@@ -101,7 +130,8 @@ async function* connect(
     });
     onConnection?.('open');
     if (answer.status === 204 || answer.body === null) {
-      yield { name: 'end', data: '{}', id: undefined };
+      const end = { name: 'end', data: '{}', id: undefined };
+      yield* protocol === 'fcmp,rasp' ? [end, end] : [end];
       return;
     }
     yield* readSse(answer.body, {

@@ -15,6 +15,11 @@ export interface RunSearch {
   readonly repairLevel: string | null;
   readonly since: number;
   readonly until: number;
+  /** Null if the end does not matter: a run that has not ended has none. */
+  readonly endedSince: number | null;
+  readonly endedUntil: number | null;
+  readonly model: string | null;
+  readonly engineVersion: string | null;
 }
 
 /** The oldest run that a page reads, if older ones may exist. */
@@ -28,19 +33,24 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Reads a search; undefined for a plain list, which an index returns in order. */
 export function readRunSearch(filter: RunFilter): RunSearch | undefined {
-  const { search, outcome, repairLevel, since, until, state, engine } = filter;
-  if ([search, outcome, repairLevel, since, until].every((one) => one === undefined)) return undefined;
+  const { search, outcome, repairLevel, since, until, endedSince, endedUntil, model, engineVersion } = filter;
+  const searched = [search, outcome, repairLevel, since, until, endedSince, endedUntil, model, engineVersion];
+  if (searched.every((one) => one === undefined)) return undefined;
   const page = readPage(filter);
   return {
     page,
     before: page.after ?? BEYOND,
     words: searchWords(search ?? ''),
-    state: state ?? null,
-    engine: engine ?? null,
+    state: filter.state ?? null,
+    engine: filter.engine ?? null,
     outcome: outcome ?? null,
     repairLevel: repairLevel ?? null,
     since: since ?? 0,
     until: until ?? BEYOND,
+    endedSince: endedSince ?? null,
+    endedUntil: endedUntil ?? null,
+    model: model ?? null,
+    engineVersion: engineVersion ?? null,
   };
 }
 

@@ -103,8 +103,13 @@ describe(`among ${RUNS} runs`, () => {
 });
 
 describe('many windows', () => {
-  it('of live runs all stay up to date, and leave connections for other requests', async () => {
+  it('of a live run share one stream, which moves when its window is closed', async () => {
     const { page } = await house.open('/runs');
+    const streams: string[] = [];
+    page.context().on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.endsWith('/events')) streams.push(searchParams.get('protocol') ?? '');
+    });
     const live = await house.site.startRun({
       says: [{ type: 'thread.started', thread_id: 't' }, { type: 'turn.started' }],
       isLive: true,
@@ -117,8 +122,15 @@ describe('many windows', () => {
     }
     await live.print([{ type: 'item.completed', item: { id: 'i1', type: 'agent_message', text: 'To all windows.' } }]);
     for (const one of windows) await one.getByText('To all windows.').first().waitFor();
+    expect(streams).toEqual(['fcmp,rasp']);
+    const [first, ...others] = windows;
+    await first?.close();
+    await expect.poll(() => streams).toEqual(['fcmp,rasp', 'fcmp,rasp']);
+    await live.print([{ type: 'item.completed', item: { id: 'i2', type: 'agent_message', text: 'To the others.' } }]);
+    for (const one of others) await one.getByText('To the others.').first().waitFor();
+    expect(streams).toHaveLength(2);
     await live.print(['end']);
-    for (const one of windows) await one.getByText('Complete', { exact: true }).waitFor();
+    for (const one of others) await one.getByText('Complete', { exact: true }).waitFor();
     expect((await house.site.runIs(live.id, 'ended')).state).toBe('ended');
   });
 });

@@ -45,6 +45,7 @@ const PERMISSION: WaitingEntry = {
   task: HOSTILE,
   issue_ref: null,
   interaction_id: 'px_1_1',
+  seq: 4,
   tool: HOSTILE,
   options: [
     { id: 'yes', label: 'Allow once', kind: 'allow_once' },
@@ -62,10 +63,39 @@ const SINK: WaitingEntry = {
   dead: 4,
 };
 
+/** The event that asks for the permission. */
+const ASKED = {
+  protocol_version: 'fcmp/1.1',
+  run_id: 'r1',
+  seq: 4,
+  ts: '2026-11-15T06:30:00.000Z',
+  engine: 'claude',
+  type: 'permission.required',
+  data: {
+    interaction_id: 'px_1_1',
+    tool_call_id: 't1',
+    tool: HOSTILE,
+    input: { file_path: HOSTILE },
+    diff: [{ path: `src/${HOSTILE}.ts`, old_text: 'one\ntwo\n', new_text: 'one\n<script>window.pwned=1</script>\n' }],
+    options: PERMISSION.kind === 'permission' ? PERMISSION.options : [],
+  },
+  meta: { attempt: 1 },
+  correlation: {},
+  raw_ref: null,
+};
+
+/** Lets the page read that event. */
+async function serveAsked(page: Page): Promise<void> {
+  await page.route('**/v1/runs/r1/history?*', async (route) =>
+    route.fulfill({ json: { events: [ASKED], next_from: null } }),
+  );
+}
+
 /** Opens the inbox with these entries instead of the server's. */
 async function openWith(entries: readonly WaitingEntry[], path = '/inbox'): Promise<Page> {
   const { page } = await house.open('/workbench');
   await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: entries, complete: true } }));
+  await serveAsked(page);
   await page.goto(new URL(path, page.url()).href);
   await settle(page);
   return page;
@@ -178,6 +208,17 @@ describe('the queue', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
+  it('shows what a permission would change as a diff, hostile names and lines as text', async () => {
+    const page = await openWith([PERMISSION], '/inbox?entry=r1%2Fpx_1_1');
+    const request = page.getByRole('article', { name: 'Permission of run r1' });
+    await request.locator('.diff-line.removed').waitFor();
+    expect(await request.locator('.diff-line.removed').innerText()).toContain('two');
+    expect(await request.locator('.diff-line.added').innerText()).toContain('<script>window.pwned=1</script>');
+    expect(await request.locator('.file-change').innerText()).toContain('src/<img src=x onerror="window.pwned=1">');
+    expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+    expect(await findViolations(page)).toEqual([]);
+  });
+
   it('has one entry for a sink that fails, and sends its comments again', async () => {
     const page = await openWith([SINK], '/inbox?entry=sink%20hook');
     expect(await page.locator('.entry').count()).toBe(1);
@@ -198,6 +239,7 @@ describe('the queue', () => {
 
   it('notifies of what is new, once it is allowed and the tab is hidden', async () => {
     const { page } = await house.open('/workbench');
+    await serveAsked(page);
     let entries: readonly WaitingEntry[] = [SINK];
     await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: entries, complete: true } }));
     await page.addInitScript(() => {

@@ -36,6 +36,8 @@ export interface Instructions {
   readonly complain?: string;
   readonly result?: Readonly<Record<string, unknown>>;
   readonly raw?: string;
+  /** Files it writes, by path. */
+  readonly makes?: Readonly<Record<string, string>>;
   readonly exit?: number;
 }
 

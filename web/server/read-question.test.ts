@@ -50,6 +50,7 @@ describe('a question', () => {
       task: '',
       issue_ref: null,
       interaction_id,
+      seq: 4,
       options: [],
     }) as const;
   const serve = (...items: ReturnType<typeof entry>[]): Pick<Client, 'listWaiting'> => ({

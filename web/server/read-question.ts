@@ -6,8 +6,9 @@ export interface OpenQuestion {
   readonly interactionId: string;
   readonly prompt: string;
   readonly options: readonly string[];
-  /** What a permission is asked for; then one of its options is the answer. */
-  readonly permission?: Pick<FcmpData<'permission.required'>, 'options'>;
+  /** What a permission is asked for, as far as it is known; then one of its options is the answer. */
+  readonly permission?: Pick<FcmpData<'permission.required'>, 'options'> &
+    Partial<Pick<FcmpData<'permission.required'>, 'tool' | 'input' | 'diff'>>;
 }
 
 /** The question that the events end with: any later event means that it was answered. */

@@ -39,3 +39,15 @@ export function formatWait(ms: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
+
+/**
+ * A day of the calendar of this browser, as date fields have it.
+ *
+ * @example
+ * formatDay(new Date(2026, 10, 15)) // '2026-11-15'
+ */
+export function formatDay(date: Date): string {
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join('-');
+}

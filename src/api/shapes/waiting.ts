@@ -1,11 +1,19 @@
-import { arrayOf, count, flag, name, object, oneOf, orNull, text, timestamp } from '../../base/index.js';
+import { arrayOf, count, flag, name, object, oneOf, ordinal, orNull, text, timestamp } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 
 /** What every entry has. `id` stays the same while it waits. */
 const common = { id: name, at: timestamp, text };
 
 /** The run whose agent is waiting. */
-const ofRun = { run: name, engine: name, task: text, issue_ref: orNull(name), interaction_id: name };
+const ofRun = {
+  run: name,
+  engine: name,
+  task: text,
+  issue_ref: orNull(name),
+  interaction_id: name,
+  /** The number of the FCMP event that asks: it has the whole text, and for a permission the input and the diff. */
+  seq: ordinal,
+};
 
 /** What waits for a person, oldest first within each kind. */
 const entrySchema = {

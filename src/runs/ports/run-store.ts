@@ -14,6 +14,14 @@ export interface RunFilter {
   readonly since?: number;
   /** Created before this time. */
   readonly until?: number;
+  /** Ended at this time or later. */
+  readonly endedSince?: number;
+  /** Ended before this time. */
+  readonly endedUntil?: number;
+  /** The model whose usage the run reported. */
+  readonly model?: string;
+  /** The version that the engine's program reported. */
+  readonly engineVersion?: string;
 }
 
 /** Who asks for a run to execute, and which runs it can execute. */

@@ -10,7 +10,9 @@ import { createSocketOutlet, createWebOutlet } from '../stream/outlet.js';
 import { readInTurns } from '../stream/turns.js';
 import { createStreamHub } from '../stream/stream-hub.js';
 import type { StartStream } from '../stream/stream-hub.js';
-import { parsePosition, readProtocol } from '../stream/stream-protocol.js';
+import { BOTH_PROTOCOLS, joinStreams } from '../stream/join-streams.js';
+import { endText, parseBothPositions, parsePosition, readProtocol } from '../stream/stream-protocol.js';
+import type { RunRecord } from '../../records/index.js';
 import type { ENDPOINTS } from '../../api/index.js';
 
 /** The events of a run: live, and as history. */
@@ -22,6 +24,19 @@ export function createRunEventHandlers(
   const hub = createStreamHub({ store, log, logger, ending });
   const readHistory = createHistory(log);
 
+  async function prepare(run: RunRecord, word: string | undefined, position: string | undefined) {
+    if (word !== BOTH_PROTOCOLS) {
+      const protocol = readProtocol(word);
+      return hub.prepare({ run, protocol, after: parsePosition(protocol, position) });
+    }
+    const after = parseBothPositions(position);
+    const starts = await Promise.all([
+      hub.prepare({ run, protocol: 'fcmp', after: after.fcmp }),
+      hub.prepare({ run, protocol: 'rasp', after: after.rasp }),
+    ]);
+    return joinStreams(starts, endText('fcmp', run.result?.status ?? null));
+  }
+
   async function follow({
     params,
     query,
@@ -31,9 +46,7 @@ export function createRunEventHandlers(
     if (ending.aborted)
       throw new RequestError('SHUTTING_DOWN', 'The server is shutting down. Try again in a few seconds.');
     const run = await findRun(store, params.id);
-    const protocol = readProtocol(query['protocol']);
-    const after = parsePosition(protocol, context.req.header('last-event-id') ?? query['after']);
-    const start = await hub.prepare({ run, protocol, after });
+    const start = await prepare(run, query['protocol'], context.req.header('last-event-id') ?? query['after']);
     if (start === undefined) return new Response(null, { status: 204 });
     const head = new Response(null, { headers: STREAM_HEADERS });
     completeAnswer(head, requestId);

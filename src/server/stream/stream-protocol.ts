@@ -1,3 +1,4 @@
+import { SluiceError } from '../../base/index.js';
 import { LOG_START, readPosition, createAcpProjection, createAgUiProjection } from '../../events/index.js';
 import type { LogPosition, Emitted, Projection } from '../../events/index.js';
 import type { EventQuery } from '../../runs/index.js';
@@ -23,6 +24,18 @@ export function formatPosition(protocol: StreamProtocol, { attempt, seq }: LogPo
 /** Parses a position; throws `INVALID_POSITION`. */
 export function parsePosition(protocol: StreamProtocol, word: string | undefined): LogPosition {
   return word === undefined ? LOG_START : readPosition(sourceLog(protocol), word);
+}
+
+/** Parses the positions in both logs, `17,1:17`; throws `INVALID_POSITION`, also for one of them alone. */
+export function parseBothPositions(word: string | undefined): Readonly<Record<'fcmp' | 'rasp', LogPosition>> {
+  const [fcmp, rasp, ...rest] = word?.split(',') ?? [];
+  if (word !== undefined && (rasp === undefined || rest.length > 0)) {
+    throw new SluiceError(
+      'INVALID_POSITION',
+      `${JSON.stringify(word)} is not a position in both logs. Use the position in each, such as 17,1:17.`,
+    );
+  }
+  return { fcmp: parsePosition('fcmp', fcmp), rasp: parsePosition('rasp', rasp) };
 }
 
 /** The position before one: reading after it includes the one. */

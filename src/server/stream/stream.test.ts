@@ -62,6 +62,25 @@ describe('the stream of a run that has ended', () => {
     }
   });
 
+  it('has both logs on one connection, each in its order, and an end for each', async () => {
+    const { run, follow } = await openEnded();
+    const events = await readStream(follow('?protocol=fcmp,rasp'));
+    const isRasp = (id: string): boolean => id.includes(':');
+    const ids = listIds(events);
+    expect(ids.filter((id) => !isRasp(id))).toEqual(listFcmp(run.events).map(({ seq }) => String(seq)));
+    expect(ids.filter(isRasp)).toEqual(
+      listRasp(run.events).map(({ attempt_number, seq }) => `${attempt_number}:${seq}`),
+    );
+    expect(events.filter(({ name }) => name === 'end')).toHaveLength(2);
+    const [fcmp, rasp] = [ids.findLast((id) => !isRasp(id)), ids.findLast(isRasp)];
+    const rest = await readStream(follow(`?protocol=fcmp,rasp&after=${fcmp},1:1`));
+    expect(listIds(rest)).toEqual(ids.filter(isRasp).slice(1));
+    expect(rest.filter(({ name }) => name === 'end')).toHaveLength(2);
+    expect((await follow(`?protocol=fcmp,rasp&after=${fcmp},${rasp}`)).status).toBe(204);
+    expect((await follow('?protocol=fcmp,rasp', { 'last-event-id': '2' })).status).toBe(400);
+    expect((await follow('?protocol=fcmp,rasp', { 'last-event-id': '2,1:1,3' })).status).toBe(400);
+  });
+
   it('is 204 for a reader that has everything', async () => {
     const { run, follow } = await openEnded();
     const last = listFcmp(run.events).length;

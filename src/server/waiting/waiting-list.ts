@@ -49,7 +49,7 @@ export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'list
 
 /** An agent's question as an entry; its input is shortened. */
 function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, question: OpenQuestion): WaitingEntry {
-  const { data, ts } = question;
+  const { data, ts, seq } = question;
   const common = {
     id: `${run.id}/${data.interaction_id}`,
     at: ts,
@@ -58,6 +58,7 @@ function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, questio
     task: (run.spec.prompt ?? run.spec.command?.join(' ') ?? '').slice(0, LONGEST_TASK),
     issue_ref: run.order?.issue_ref ?? null,
     interaction_id: data.interaction_id,
+    seq,
   };
   if (question.type === 'user.input.required') {
     const { prompt, options = [] } = question.data;

@@ -107,6 +107,22 @@ export function describeSearch(makeSite: MakeSite): void {
       expect(await readIds(store, { outcome: 'canceled' })).toEqual(['01C']);
     });
 
+    it('filters by time of the end, by model and by version of the engine', async () => {
+      const store = await openLibrary(makeSite);
+      const usage = { scope: 'total', input_tokens: 1, output_tokens: 1, model: 'model-x' } as const;
+      await store.createRun({ id: '01D', spec: sampleSpec(), state: 'running', workerId: 'w1', now: NOW });
+      const process = { exit_code: 0, signal: null, command: ['x'], version: '1.2.3' } as const;
+      const result = createRunResult({ usage, process });
+      await store.endRun({ id: '01D', workerId: 'w1', result, now: NOW + 5 * HOUR });
+      expect(await readIds(store, { endedSince: NOW + 3 * HOUR, endedUntil: NOW + 5 * HOUR })).toEqual(['01B', '01A']);
+      expect(await readIds(store, { endedSince: NOW + 3 * HOUR + 1 })).toEqual(['01D']);
+      expect(await readIds(store, { endedUntil: NOW + 3 * HOUR })).toEqual([]);
+      expect(await readIds(store, { model: 'model-x' })).toEqual(['01D']);
+      expect(await readIds(store, { model: 'model' })).toEqual([]);
+      expect(await readIds(store, { engineVersion: '1.2.3', endedSince: NOW })).toEqual(['01D']);
+      expect(await readIds(store, { engineVersion: '1.2.4' })).toEqual([]);
+    });
+
     it('returns the same records as the list', async () => {
       const store = await openLibrary(makeSite);
       expect(await store.listRuns({ search: '01' })).toEqual(await store.listRuns({}));

@@ -1,7 +1,7 @@
 import type { ExecutionFilter, Listed, OrderStore, Page } from '../../orders/index.js';
 import type { ExecutionRecord, IssueRecord, RunRecord } from '../../records/index.js';
 import { executionCursor, readExecutionPage, readPage, toListed, toSearched } from '../page.js';
-import { buildFailureText } from '../run-digest.js';
+import { buildFailureText, createDigest } from '../run-digest.js';
 import type { ExecutionPlace } from '../page.js';
 import { nextFloor, readIssueSearch } from '../search.js';
 import type { IssueSearch, RunSearch } from '../search.js';
@@ -183,6 +183,8 @@ export function searchRuns(tables: Tables, search: RunSearch, window: number): L
 function isFound({ record, searchText }: RunRow, search: RunSearch): boolean {
   const { words, state, engine, outcome, repairLevel, since, until } = search;
   const createdAt = Date.parse(record.created_at);
+  const endedAt = record.ended_at === null ? null : Date.parse(record.ended_at);
+  const digest = record.result === null ? null : createDigest(record.result);
   const text = record.result === null ? searchText : searchText + buildFailureText(record.result);
   return (
     (state === null || record.state === state) &&
@@ -191,6 +193,10 @@ function isFound({ record, searchText }: RunRow, search: RunSearch): boolean {
     (repairLevel === null || record.result?.repair_level === repairLevel) &&
     createdAt >= since &&
     createdAt < until &&
+    (search.endedSince === null || (endedAt !== null && endedAt >= search.endedSince)) &&
+    (search.endedUntil === null || (endedAt !== null && endedAt < search.endedUntil)) &&
+    (search.model === null || digest?.usage?.model === search.model) &&
+    (search.engineVersion === null || digest?.engine_version === search.engineVersion) &&
     words.every((word) => text.includes(word))
   );
 }

@@ -171,7 +171,10 @@ const SEARCH_RUNS = `
     AND digest.created_at >= $6 AND digest.created_at < $7
     AND NOT EXISTS (SELECT FROM unnest($8::text[]) AS word WHERE strpos(digest.words, word) = 0)
     AND ($9::text IS NULL OR runs.state = $9)
-  ORDER BY digest.seq DESC LIMIT $10`;
+    AND ($10::bigint IS NULL OR digest.ended_at >= $10) AND ($11::bigint IS NULL OR digest.ended_at < $11)
+    AND ($12::text IS NULL OR digest.usage::json ->> 'model' = $12)
+    AND ($13::text IS NULL OR digest.engine_version = $13)
+  ORDER BY digest.seq DESC LIMIT $14`;
 
 /** One page of a search for runs. */
 export async function searchRuns<T>(
@@ -181,10 +184,12 @@ export async function searchRuns<T>(
   read: (row: Row) => T,
 ): Promise<Listed<T>> {
   const { before, engine, outcome, repairLevel, since, until, words, state, page } = search;
+  const { endedSince, endedUntil, model, engineVersion } = search;
   const { rows: lasts } = await database.query(FIND_FLOOR, [before, window - 1]);
   const last = lasts[0] === undefined ? undefined : readColumns(lasts[0]);
   const floor = last === undefined ? undefined : { sequence: last.number('seq'), createdAt: last.number('created_at') };
-  const filters = [engine, outcome, repairLevel, since, until, words, state];
+  const digest = [engine, outcome, repairLevel, since, until, words, state];
+  const filters = [...digest, endedSince, endedUntil, model, engineVersion];
   const { rows } = await database.query(SEARCH_RUNS, [before, floor?.sequence ?? 0, ...filters, page.size + 1]);
   return toSearched(rows, page, nextFloor(search, floor), read, (row) => readColumns(row).number('seq'));
 }

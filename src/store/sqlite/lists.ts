@@ -203,7 +203,10 @@ export const SEARCH_RUNS = `
     AND digest.created_at >= ?6 AND digest.created_at < ?7
     AND NOT EXISTS (SELECT 1 FROM json_each(?8) AS word WHERE instr(digest.words, word.value) = 0)
     AND (?9 IS NULL OR runs.state = ?9)
-  ORDER BY digest.sequence DESC LIMIT ?10`;
+    AND (?10 IS NULL OR digest.ended_at >= ?10) AND (?11 IS NULL OR digest.ended_at < ?11)
+    AND (?12 IS NULL OR digest.usage ->> '$.model' = ?12)
+    AND (?13 IS NULL OR digest.engine_version = ?13)
+  ORDER BY digest.sequence DESC LIMIT ?14`;
 
 /** One page of a search for runs. */
 export async function searchRuns<T>(
@@ -213,13 +216,15 @@ export async function searchRuns<T>(
   read: (row: SqlRow) => T,
 ): Promise<Listed<T>> {
   const { before, engine, outcome, repairLevel, since, until, words, state, page } = search;
+  const { endedSince, endedUntil, model, engineVersion } = search;
   return database.read(() => {
     const last = database.prepare(FIND_FLOOR).get(before, window - 1);
     const floor =
       last === undefined
         ? undefined
         : { sequence: readInteger(last, 'sequence'), createdAt: readInteger(last, 'created_at') };
-    const filters = [engine, outcome, repairLevel, since, until, JSON.stringify(words), state] as const;
+    const digest = [engine, outcome, repairLevel, since, until, JSON.stringify(words), state] as const;
+    const filters = [...digest, endedSince, endedUntil, model, engineVersion] as const;
     const rows = database.prepare(SEARCH_RUNS).all(before, floor?.sequence ?? 0, ...filters, page.size + 1);
     return toSearched(rows, page, nextFloor(search, floor), read, (row) => readInteger(row, 'sequence'));
   });

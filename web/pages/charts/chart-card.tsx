@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { navigate } from '../../app/router.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { buildRunsPath, formatFigure, hasFigures, summarizeSeries, toFiguresText } from './chart-model.js';
+import { buildListPath, formatFigure, hasFigures, summarizeSeries, toFiguresText } from './chart-model.js';
 import type { ChartModel, Series } from './chart-model.js';
 import { timeMark } from './chart-range.js';
 
@@ -56,7 +56,7 @@ function Strip({
   const width = times.length;
   const onClick = (event: MouseEvent): void => {
     const index = event.target instanceof Element ? Number(event.target.getAttribute('data-index') ?? 'x') : Number.NaN;
-    const path = Number.isNaN(index) ? null : buildRunsPath(series, times, index);
+    const path = Number.isNaN(index) ? null : buildListPath(series, times, index);
     if (path !== null) navigate(path);
   };
   return (
@@ -160,6 +160,6 @@ function Figure({
 }): ComponentChildren {
   const value = series.values[index] ?? null;
   const text = formatFigure(value, chart.unit);
-  const path = value === null || value <= 0 ? null : buildRunsPath(series, chart.times, index);
+  const path = value === null || value <= 0 ? null : buildListPath(series, chart.times, index);
   return path === null ? text : <a href={path}>{text}</a>;
 }

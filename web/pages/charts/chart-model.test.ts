@@ -7,7 +7,7 @@ import {
   summarizeSeries,
   toCharts,
   toFiguresText,
-  buildRunsPath,
+  buildListPath,
   sumUsage,
 } from './chart-model.js';
 
@@ -160,8 +160,25 @@ describe('money', () => {
 test('every figure of runs leads to them', () => {
   const [outcomes] = toCharts(over({ runs: [ran('codex', 1, 1)] }, {}), 'codex');
   const failed = outcomes?.series.find(({ label }) => label === 'failed');
-  const path = failed === undefined ? null : buildRunsPath(failed, outcomes?.times ?? [], 0);
+  const path = failed === undefined ? null : buildListPath(failed, outcomes?.times ?? [], 0);
   expect(path).toBe(
-    '/runs?engine=codex&outcome=failed&since=2026-11-15T00%3A00%3A00.000Z&until=2026-11-15T00%3A01%3A00.000Z',
+    '/runs?engine=codex&outcome=failed&ended_since=2026-11-15T00%3A00%3A00.000Z&ended_until=2026-11-15T00%3A01%3A00.000Z',
   );
+});
+
+test('a figure of a model leads to the runs of that model, one of reasons to executions', () => {
+  const shown = toCharts(
+    over({ usage: [used('claude', 'opus 5', 2), used('codex', null, 1)], needs_human: [{ cause: 'x', count: 1 }] }, {}),
+    null,
+  );
+  const paths = (id: string): readonly (string | null)[] => {
+    const chart = shown.find((one) => one.id === id);
+    return (chart?.series ?? []).map((series) => buildListPath(series, chart?.times ?? [], 0));
+  };
+  expect(paths('cost')).toEqual([
+    expect.stringContaining('/runs?engine=claude&model=opus+5&ended_since='),
+    expect.stringMatching(/^\/runs\?engine=codex&ended_since=/),
+  ]);
+  expect(paths('causes')).toEqual([expect.stringMatching(/^\/executions\?decision=needs-human&from=2026-11-1\d&to=/)]);
+  expect(paths('inbox')).toEqual([null]);
 });

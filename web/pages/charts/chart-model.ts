@@ -1,7 +1,7 @@
 import type { StatisticsView } from '../../../src/api/index.js';
 import { LEVEL_WORDS } from '../../ui/repair-level.js';
 import { formatCount, formatMoney, formatShort } from '../../ui/amount.js';
-import { formatDuration } from '../../ui/time.js';
+import { formatDay, formatDuration } from '../../ui/time.js';
 
 type Bucket = StatisticsView['buckets'][number];
 type Figures = Bucket['runs'][number];
@@ -14,7 +14,7 @@ export interface Series {
   readonly label: string;
   readonly tone: SeriesTone;
   readonly values: readonly (number | null)[];
-  /** Which runs a figure stands for, as the list of runs is asked for them; null where it stands for no runs. */
+  /** Which runs a figure stands for, as their list is asked for them, or executions if it names a decision; null for none. */
   readonly runs: Readonly<Record<string, string>> | null;
 }
 
@@ -53,7 +53,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
   const byModel = (read: (usage: Usage) => number): readonly Series[] =>
     named(
       used.map((bucket) => bucket.map((one) => [nameModel(one), read(one)])),
-      (label) => ({ engine: label.split(' ', 1)[0] ?? '' }),
+      (label) => splitName(label, 'model'),
     );
   return [
     {
@@ -157,7 +157,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
               one.unknown_types + one.unknown_fields,
             ]),
         ),
-        (label) => ({ engine: label.split(' ', 1)[0] ?? '' }),
+        (label) => splitName(label, 'engine_version'),
       ),
     },
     {
@@ -183,7 +183,7 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       help: 'New inbox items by cause.',
       series: named(
         buckets.map((bucket) => bucket.needs_human.map((one) => [one.cause, one.count])),
-        () => null,
+        () => ({ decision: 'needs-human' }),
       ),
     },
   ];
@@ -257,14 +257,25 @@ function largest(totals: ReadonlyMap<string, number>, most: number): readonly st
     .map(([name]) => name);
 }
 
-/** The address of the runs that a figure stands for; null where it stands for none. */
-export function buildRunsPath({ runs }: Series, times: readonly number[], index: number): string | null {
+/** The runs of a line that is called by its engine and a model or version; engines have no spaces in their names. */
+function splitName(label: string, name: 'model' | 'engine_version'): Readonly<Record<string, string>> {
+  const [engine = '', ...rest] = label.split(' ');
+  const word = rest.join(' ');
+  return word.startsWith('(') ? { engine } : { engine, [name]: word };
+}
+
+/** The address of the runs or executions that a figure stands for; null where it stands for none. Runs count when they end. */
+export function buildListPath({ runs }: Series, times: readonly number[], index: number): string | null {
   const from = times[index];
   if (runs === null || from === undefined) return null;
   const step = (times[1] ?? from + 60) - (times[0] ?? from);
-  const since = new Date(from * 1000).toISOString();
-  const until = new Date((from + step) * 1000).toISOString();
-  return `/runs?${new URLSearchParams({ ...runs, since, until }).toString()}`;
+  const [start, end] = [new Date(from * 1000), new Date((from + step) * 1000)];
+  if (runs['decision'] !== undefined) {
+    const to = new Date(end.getTime() - 1);
+    return `/executions?${new URLSearchParams({ ...runs, from: formatDay(start), to: formatDay(to) }).toString()}`;
+  }
+  const bounds = { ended_since: start.toISOString(), ended_until: end.toISOString() };
+  return `/runs?${new URLSearchParams({ ...runs, ...bounds }).toString()}`;
 }
 
 type Usage = Bucket['usage'][number];

@@ -29,7 +29,7 @@ export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]
             {rows.slice(0, 50).map((row) => (
               <tr key={`${row.engine} ${row.model}`}>
                 <th scope="row">
-                  <a href={`/runs?${new URLSearchParams({ engine: row.engine, since }).toString()}`}>{row.engine}</a>
+                  <a href={buildUsagePath(row, since)}>{row.engine}</a>
                 </th>
                 <td>
                   {row.model === null ? <span class="dim">unknown</span> : <SafeText text={row.model} limit={100} />}
@@ -58,4 +58,10 @@ export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]
       </div>
     </section>
   );
+}
+
+/** The runs whose usage a row sums up. */
+function buildUsagePath({ engine, model }: UsageRow, since: string): string {
+  const words = { engine, ...(model === null ? {} : { model }), ended_since: since };
+  return `/runs?${new URLSearchParams(words).toString()}`;
 }

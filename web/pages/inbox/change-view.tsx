@@ -19,19 +19,6 @@ export interface Review {
   readonly put: ((comment: LineComment) => void) | null;
 }
 
-/** Loads and shows what an order has changed. */
-export function Changes({
-  issueRef,
-  runId,
-  review,
-}: {
-  readonly issueRef: string;
-  readonly runId: string;
-  readonly review: Review;
-}) {
-  return <ChangeView change={useChange(issueRef, runId)} review={review} />;
-}
-
 /** Loads what an order has changed; nothing as long as it is not known which. */
 export function useChange(issueRef: string | null, runId: string): Resource<Change> {
   return useResource<Change>(`diff ${issueRef ?? ''} ${runId}`, async (signal) => {
@@ -46,13 +33,16 @@ export function useChange(issueRef: string | null, runId: string): Resource<Chan
 export function ChangeView({
   change: { value, failure, reload },
   review,
+  label = 'Change',
 }: {
   readonly change: Resource<Change>;
   readonly review: Review;
+  /** What it is called where there are several. */
+  readonly label?: string;
 }) {
   return (
-    <section class="card stack changes" aria-label="Change">
-      <h2>Change</h2>
+    <section class="card stack changes" aria-label={label}>
+      <h2>{label}</h2>
       {value === null ? (
         failure === null ? (
           <p class="dim">Loading …</p>

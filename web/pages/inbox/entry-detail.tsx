@@ -1,14 +1,17 @@
 import { useSignal } from '@preact/signals';
 import type { WaitingEntry } from '../../../src/api/index.js';
+import type { FcmpEvent } from '../../../src/events/index.js';
 import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
-import { asFailure } from '../../server/use-resource.js';
+import { findOpenQuestion } from '../../server/read-question.js';
+import type { OpenQuestion } from '../../server/read-question.js';
+import { asFailure, useResource } from '../../server/use-resource.js';
 import { loadWaiting } from '../../server/waiting.js';
 import { Badge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { Markdown } from '../../ui/markdown.js';
-import { Notice } from '../../ui/notice.js';
+import { Loading, Notice } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
 import { ReplyForm } from '../run/reply-box.js';
@@ -41,13 +44,18 @@ export function EntryDetail({
 }
 
 function AgentWaits({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }> }) {
-  const { run, kind, text, engine, task, at, interaction_id } = entry;
-  const question = {
-    interactionId: interaction_id,
-    prompt: text,
-    options: entry.kind === 'question' ? entry.options : [],
-    ...(entry.kind === 'permission' ? { permission: { options: entry.options } } : {}),
-  };
+  const { run, kind, engine, task, at, interaction_id, seq } = entry;
+  // The list has only the beginning of a text, and no diffs.
+  const whole = useResource(`asked ${run} ${seq}`, async (signal) => {
+    const query = { protocol: 'fcmp', from: String(seq), to: String(seq) } as const;
+    const { events } = await client.readHistory({ id: run, query, signal });
+    // What the server sends is of this type: it is of the same package.
+    return findOpenQuestion(events as readonly FcmpEvent[]);
+  });
+  if (whole.value === null && whole.failure === null) return <Loading />;
+  const isSame = whole.value?.interactionId === interaction_id;
+  const question = isSame && whole.value !== null ? whole.value : describeEntry(entry);
+  const text = question.prompt;
   return (
     <article
       class="card stack question"
@@ -83,6 +91,13 @@ function AgentWaits({ entry }: { readonly entry: Extract<WaitingEntry, { kind: '
       />
     </article>
   );
+}
+
+/** The question as far as the list has it. */
+function describeEntry(entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }>): OpenQuestion {
+  const { interaction_id: interactionId, text: prompt } = entry;
+  if (entry.kind === 'question') return { interactionId, prompt, options: entry.options };
+  return { interactionId, prompt, options: [], permission: { options: entry.options } };
 }
 
 function SinkFails({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'sink' }> }) {

@@ -3,7 +3,15 @@ import type { WaitingEntry } from '../../../src/api/index.js';
 import { describeAction, findOption, groupEntries, listBulkActions, searchEntries } from './queue.js';
 
 const AT = '2026-11-15T06:30:00.000Z';
-const ofRun = { at: AT, run: 'r1', engine: 'codex', task: 'Paint the shed.', issue_ref: null, interaction_id: 'q1' };
+const ofRun = {
+  at: AT,
+  run: 'r1',
+  engine: 'codex',
+  task: 'Paint the shed.',
+  issue_ref: null,
+  interaction_id: 'q1',
+  seq: 4,
+};
 const QUESTION: WaitingEntry = { kind: 'question', id: 'q', text: 'Green or blue?', options: [], ...ofRun };
 const PERMISSION: Extract<WaitingEntry, { kind: 'permission' }> = {
   kind: 'permission',

@@ -5,10 +5,9 @@ import { useResource } from '../../server/use-resource.js';
 import { Badge, chooseTone } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice, UpToDate } from '../../ui/notice.js';
 import { Moment } from '../../ui/time.js';
-import { SafeText } from '../../ui/safe-text.js';
-import { Changes } from '../inbox/change-view.js';
 import { groupHistory } from './issue-history.js';
 import { OrderCard } from './order-card.js';
+import { RaceView } from './race-view.js';
 
 /** More than this is found in the audit. */
 const MOST = 200;
@@ -64,7 +63,7 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
           <a href={toPath({ page: 'inbox', id: item.id })}>Open in the inbox</a>
         </Notice>
       ))}
-      <Race issueRef={issueRef} orders={value.orders} group={issue.active_group ?? value.orders[0]?.group ?? null} />
+      <RaceView issueRef={issueRef} orders={value.orders} />
       <ol class="stack orders" aria-label="Orders, newest first">
         {history.map((entry) => (
           <li key={entry.runId}>
@@ -75,40 +74,3 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
     </>
   );
 }
-
-/** The changes of a race, side by side. */
-function Race({
-  issueRef,
-  orders,
-  group,
-}: {
-  readonly issueRef: string;
-  readonly orders: IssueDetail['orders'];
-  readonly group: string | null;
-}) {
-  const runs = group === null ? [] : orders.filter((order) => order.group === group).toReversed();
-  if (runs.length === 0) return null;
-  return (
-    <section class="race" aria-label="Changes of the race, side by side">
-      {runs.map(({ run_id, worker, decision }) => (
-        <div key={run_id} class="stack">
-          <h2>
-            {run_id} ({worker})
-          </h2>
-          {decision === null ? (
-            <p class="dim">Not decided yet.</p>
-          ) : (
-            <p>
-              <Badge tone={chooseTone(decision.action)}>{decision.action}</Badge> <SafeText text={decision.reason} />
-            </p>
-          )}
-          <Changes issueRef={issueRef} runId={run_id} review={READ_ONLY} />
-        </div>
-      ))}
-    </section>
-  );
-}
-
-type IssueDetail = Awaited<ReturnType<typeof client.getIssue>>;
-
-const READ_ONLY = { comments: [], put: null };

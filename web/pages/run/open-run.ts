@@ -6,8 +6,9 @@ import { createConversation } from './conversation.js';
 import { createEventList } from './event-list.js';
 import { createItemFilter } from './item-filter.js';
 import type { ItemFilter } from './item-filter.js';
-import { createFollower, joinStates } from './follow-protocol.js';
-import type { StreamState } from './follow-protocol.js';
+import { isRasp } from './event-cursor.js';
+import { createFollower } from './follow-events.js';
+import type { StreamState } from './follow-events.js';
 import { lightUp } from './light-up.js';
 import type { Light, RunLenses, Place } from './light-up.js';
 import { createRawBlocks } from './raw-blocks.js';
@@ -58,29 +59,18 @@ export function openRun(id: string, at: Place | null): OpenRun {
     pulse,
   );
   const onGap = (gap: Gap): void => void (gaps.value = [...gaps.value, gap].slice(-MOST_GAPS));
-  const fcmp = createFollower({
+  const follower = createFollower({
     client,
     id,
-    protocol: 'fcmp',
     take(event) {
-      lenses.conversation.append(event);
-      filter.update();
+      if (isRasp(event)) {
+        lenses.rows.take(event, lenses.list.append(event));
+      } else {
+        lenses.conversation.append(event);
+        filter.update();
+      }
       pulse();
     },
-    getPosition: ({ seq }) => String(seq),
-    getNext: ({ seq }) => String(seq + 1),
-    onGap,
-  });
-  const rasp = createFollower({
-    client,
-    id,
-    protocol: 'rasp',
-    take(event) {
-      lenses.rows.take(event, lenses.list.append(event));
-      pulse();
-    },
-    getPosition: ({ attempt_number, seq }) => `${attempt_number}:${seq}`,
-    getNext: ({ attempt_number, seq }) => `${attempt_number}:${seq + 1}`,
     onGap,
   });
 
@@ -91,9 +81,9 @@ export function openRun(id: string, at: Place | null): OpenRun {
     pulse();
   }
   async function followAll(stop: AbortSignal): Promise<void> {
-    await Promise.all([fcmp.follow(stop), rasp.follow(stop)]);
+    await follower.follow(stop);
     // A worker elsewhere has the files; the events are there all the same.
-    if (rasp.isOver()) await takeSizes().catch(() => undefined);
+    if (follower.isOver()) await takeSizes().catch(() => undefined);
   }
   function follow(): void {
     control.abort();
@@ -103,13 +93,12 @@ export function openRun(id: string, at: Place | null): OpenRun {
   }
   function pause(): void {
     control.abort();
-    fcmp.pause();
-    rasp.pause();
+    follower.pause();
   }
   function onVisibility(): void {
     clearTimeout(hiding);
     if (document.hidden) hiding = setTimeout(pause, HIDDEN_MS);
-    else if ([fcmp, rasp].some(({ state }) => state.value.state === 'paused')) follow();
+    else if (follower.state.value.state === 'paused') follow();
   }
 
   return {
@@ -118,7 +107,7 @@ export function openRun(id: string, at: Place | null): OpenRun {
     blocks,
     filter,
     beats,
-    connection: computed(() => joinStates([fcmp.state.value, rasp.state.value])),
+    connection: follower.state,
     gaps,
     span: signal({ start: null, end: null }),
     chosen,

@@ -7,6 +7,7 @@ import { asFailure } from '../../server/use-resource.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 import type { OpenRun } from './open-run.js';
+import { PermissionRequest } from './permission-request.js';
 import './reply-box.css';
 
 /** The answer to a waiting agent. It appears with the question; the focus stays where it is, and the question is announced. */
@@ -91,8 +92,8 @@ export function ReplyForm({
         if (permission === undefined) void send();
       }}
     >
+      {permission === undefined ? null : <PermissionRequest prompt={question.prompt} {...permission} />}
       <label for={field}>{permission === undefined ? 'Your answer' : 'Reason (optional)'}</label>
-      {permission === undefined ? null : <SafeText text={question.prompt.slice(0, 2000)} />}
       {question.options.length === 0 ? null : (
         <div class="row">
           {question.options.slice(0, 10).map((option) => (
@@ -104,7 +105,7 @@ export function ReplyForm({
       )}
       <textarea
         id={field}
-        rows={3}
+        rows={permission === undefined ? 3 : 1}
         value={text}
         aria-describedby={`${field}-help`}
         aria-invalid={refusal.value !== null}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { takeStreamSlot } from './stream-slots.js';
-import type { ReleaseSlot } from './stream-slots.js';
+import type { Release } from './share-stream.js';
 
 /** Locks as a browser has them. */
 function createLocks(): Pick<LockManager, 'request'> {
@@ -16,7 +16,7 @@ function createLocks(): Pick<LockManager, 'request'> {
 
 test('all tabs together have four streams, and one that is given back can be taken again', async () => {
   const locks = createLocks();
-  const slots: (ReleaseSlot | null)[] = [];
+  const slots: (Release | null)[] = [];
   for (let count = 0; count < 6; count += 1) slots.push(await takeStreamSlot(locks));
   expect(slots.map((slot) => slot !== null)).toEqual([true, true, true, true, false, false]);
   slots[1]?.();

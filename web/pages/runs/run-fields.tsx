@@ -170,6 +170,59 @@ export function RightsFields({
   );
 }
 
+/** What encloses the program, and what of the network it reaches. */
+export function SandboxFields({ fields, wrong, edit, mayBypass }: FormPart & { readonly mayBypass: boolean }) {
+  return (
+    <>
+      <Choices
+        name="sandbox"
+        legend="Sandbox"
+        value={fields.sandbox}
+        wrong={wrong.sandbox}
+        onChange={(sandbox) => edit({ sandbox })}
+        options={[
+          { value: 'auto', label: 'auto', help: 'Where the worker’s machine has one; the run says whether it did.' },
+          { value: 'required', label: 'required', help: 'The run fails on a machine without one.' },
+          {
+            value: 'off',
+            label: 'off',
+            help: mayBypass
+              ? 'May read and write what the server’s user can.'
+              : 'Not allowed by this server’s configuration.',
+            isOff: !mayBypass,
+          },
+        ]}
+      />
+      {fields.sandbox === 'off' ? null : (
+        <Choices
+          name="network"
+          legend="Network"
+          value={fields.network}
+          onChange={(network) => edit({ network })}
+          options={[
+            { value: 'host', label: 'host', help: 'Everything the machine reaches.' },
+            { value: 'hosts', label: 'some hosts', help: 'Only the hosts listed below, such as that of the model.' },
+            { value: 'none', label: 'none', help: 'Nothing. An agent cannot reach its model.' },
+          ]}
+        />
+      )}
+      {fields.sandbox === 'off' || fields.network !== 'hosts' ? null : (
+        <LineField
+          id="hosts"
+          label="Hosts"
+          help="Separated by spaces. *.example.org covers all below it; a port may follow a colon."
+          wrong={wrong.hosts}
+          type="text"
+          class="mono"
+          spellcheck={false}
+          value={fields.hosts}
+          onWrite={(hosts) => edit({ hosts })}
+        />
+      )}
+    </>
+  );
+}
+
 /** What a part of the form is given. */
 export interface FormPart {
   readonly fields: RunForm;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatBound, readBound, readRunFilter } from './run-filter.js';
+import { formatBound, listChips, readBound, readRunFilter } from './run-filter.js';
 
 const read = (text: string) => readRunFilter(new URLSearchParams(text));
 
@@ -39,4 +39,25 @@ test('other words are no bound, and a date field shows the day of one', () => {
     expect(readBound(word, now, 0)).toBeNull();
   expect(formatBound('yesterday', now)).toBe('2026-10-31');
   expect(formatBound('nonsense', now)).toBe('');
+});
+
+test('links of charts filter by the time of the end, by model and by version, which are shown as chips', () => {
+  const filter = read(
+    'ended_since=2026-11-15T06:00:00.000Z&ended_until=2026-11-15T09:00:00.000Z&model=opus&engine_version=1.2',
+  );
+  expect(filter).toEqual({
+    ended_since: '2026-11-15T06:00:00.000Z',
+    ended_until: '2026-11-15T09:00:00.000Z',
+    model: 'opus',
+    engine_version: '1.2',
+  });
+  expect(listChips(filter)).toEqual([
+    {
+      text: expect.stringMatching(/^Ended from 2026-11-1\d \d\d:00 to 2026-11-1\d \d\d:00$/),
+      names: ['ended_since', 'ended_until'],
+    },
+    { text: 'Model opus', names: ['model'] },
+    { text: 'Version 1.2', names: ['engine_version'] },
+  ]);
+  expect(listChips({})).toEqual([]);
 });

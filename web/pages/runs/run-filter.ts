@@ -1,5 +1,6 @@
 import type { Client } from '../../../src/client/index.js';
 import { LEVEL_WORDS } from '../../ui/repair-level.js';
+import { formatDay } from '../../ui/time.js';
 
 type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['query']>;
 
@@ -31,6 +32,10 @@ export function readRunFilter(address: URLSearchParams, now = Date.now()): RunQu
   const engine = address.get('engine') ?? '';
   const since = readBound(address.get('since'), now, 0);
   const until = readBound(address.get('until'), now, 1);
+  const endedSince = readBound(address.get('ended_since'), now, 0);
+  const endedUntil = readBound(address.get('ended_until'), now, 1);
+  const model = address.get('model') ?? '';
+  const version = address.get('engine_version') ?? '';
   const search = (address.get('search') ?? '').trim().slice(0, 200);
   return {
     ...(state === undefined ? {} : { state }),
@@ -40,7 +45,43 @@ export function readRunFilter(address: URLSearchParams, now = Date.now()): RunQu
     ...(search === '' ? {} : { search }),
     ...(since === null ? {} : { since }),
     ...(until === null ? {} : { until }),
+    ...(endedSince === null ? {} : { ended_since: endedSince }),
+    ...(endedUntil === null ? {} : { ended_until: endedUntil }),
+    ...(model === '' ? {} : { model }),
+    ...(version === '' ? {} : { engine_version: version }),
   };
+}
+
+/** A filter that has no field: links of charts set it. */
+export interface FilterChip {
+  readonly text: string;
+  /** What it has in the address. */
+  readonly names: readonly string[];
+}
+
+/** The names in the address of filters without a field. */
+export const CHIP_NAMES = ['ended_since', 'ended_until', 'model', 'engine_version'] as const;
+
+/** The filters without a field, as they are shown. */
+export function listChips(filter: RunQuery): readonly FilterChip[] {
+  const { ended_since: since, ended_until: until, model, engine_version: version } = filter;
+  const ended = [
+    since === undefined ? '' : `from ${formatMoment(since)}`,
+    until === undefined ? '' : `to ${formatMoment(until)}`,
+  ];
+  return [
+    ...(since === undefined && until === undefined
+      ? []
+      : [{ text: `Ended ${ended.filter(Boolean).join(' ')}`, names: ['ended_since', 'ended_until'] }]),
+    ...(model === undefined ? [] : [{ text: `Model ${model}`, names: ['model'] }]),
+    ...(version === undefined ? [] : [{ text: `Version ${version}`, names: ['engine_version'] }]),
+  ];
+}
+
+function formatMoment(moment: string): string {
+  const date = new Date(moment);
+  const time = [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
+  return `${formatDay(date)} ${time}`;
 }
 
 /**
@@ -65,8 +106,5 @@ const DAYS_AGO: readonly string[] = ['today', 'yesterday'];
 export function formatBound(word: string, now: number): string {
   const bound = readBound(word, now, 0);
   if (bound === null) return '';
-  const date = new Date(bound);
-  return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join('-');
+  return formatDay(new Date(bound));
 }

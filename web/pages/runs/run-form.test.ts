@@ -67,6 +67,17 @@ test('a command is the program and one argument per line', () => {
   });
 });
 
+test('the network is limited only within a sandbox', () => {
+  expect(checkRunForm(form({ network: 'none' })).request).toMatchObject({ network: 'none' });
+  expect(checkRunForm(form({ network: 'hosts', hosts: 'a.example, b.example' })).request).toMatchObject({
+    network: ['a.example', 'b.example'],
+  });
+  const off = checkRunForm(form({ sandbox: 'off', network: 'hosts' }));
+  expect(off.wrong).toEqual({});
+  expect(off.request).toMatchObject({ sandbox: 'off' });
+  expect(off.request).not.toHaveProperty('network');
+});
+
 test('caching without files says that there are none', () => {
   expect(checkRunForm(form({ cache: 'on' })).request).toMatchObject({ cache: true, input_files: [] });
 });
@@ -83,6 +94,7 @@ test.each([
   ['maxRetries', { maxRetries: '3', schema: '' }],
   ['schema', { schema: '{' }],
   ['schema', { schema: '[]' }],
+  ['hosts', { network: 'hosts' }],
 ] as const)('what is wrong with %s is said there alone: %j', (field, changes) => {
   expect(Object.keys(checkRunForm(form(changes)).wrong)).toEqual([field]);
 });
@@ -95,13 +107,19 @@ test('a form filled from a run makes the same request', () => {
     permissions: 'workspace',
     mode: 'interactive',
     contract: { schema: { type: 'object' }, profile: 'tagged', allow_partial: true, align: true },
-    limits: { time_s: 60, idle_s: 5, wait_s: 9, tokens: 10, cost: 0.5, output_bytes: 1000, line_bytes: 500 },
+    limits: { time_s: 60, idle_s: 5, wait_s: 9, tokens: 10, cost: 0.5, hold_s: 7, output_bytes: 1000 },
     max_retries: 2,
     model: 'gpt-5',
     env: ['CI', 'OPENAI_*'],
     cache: true,
     input_files: ['a.txt'],
     terminal: true,
+    reads: 'codex',
+    session: 's-1',
+    approvals: [{ tool: 'Bash', decide: 'deny' }],
+    resume: 'same-host',
+    sandbox: 'required',
+    network: ['api.example.org', '*.example.net:8443'],
   } as const;
   const { form: filled, kept } = fillRunForm(spec);
   const { request, wrong } = checkRunForm(filled);

@@ -16,6 +16,9 @@ export const EMPTY_RUN_FORM = {
   workdir: '',
   permissions: 'safe',
   mode: 'auto',
+  sandbox: 'auto',
+  network: 'host',
+  hosts: '',
   schema: '',
   profile: 'default',
   allowPartial: false,
@@ -52,6 +55,8 @@ export const RUN_PLACES: Places<RunField> = {
     workdir: 'workdir',
     permissions: 'permissions',
     mode: 'mode',
+    sandbox: 'sandbox',
+    network: 'hosts',
     contract: 'schema',
     'contract.profile': 'profile',
     'contract.allow_partial': 'allowPartial',
@@ -114,7 +119,10 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
   if (typeof schema === 'string') wrong.schema = schema;
   const contract = typeof schema === 'string' || schema === undefined ? undefined : buildContract(form, schema);
   if (schema === undefined && retries > 0) wrong.maxRetries = 'Retries need a JSON Schema. Add one, or enter 0.';
-  const env = form.env.split(/[\s,]+/).filter((name) => name !== '');
+  const env = splitWords(form.env);
+  const hosts = splitWords(form.hosts);
+  const reachesHosts = form.network === 'hosts' && form.sandbox !== 'off';
+  if (reachesHosts && hosts.length === 0) wrong.hosts = 'Enter at least one host, such as api.openai.com.';
 
   const request = {
     // The server knows which engines there are; what it does not know it refuses at this field.
@@ -126,6 +134,9 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
       permissions:
         form.permissions === 'safe' || isCommand ? undefined : (form.permissions as RunRequest['permissions']),
       mode: form.mode === 'interactive' && !isCommand ? ('interactive' as const) : undefined,
+      sandbox: form.sandbox === 'auto' ? undefined : (form.sandbox as RunRequest['sandbox']),
+      // Without a sandbox nothing limits the network.
+      network: reachesHosts ? hosts : form.network === 'none' && form.sandbox !== 'off' ? ('none' as const) : undefined,
       contract,
       limits: Object.keys(limits).length === 0 ? undefined : limits,
       max_retries: retries === 0 ? undefined : retries,
@@ -139,14 +150,18 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
 }
 
 /** What of a run the form has no field for; it is kept when a run is edited and started again. */
-export type KeptSpec = Pick<RunRequest, 'terminal' | 'sandbox' | 'network'> & {
-  readonly limits: Pick<NonNullable<RunRequest['limits']>, 'output_bytes' | 'line_bytes' | 'events' | 'stored_bytes'>;
+export type KeptSpec = Pick<RunRequest, 'terminal' | 'reads' | 'session' | 'approvals' | 'resume'> & {
+  readonly limits: Pick<
+    NonNullable<RunRequest['limits']>,
+    'hold_s' | 'output_bytes' | 'line_bytes' | 'events' | 'stored_bytes'
+  >;
 };
 
 /** Fills the form with the spec of an earlier run. */
 export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; readonly kept: KeptSpec } {
   const { contract = {}, limits = {}, command = [] } = spec;
-  const { output_bytes, line_bytes, events, stored_bytes } = limits;
+  const { hold_s, output_bytes, line_bytes, events, stored_bytes } = limits;
+  const { terminal, reads, session, approvals, resume, network = 'host' } = spec;
   return {
     form: {
       engine: spec.engine,
@@ -156,6 +171,9 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
       workdir: spec.workdir,
       permissions: spec.permissions ?? 'safe',
       mode: spec.mode ?? 'auto',
+      sandbox: spec.sandbox ?? 'auto',
+      network: typeof network === 'string' ? network : 'hosts',
+      hosts: typeof network === 'string' ? '' : network.join(' '),
       schema: contract.schema === undefined ? '' : JSON.stringify(contract.schema, null, 2),
       profile: contract.profile ?? 'default',
       allowPartial: contract.allow_partial ?? false,
@@ -173,8 +191,8 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
       requestId: '',
     },
     kept: {
-      ...given({ terminal: spec.terminal, sandbox: spec.sandbox, network: spec.network }),
-      limits: given({ output_bytes, line_bytes, events, stored_bytes }),
+      ...given({ terminal, reads, session, approvals, resume }),
+      limits: given({ hold_s, output_bytes, line_bytes, events, stored_bytes }),
     },
   };
 }
@@ -183,6 +201,10 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
 export function mergeKept(request: RunRequest, { limits, ...kept }: KeptSpec): RunRequest {
   const all = { ...limits, ...request.limits };
   return { ...request, ...kept, ...(Object.keys(all).length === 0 ? {} : { limits: all }) };
+}
+
+function splitWords(text: string): readonly string[] {
+  return text.split(/[\s,]+/).filter((word) => word !== '');
 }
 
 /** Each line is one argument, without quoting; an empty last line is dropped. */

@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ComponentType } from 'preact';
-import { query } from '../../app/router.js';
+import { query, setQuery } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { FilterChoice, FilterDate, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
 import { Loading } from '../../ui/notice.js';
-import { formatBound, readRunFilter, runFilters } from './run-filter.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { CHIP_NAMES, formatBound, listChips, readRunFilter, runFilters } from './run-filter.js';
 import { describeTotals, RunTable } from './run-table.js';
 import { ViewBar } from './view-bar.js';
 import './runs.css';
@@ -36,8 +37,13 @@ function RunList() {
         ) : undefined
       }
       filter={readRunFilter(query.value)}
-      names={['search', 'since', 'until', ...filters.map(({ name }) => name)]}
-      below={<ViewBar />}
+      names={['search', 'since', 'until', ...filters.map(({ name }) => name), ...CHIP_NAMES]}
+      below={
+        <>
+          <Chips />
+          <ViewBar />
+        </>
+      }
       fields={
         <>
           <FilterText name="search" label="Search" type="search" placeholder="prompt, error, folder, issue, id" />
@@ -64,6 +70,29 @@ function RunList() {
     >
       {(runs, list) => <RunTable runs={runs} list={list} />}
     </ListPage>
+  );
+}
+
+/** Filters without a field, each with a button that removes it. */
+function Chips() {
+  const chips = listChips(readRunFilter(query.value));
+  if (chips.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Other filters">
+      {chips.map(({ text, names }) => (
+        <li key={text} class="view">
+          <SafeText text={text} limit={120} />
+          <button
+            type="button"
+            class="link"
+            aria-label={`Remove the filter ${text.slice(0, 120)}`}
+            onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, null])), { isStep: true })}
+          >
+            ×
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -7,7 +7,7 @@ import { FormEnd, useForm } from '../../ui/form.js';
 import { FailureNotice, Loading, Notice, OfferFailure } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { ContractFields, LimitFields } from './contract-fields.js';
-import { RightsFields, TaskFields } from './run-fields.js';
+import { RightsFields, SandboxFields, TaskFields } from './run-fields.js';
 import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, mergeKept, RUN_PLACES } from './run-form.js';
 import type { KeptSpec, RunForm } from './run-form.js';
 
@@ -81,6 +81,7 @@ function RunFields({
           canAsk={engine?.can_ask !== false}
         />
       )}
+      <SandboxFields {...part} mayBypass={permissions.includes('bypass')} />
       <ContractFields {...part} />
       <LimitFields {...part} allowedEnv={env} />
       <FormEnd
@@ -97,5 +98,12 @@ function RunFields({
   );
 }
 
-const NO_OFFER = { engines: [], commands: [], roots: [], permissions: [], env: [] };
+const NO_OFFER: Pick<Offer, 'engines' | 'commands' | 'roots' | 'permissions' | 'env'> = {
+  engines: [],
+  commands: [],
+  roots: [],
+  permissions: [],
+  env: [],
+};
+type Offer = Awaited<ReturnType<typeof client.listEngines>>;
 const NOTHING_KEPT: KeptSpec = { limits: {} };

@@ -1,33 +1,51 @@
 import { expect, test } from 'vitest';
 import { ClientError } from '../../../src/client/index.js';
 import type { Client } from '../../../src/client/index.js';
-import type { FcmpEvent } from '../../../src/events/index.js';
-import { fcmpEvent } from './events.fixture.js';
-import { createFollower, joinStates, measureWeight, takeEvents } from './follow-protocol.js';
+import { fcmpEvent, raspEvent } from './events.fixture.js';
+import { createFollower, takeEvents } from './follow-events.js';
+import type { RunEvent, StreamShare } from './share-stream.js';
+
+const fcmp = (seq: number): RunEvent => fcmpEvent('raw.stdout', { text: 'x' }, { seq });
+const rasp = (seq: number): RunEvent => raspEvent({ seq });
+
+/** No other tab shows the run. */
+const ALONE: StreamShare = {
+  tryLead: async () => () => undefined,
+  waitToLead: async () => null,
+  publish: () => undefined,
+  listen: () => () => undefined,
+};
 
 /** Where each connection begins and what comes on it; one that has no end stays open until it is stopped. */
 function serve(
   connections: readonly { readonly seqs: readonly number[]; readonly then: 'end' | 'open' | 'lost' | 'refused' }[],
-  { slots = [], pages = [] }: { slots?: ('taken' | 'free')[]; pages?: readonly (readonly number[])[] } = {},
+  {
+    slots = [],
+    pages = [],
+    share = ALONE,
+  }: { slots?: ('taken' | 'free')[]; pages?: readonly (readonly number[])[]; share?: StreamShare } = {},
 ) {
   const released: string[] = [];
   const asked: (string | undefined)[] = [];
   const answers = [...pages];
   const readHistory: Client['readHistory'] = async ({ query }) => {
+    if (query?.protocol === 'rasp') return { events: [], next_from: null };
     asked.push(query?.from);
-    const seqs = answers.shift() ?? [];
-    return { events: seqs.map((seq) => fcmpEvent('raw.stdout', { text: 'x' }, { seq })), next_from: null };
+    return { events: (answers.shift() ?? []).map(fcmp), next_from: null };
   };
   const getRun = (async () => ({ state: answers.length <= 1 ? 'ended' : 'running' })) as unknown as Client['getRun'];
   const begun: (string | undefined)[] = [];
-  const taken: number[] = [];
+  const taken: string[] = [];
   const pauses: string[] = [];
   const left = [...connections];
   const followRun = async function* ({ after, signal, onConnection }: Parameters<Client['followRun']>[0]) {
     begun.push(after);
     const { seqs = [], then = 'end' } = left.shift() ?? {};
     onConnection?.('open');
-    for (const seq of seqs) yield fcmpEvent('raw.stdout', { text: 'x' }, { seq });
+    for (const seq of seqs) {
+      yield fcmp(seq);
+      yield rasp(seq);
+    }
     if (then === 'lost') throw new ClientError('STREAM_LOST', 'gone');
     if (then === 'refused') throw new ClientError('RUN_NOT_FOUND', 'gone');
     if (then === 'open') {
@@ -39,14 +57,17 @@ function serve(
   const follower = createFollower({
     client: { followRun, readHistory, getRun },
     id: 'run',
-    protocol: 'fcmp',
-    take: ({ seq }) => void taken.push(seq),
-    getPosition: ({ seq }: FcmpEvent) => String(seq),
-    getNext: ({ seq }: FcmpEvent) => String(seq + 1),
+    take: (event) => void taken.push('attempt_number' in event ? `r${event.seq}` : `f${event.seq}`),
+    share,
     takeSlot: async () => (slots.shift() === 'taken' ? null : () => void released.push('')),
     onGap: () => undefined,
-    async pause() {
+    async pause(_, stop) {
       pauses.push(follower.state.value.state);
+      if (share !== ALONE) {
+        await new Promise((resolve) => {
+          stop.addEventListener('abort', resolve);
+        });
+      }
     },
   });
   return { follower, begun, taken, pauses, released, asked };
@@ -57,7 +78,7 @@ test('takes events to the end of the run, and then asks no more', async () => {
   await follower.follow(new AbortController().signal);
   await follower.follow(new AbortController().signal);
   expect(follower.state.value).toEqual({ state: 'ended' });
-  expect([taken, begun]).toEqual([[1, 2], [undefined]]);
+  expect([taken, begun]).toEqual([['f1', 'r1', 'f2', 'r2'], [undefined]]);
 });
 
 test('continues after a pause without losing or repeating an event', async () => {
@@ -67,7 +88,7 @@ test('continues after a pause without losing or repeating an event', async () =>
   ]);
   const control = new AbortController();
   const first = follower.follow(control.signal);
-  await expect.poll(() => taken.length).toBe(2);
+  await expect.poll(() => taken.length).toBe(4);
   expect(follower.state.value).toEqual({ state: 'live' });
   control.abort();
   follower.pause();
@@ -75,8 +96,8 @@ test('continues after a pause without losing or repeating an event', async () =>
   expect(follower.state.value).toEqual({ state: 'paused' });
   await follower.follow(new AbortController().signal);
   expect([taken, begun]).toEqual([
-    [1, 2, 3],
-    [undefined, '2'],
+    ['f1', 'r1', 'f2', 'r2', 'f3', 'r3'],
+    [undefined, '2,1:2'],
   ]);
 });
 
@@ -99,8 +120,8 @@ test('reconnects for as long as it is not stopped', async () => {
   await follower.follow(new AbortController().signal);
   expect(follower.state.value).toEqual({ state: 'ended' });
   expect([taken, begun]).toEqual([
-    [1, 2],
-    [undefined, '1', '1', '1'],
+    ['f1', 'r1', 'f2', 'r2'],
+    [undefined, '1,1:1', '1,1:1', '1,1:1'],
   ]);
   expect(pauses).toEqual(['reconnecting', 'reconnecting', 'reconnecting']);
 });
@@ -114,22 +135,7 @@ test('a refusal says why, and can be tried again', async () => {
   expect(follower.state.value).toEqual({ state: 'lost', failure: { code: 'RUN_NOT_FOUND', message: 'gone' } });
   await follower.follow(new AbortController().signal);
   expect(follower.state.value).toEqual({ state: 'ended' });
-  expect(begun).toEqual([undefined, '1']);
-});
-
-const weigh = (data: object): number => measureWeight({ data }) - measureWeight({ data: {} });
-
-test('an event weighs what it says', () => {
-  expect(weigh({ text: 'x'.repeat(1000) })).toBe(1000);
-  expect(weigh({ input: { command: 'x'.repeat(500) } })).toBe(508);
-});
-
-test('tool output counts at any depth', () => {
-  expect(weigh({ output: { content: [{ type: 'text', text: 'x'.repeat(1000) }] } })).toBeGreaterThanOrEqual(1000);
-  let deep: unknown = 'x'.repeat(1000);
-  for (let depth = 0; depth < 10_000; depth += 1) deep = [deep];
-  expect(weigh({ output: deep })).toBeGreaterThanOrEqual(1000);
-  expect(weigh({ output: Array.from({ length: 1000 }, () => []) })).toBeGreaterThanOrEqual(1000);
+  expect(begun).toEqual([undefined, '1,1:1']);
 });
 
 async function* count(to: number): AsyncGenerator<number> {
@@ -165,19 +171,12 @@ test('lets others have a turn while many events are there at once', async () => 
   // No machine takes a million in one slice.
   expect(await takeEvents(count(1_000_000), () => (hadTurn ? 'enough' : 'more'))).toBe('enough');
 });
-test('the worst of the streams is what counts', () => {
-  expect(joinStates([{ state: 'live' }, { state: 'reconnecting' }])).toEqual({ state: 'reconnecting' });
-  expect(joinStates([{ state: 'ended' }, { state: 'live' }])).toEqual({ state: 'live' });
-  expect(joinStates([{ state: 'ended' }, { state: 'ended' }])).toEqual({ state: 'ended' });
-  expect(joinStates([])).toEqual({ state: 'opening' });
-});
-
 test('without a place for a stream the history is read in short requests, to its end', async () => {
   const pages = [[1, 2], [3], [4]];
   const { follower, begun, taken, asked } = serve([], { slots: ['taken', 'taken', 'taken'], pages });
   await follower.follow(new AbortController().signal);
   expect(follower.state.value).toEqual({ state: 'ended' });
-  expect([taken, begun, asked]).toEqual([[1, 2, 3, 4], [], [undefined, '3', '4']]);
+  expect([taken, begun, asked]).toEqual([['f1', 'f2', 'f3', 'f4'], [], [undefined, '3', '4']]);
 });
 
 test('a place that becomes free is taken, and given back at the end', async () => {
@@ -186,5 +185,54 @@ test('a place that becomes free is taken, and given back at the end', async () =
     pages: [[1, 2], []],
   });
   await follower.follow(new AbortController().signal);
-  expect([taken, begun, released.length]).toEqual([[1, 2, 3], ['2'], 1]);
+  expect([taken, begun, released.length]).toEqual([['f1', 'f2', 'f3', 'r3'], ['2,0:0'], 1]);
+});
+
+/** Another tab has the stream: what it passes on, and when it leaves, is up to the test. */
+function shareWithAnother() {
+  const passing: { pass: (events: readonly RunEvent[]) => void } = { pass: () => undefined };
+  const leaving: { leave: () => void } = { leave: () => undefined };
+  const published: RunEvent[] = [];
+  const share: StreamShare = {
+    tryLead: async () => null,
+    waitToLead: async (stop) =>
+      new Promise((resolve) => {
+        leaving.leave = () => resolve(() => undefined);
+        stop.addEventListener('abort', () => resolve(null));
+      }),
+    publish: (event) => void published.push(event),
+    listen(onEvents) {
+      passing.pass = onEvents;
+      return () => undefined;
+    },
+  };
+  return { share, passing, leaving, published };
+}
+
+test('takes the events of the tab that has the stream, and becomes that tab when it leaves', async () => {
+  const { share, passing, leaving } = shareWithAnother();
+  const { follower, taken, begun } = serve([{ seqs: [5], then: 'end' }], { pages: [[1, 2], [], []], share });
+  const following = follower.follow(new AbortController().signal);
+  await expect.poll(() => taken).toEqual(['f1', 'f2']);
+  passing.pass([fcmp(2), fcmp(3), rasp(1)]);
+  passing.pass([fcmp(4), rasp(2)]);
+  await expect.poll(() => taken).toEqual(['f1', 'f2', 'f3', 'r1', 'f4', 'r2']);
+  expect(begun).toEqual([]);
+  leaving.leave();
+  await following;
+  expect(begun).toEqual(['4,1:2']);
+  expect(follower.state.value).toEqual({ state: 'ended' });
+});
+
+test('reads from the server what the tab with the stream did not pass on', async () => {
+  const { share, passing } = shareWithAnother();
+  const { follower, taken, asked } = serve([], { pages: [[1], [2, 3, 4], [], []], share });
+  const control = new AbortController();
+  const following = follower.follow(control.signal);
+  await expect.poll(() => taken).toEqual(['f1']);
+  passing.pass([fcmp(3), fcmp(4)]);
+  await expect.poll(() => taken).toEqual(['f1', 'f2', 'f3', 'f4']);
+  expect(asked).toEqual([undefined, '2']);
+  control.abort();
+  await following;
 });

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findViolations } from './check-accessibility.js';
+import { settle } from './settle.js';
+import { until } from './start-site.js';
+import type { Site } from './start-site.js';
+import { useConsole } from './use-console.js';
+
+const ISSUE = 'acme/shop#31';
+
+/** A repository with one commit, whose files the racers change. */
+async function makeRepository(site: Site): Promise<string> {
+  const folder = join(site.work, 'raced');
+  await mkdir(folder);
+  const git = (...args: readonly string[]): void => {
+    const identity = ['-c', 'user.name=test', '-c', 'user.email=test@example.org'];
+    execFileSync('git', ['-C', folder, ...identity, ...args], { stdio: 'ignore' });
+  };
+  git('init', '--initial-branch=main');
+  await writeFile(join(folder, 'list.ts'), 'export const sorted = false;\n');
+  git('add', '.');
+  git('commit', '-m', 'Begin');
+  return folder;
+}
+
+const house = useConsole(async (site) => {
+  const repository = await makeRepository(site);
+  await site.client.submitOrder({
+    body: {
+      issue_ref: ISSUE,
+      role: 'dev',
+      repo_dir: repository,
+      worker: 'scripted',
+      race: 2,
+      isolation: 'worktree',
+      // Results whose worker failed: neither wins, and a person chooses.
+      instructions: JSON.stringify({
+        result: {},
+        exit: 3,
+        makes: { 'list.ts': 'export const sorted = "<b>yes</b>";\n' },
+      }),
+    },
+  });
+  return until('the race needs a person', async () => {
+    const { items } = await site.client.listInbox({ query: { issue_ref: ISSUE } });
+    return items.length === 2 ? items : undefined;
+  });
+});
+
+describe('a race without a winner', () => {
+  it('is compared side by side: each run with its decision and its change', async () => {
+    const { page } = await house.open(`/inbox/${house.seeds[0]?.id ?? ''}`);
+    await settle(page);
+    await page.getByRole('link', { name: 'Compare the changes of its runs' }).click();
+    await page.waitForURL(`**/issues/${encodeURIComponent(ISSUE)}`);
+    const race = page.getByRole('region', { name: 'Changes of the race, side by side' });
+    const runs = race.locator('.race-run');
+    await expect.poll(async () => runs.count()).toBe(2);
+    for (const run of await runs.all()) {
+      await run.locator('.diff-line.added').waitFor();
+      expect(await run.innerText()).toMatch(/needs-human/);
+      expect(await run.locator('.diff-line.added').innerText()).toContain('export const sorted = "<b>yes</b>";');
+    }
+    const boxes = await Promise.all((await runs.all()).map(async (run) => run.boundingBox()));
+    expect(boxes[0]?.y).toBe(boxes[1]?.y);
+    expect(boxes[1]?.x ?? 0).toBeGreaterThan((boxes[0]?.x ?? 0) + (boxes[0]?.width ?? 0) - 1);
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('is decided by accepting one of its results, which wins', async () => {
+    const { page } = await house.open(`/issues/${encodeURIComponent(ISSUE)}`);
+    await settle(page);
+    await page.getByRole('link', { name: 'Review this result' }).first().click();
+    await page.waitForURL('**/inbox/*');
+    await page.getByRole('radio', { name: /^Accept/ }).check();
+    await page.getByLabel('Why').fill('It is the smaller one.');
+    await page.getByText('Exactly as it will be delivered.').waitFor();
+    await page.locator('form.decide button[type=submit]').click();
+    await page.getByRole('dialog').getByRole('button', { name: /^Yes/ }).click();
+    await page.getByLabel('Settled').waitFor();
+    await page.goto(new URL(`/issues/${encodeURIComponent(ISSUE)}`, page.url()).href);
+    const race = page.getByRole('region', { name: 'Changes of the race, side by side' });
+    await race.getByText('winner', { exact: true }).waitFor();
+    expect(await race.locator('.race-run').filter({ hasText: 'winner' }).count()).toBe(1);
+  });
+});
