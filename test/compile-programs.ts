@@ -5,7 +5,7 @@ import { PROJECT, runTool, type ToolRun } from '../scripts/run-tool.js';
 /** Without paths to the sources: `sluice` is the built package here, as it is for a user. */
 const TSCONFIG = {
   extends: '../../tsconfig.json',
-  compilerOptions: { paths: {}, noEmit: false },
+  compilerOptions: { paths: {}, noEmit: false, jsx: 'react-jsx', jsxImportSource: 'react' },
   include: ['.'],
 };
 
@@ -13,17 +13,17 @@ const TSCONFIG = {
 export interface CompiledPrograms {
   /** What the compiler said. */
   readonly compiled: ToolRun;
-  /** Where Node.js finds a program, by its name. */
+  /** Where Node.js finds a program, by its name without the extension. */
   readonly getFile: (name: string) => string;
   readonly remove: () => void;
 }
 
-/** Compiles programs (name → text) as somebody would who has installed the package. */
+/** Compiles programs (file name → text) as somebody would who has installed the package. */
 export async function compilePrograms(programs: ReadonlyMap<string, string>): Promise<CompiledPrograms> {
   // Inside the project, where the package is known by its own name and so are the others.
   const folder = mkdtempSync(join(PROJECT, 'dist', 'programs-'));
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
-  for (const [name, text] of programs) writeFileSync(join(folder, `${name}.ts`), text);
+  for (const [name, text] of programs) writeFileSync(join(folder, name), text);
   return {
     compiled: await runTool('tsc', ['-p', folder], PROJECT),
     getFile: (name) => join(folder, `${name}.js`),

@@ -18,7 +18,9 @@ let programs: CompiledPrograms;
 
 beforeAll(async () => {
   const texts = guides.flatMap(({ name, steps }) =>
-    steps.flatMap((step) => (step.kind === 'program' ? [[getName(name, step), step.text] as const] : [])),
+    steps.flatMap((step) =>
+      step.kind === 'program' ? [[`${getName(name, step)}.${step.isJsx ? 'tsx' : 'ts'}`, step.text] as const] : [],
+    ),
   );
   programs = await compilePrograms(new Map(texts));
 }, SLOW);
@@ -54,7 +56,7 @@ describe('a guide', () => {
       '# T\n\n```json a.json\n{}\n```\n\n```ts\nlet a;\n```\n\n```text\n1\n```\n\n```sh\nls\n```\n\n```console\nssh x\n```\n';
     expect(readGuide(page)).toEqual([
       { kind: 'file', line: 3, name: 'a.json', text: '{}\n' },
-      { kind: 'program', line: 7, text: 'let a;\n', prints: '1\n' },
+      { kind: 'program', line: 7, text: 'let a;\n', prints: '1\n', isJsx: false },
       { kind: 'commands', line: 15, text: 'ls\n', prints: undefined },
     ]);
   });

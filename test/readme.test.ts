@@ -18,7 +18,7 @@ describe('README.md', () => {
   it('shows an example that compiles and does what its comments say', async () => {
     const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
     const example = /^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
-    const { compiled, getFile, remove } = await compilePrograms(new Map([['example', example + PRINT]]));
+    const { compiled, getFile, remove } = await compilePrograms(new Map([['example.ts', example + PRINT]]));
     onTestFinished(remove);
 
     expect(compiled).toMatchObject({ exitCode: 0, stdout: '' });

@@ -1,7 +1,14 @@
 /** What a reader would do with a block of a guide. */
 export type GuideStep =
   | { readonly kind: 'file'; readonly line: number; readonly name: string; readonly text: string }
-  | { readonly kind: 'program'; readonly line: number; readonly text: string; readonly prints: string | undefined }
+  | {
+      readonly kind: 'program';
+      readonly line: number;
+      readonly text: string;
+      readonly prints: string | undefined;
+      /** With markup of React. */
+      readonly isJsx: boolean;
+    }
   | { readonly kind: 'commands'; readonly line: number; readonly text: string; readonly prints: string | undefined };
 
 interface Block {
@@ -15,7 +22,7 @@ interface Block {
 const SHOWN = new Set(['mermaid', 'console']);
 
 /**
- * The steps of a guide, in order. A `ts` block is a program, an `sh` block is typed in, a block with a file name behind
+ * The steps of a guide, in order. A `ts` or `tsx` block is a program, an `sh` block is typed in, a block with a file name behind
  * its language is that file, and a `text` block is what the block before it prints. A block of another kind is an error:
  * no one would notice that it is wrong.
  *
@@ -27,8 +34,9 @@ export function readGuide(page: string): GuideStep[] {
   for (const { line, language, name, text } of listBlocks(page)) {
     const last = steps.at(-1);
     if (name !== undefined) steps.push({ kind: 'file', line, name, text });
-    else if (language === 'ts') steps.push({ kind: 'program', line, text, prints: undefined });
-    else if (language === 'sh') steps.push({ kind: 'commands', line, text, prints: undefined });
+    else if (language === 'ts' || language === 'tsx') {
+      steps.push({ kind: 'program', line, text, prints: undefined, isJsx: language === 'tsx' });
+    } else if (language === 'sh') steps.push({ kind: 'commands', line, text, prints: undefined });
     else if (language === 'text' && last !== undefined && last.kind !== 'file' && last.prints === undefined) {
       steps.splice(-1, 1, { ...last, prints: text });
     } else if (!SHOWN.has(language)) throw new Error(`line ${line}: nothing can be done with a block of "${language}"`);
