@@ -1,7 +1,7 @@
 import { count, flag, name, object, oneOf } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 import { approvalRulesSchema, engineNameSchema, RUN_ENGINES, sandboxUse } from '../records/index.js';
-import type { RetentionSettings } from '../dispatch/index.js';
+import type { PackingSettings, RetentionSettings } from '../dispatch/index.js';
 import { CHECK_SCHEMA, WRAPPER_SCHEMA } from '../orders/index.js';
 import { agentSettingsSchema } from '../runs/index.js';
 import type { AgentSettings } from '../runs/index.js';
@@ -113,6 +113,9 @@ const retentionSchema = object(
   },
 );
 
+/** When the folders of ended runs are packed, one file each. */
+const packingSchema = object({}, { enabled: flag, after_s: { type: 'number', minimum: 0 } });
+
 /** The settings in `sluice.config.json` or `sluice.config.mjs`; all are optional. */
 export const configFileSchema = object(
   {},
@@ -148,6 +151,7 @@ export const configFileSchema = object(
     commands: names,
     server: serverSchema,
     retention: retentionSchema,
+    packing: packingSchema,
   },
 );
 
@@ -185,6 +189,17 @@ const DAY_MS = 86_400_000;
 export function readRetention({ retention = {} }: Pick<Config, 'retention'>): RetentionSettings {
   const { runs, delivered, results } = retention;
   return { runsMs: toMs(runs), deliveredMs: toMs(delivered), resultsMs: toMs(results) };
+}
+
+/**
+ * When run folders are packed.
+ *
+ * @example
+ * readPacking({ packing: { after_s: 0 } }) // { isOn: true, afterMs: 0 }
+ */
+export function readPacking({ packing = {} }: Pick<Config, 'packing'>): PackingSettings {
+  const { enabled: isOn = true, after_s: afterS } = packing;
+  return { isOn, afterMs: afterS === undefined ? undefined : afterS * 1000 };
 }
 
 function toMs(age: number | undefined): number | undefined {

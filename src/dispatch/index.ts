@@ -10,6 +10,7 @@ export { createWaker } from './waker.js';
 export { DEMO_WORKERS, demoWrappers, demoWrappersIn, createDemoRequest } from './demo/demo-workers.js';
 export { startUpkeep } from './start-upkeep.js';
 export { type Duty, runByOneProcess } from './run-by-one-process.js';
+export type { PackingSettings } from './packing/start-packing.js';
 export { startReaper } from './start-reaper.js';
 export { reconcile, type Reconciliation, type ReconcileOptions } from './reconcile.js';
 export { injectOrder, type Injection } from './order/inject-order.js';

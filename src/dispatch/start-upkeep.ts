@@ -2,6 +2,8 @@ import { setImmediate as giveWay } from 'node:timers/promises';
 import { silentLogger } from '../base/index.js';
 import type { Logger } from '../base/index.js';
 import type { Statistics, Store } from '../store/index.js';
+import { startPacking } from './packing/start-packing.js';
+import type { PackingSettings } from './packing/start-packing.js';
 import { startRetention } from './retention/start-retention.js';
 import type { RetentionSettings } from './retention/start-retention.js';
 import { runByOneProcess } from './run-by-one-process.js';
@@ -13,25 +15,28 @@ export interface UpkeepOptions {
   /** The folder of run folders on this machine. */
   readonly data: string;
   readonly settings: RetentionSettings;
+  /** When run folders are packed; a minute after the end by default. */
+  readonly packing?: PackingSettings;
   /** Further work that one process at a time does for all. */
   readonly duties?: readonly Duty[];
   readonly logger?: Logger;
 }
 
 /**
- * Starts what a server and a worker do beside their work: deleting old data, counting runs for statistics, and other duties.
+ * Starts what a server and a worker do beside their work: packing ended runs, deleting old data, counting runs for statistics, and other duties.
  *
  * @example
  * const upkeep = startUpkeep({ store, data, settings: { runsMs: 30 * 86_400_000 } })
  * await upkeep.stop()
  */
 export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
-  const { store, data, settings, duties = [], logger = silentLogger } = options;
+  const { store, data, settings, packing = {}, duties = [], logger = silentLogger } = options;
   const retention = startRetention({ store, data, settings, logger });
+  const packer = startPacking({ store, data, settings: packing, logger });
   const shared = runByOneProcess({ store, logger, duties: [createStatisticsDuty(store), ...duties] });
   return {
     async stop() {
-      await Promise.all([retention.stop(), shared.stop()]);
+      await Promise.all([retention.stop(), packer.stop(), shared.stop()]);
     },
   };
 }

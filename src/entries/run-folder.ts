@@ -6,6 +6,7 @@ export {
   type AttemptMeta,
   openRunFolder,
   type RunFolder,
+  type RunFile,
   translateRunFolder,
   type TranslateOptions,
   rewriteRunLogs,

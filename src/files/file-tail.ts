@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import type { OpenFile, ReadableFile } from './readable-file.js';
 import { openForReading } from './safe-file.js';
 
 /** Reads a file piece by piece, also while it grows or before it exists. */
@@ -16,8 +16,9 @@ export interface FileTail {
 const BLOCK = 256 * 1024;
 
 /** See {@link FileTail}. A file that does not exist is an empty one, for now. Reads from an offset if one is given. */
-export function openFileTail(path: string, from = 0): FileTail {
-  let handle: FileHandle | undefined;
+export function openFileTail(source: string | OpenFile, from = 0): FileTail {
+  const open: OpenFile = typeof source === 'string' ? async () => openForReading(source) : source;
+  let handle: ReadableFile | undefined;
   let position = from;
   let ahead = new Uint8Array(0);
 
@@ -30,7 +31,7 @@ export function openFileTail(path: string, from = 0): FileTail {
     },
     async take(max) {
       if (ahead.length === 0) {
-        handle ??= await openForReading(path);
+        handle ??= await open();
         if (handle === undefined) return undefined;
         // A new block each time: the caller may still use the last one.
         const block = new Uint8Array(BLOCK);

@@ -1,4 +1,5 @@
 import { openFileTail } from './file-tail.js';
+import type { OpenFile } from './readable-file.js';
 
 /** Reads a file line by line, also while it grows. A last line without its newline is not a line yet. */
 export interface LineTail {
@@ -21,8 +22,8 @@ export interface FileLine {
 const NEWLINE = 0x0a;
 
 /** See {@link LineTail}. Memory is bounded by `maxBytes`: of a longer line nothing is kept. Begins at `from`, a line's start. */
-export function openLineTail(path: string, maxBytes: number, from = 0): LineTail {
-  const file = openFileTail(path, from);
+export function openLineTail(source: string | OpenFile, maxBytes: number, from = 0): LineTail {
+  const file = openFileTail(source, from);
   let block: Uint8Array = new Uint8Array(0);
   let parts: Uint8Array[] = [];
   let length = 0;

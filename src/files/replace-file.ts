@@ -55,7 +55,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 }
 
 /** Makes a rename survive a loss of power, where the system can. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   // Windows cannot open a folder, and has nothing to sync there.
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');

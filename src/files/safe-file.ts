@@ -3,6 +3,8 @@ import { lstat, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { FileError, getErrorCode } from '../base/index.js';
+import { readSpan } from './readable-file.js';
+import type { OpenFile } from './readable-file.js';
 
 /*
  * A worker can write into its run folder, so a name there may be a link to somewhere else or a pipe that never ends.
@@ -102,26 +104,24 @@ export async function requireOwnFolder(path: string): Promise<void> {
   throw unsafeFolder(path);
 }
 
-/** Reads a whole small file as text; undefined if the file does not exist. */
-export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
-  const handle = await openForReading(path);
+/** Reads a whole small file as text; undefined if the file does not exist. `open` is for files that are not at the path itself. */
+export async function readSmallFile(
+  path: string,
+  maxBytes: number,
+  openFile: OpenFile = async () => openForReading(path),
+): Promise<string | undefined> {
+  const handle = await openFile();
   if (handle === undefined) return undefined;
   try {
     // Reads one byte more than allowed, because a file may grow after its size was checked.
-    const buffer = Buffer.alloc(Math.min((await handle.stat()).size, maxBytes) + 1);
-    let length = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
-      length += bytesRead;
-      if (bytesRead === 0 || length === buffer.length) break;
-    }
-    if (length > maxBytes) {
+    const bytes = await readSpan(handle, 0, Math.min((await handle.stat()).size, maxBytes) + 1);
+    if (bytes.length > maxBytes) {
       throw new FileError(
         'FILE_TOO_LARGE',
         `"${path}" is larger than ${maxBytes} bytes, the limit for this kind of file. Check what wrote it.`,
       );
     }
-    return buffer.toString('utf8', 0, length);
+    return bytes.toString('utf8');
   } finally {
     await handle.close();
   }

@@ -1,5 +1,6 @@
 import { getErrorMessage, isSluiceError } from '../base/index.js';
-import { openForReading } from '../files/index.js';
+import { readSpan } from '../files/index.js';
+import type { ReadableFile } from '../files/index.js';
 import type { FcmpEvent, LogPosition } from '../events/index.js';
 import { getPosition, LOG_START } from '../events/index.js';
 import type { InboxItem, OrderRecord, RunRecord } from '../records/index.js';
@@ -39,11 +40,11 @@ const PAGE = 500;
 
 /** Reads what a report shows from the run folder; a folder that is not here leaves what the store knows. */
 export async function gatherReport(
-  dir: string,
+  run: string | (() => Promise<RunFolder>),
   known: Pick<RunReport, 'id' | 'record' | 'order' | 'items'>,
 ): Promise<RunReport> {
   try {
-    const folder = await openRunFolder(dir);
+    const folder = typeof run === 'string' ? await openRunFolder(run) : await run();
     const numbers = (await folder.attempts()).slice(-ATTEMPTS);
     const attempts = await Promise.all(
       numbers.map(async (attempt) => ({ attempt, meta: await folder.meta(attempt).catch(() => ({})) })),
@@ -51,7 +52,7 @@ export async function gatherReport(
     const streams: ReportedStream[] = [];
     for (const attempt of numbers) {
       for (const stream of ['stdin', 'stdout', 'stderr', 'pty'] as const) {
-        const read = await readEnd(folder.attemptPath(stream, attempt));
+        const read = await readEnd(await folder.openAttempt(stream, attempt));
         if (read !== undefined) streams.push({ name: `${stream} of attempt ${attempt}`, ...read });
       }
     }
@@ -83,15 +84,13 @@ async function readEvents(folder: RunFolder): Promise<Pick<RunReport, 'events' |
   }
 }
 
-async function readEnd(path: string): Promise<Omit<ReportedStream, 'name'> | undefined> {
-  const handle = await openForReading(path);
+async function readEnd(handle: ReadableFile | undefined): Promise<Omit<ReportedStream, 'name'> | undefined> {
   if (handle === undefined) return undefined;
   try {
     const { size } = await handle.stat();
-    const bytes = Buffer.alloc(Math.min(size, STREAM_BYTES));
-    const leftOut = size - bytes.length;
-    const { bytesRead } = await handle.read(bytes, 0, bytes.length, leftOut);
-    return { text: new TextDecoder().decode(bytes.subarray(0, bytesRead)), leftOut };
+    const length = Math.min(size, STREAM_BYTES);
+    const leftOut = size - length;
+    return { text: new TextDecoder().decode(await readSpan(handle, leftOut, length)), leftOut };
   } finally {
     await handle.close();
   }

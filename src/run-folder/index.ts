@@ -2,7 +2,11 @@ export { RunFolderError, type RunFolderErrorCode } from './run-folder-error.js';
 export { type RunFolderWarning } from './run-folder-error.js';
 export { AUDIT_FOLDER, RUN_LOGS, attemptFileName, type AttemptFile } from './file-names.js';
 export type { AttemptMeta } from './attempt/attempt-meta.js';
-export { createRunFolder, openRunFolder, type RunFolder } from './open-run-folder.js';
+export { createRunFolder, openRunFolder, type RunFolder, type WritableRunFolder } from './open-run-folder.js';
+export { openRun, packedRunPath, runFolderPath, PACKED_FOLDER } from './run-place.js';
+export { copyRunFiles, withPlainFolder } from './copy-run-files.js';
+export type { RunFile } from './run-files.js';
+export { packRunFolder, removePackedRun, TEMPORARY_FOLDER } from './packed/pack-run-folder.js';
 export {
   openAttemptCapture,
   writeAttemptMeta,
@@ -22,7 +26,6 @@ export {
   type ReplayOptions,
   type ReplayResult,
 } from './replay-run-folder.js';
-export { runFolderPath } from './open-run-folder.js';
 export { readLastAttempt } from './read-last-attempt.js';
 export { openEventPages, type EventPages } from './logs/event-pages.js';
 export { isArtifactPath, readFsDiff } from './attempt/read-fs-diff.js';

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunFolderWarning } from './run-folder-error.js';
 import { makeRunFolder } from './fixtures/make-run-folder.js';
-import { createRunFolder, openRunFolder } from './open-run-folder.js';
+import { createRunFolder, openRunFolder, openWritableRunFolder } from './open-run-folder.js';
 
 describe('openRunFolder', () => {
   test('finds the files in .audit, or in the folder itself', async () => {
@@ -11,7 +11,7 @@ describe('openRunFolder', () => {
     const inner = await makeRunFolder({ 'stderr.2.log': '', 'meta.1.json': '{}', 'notes.txt': '' });
     expect(await (await openRunFolder(outer)).attempts()).toEqual([1]);
     expect(await (await openRunFolder(inner)).attempts()).toEqual([1, 2]);
-    expect((await openRunFolder(inner)).logPath('diagnostics')).toBe(
+    expect((await openWritableRunFolder(inner)).logPath('diagnostics')).toBe(
       join(await realpath(inner), 'parser_diagnostics.jsonl'),
     );
   });
@@ -29,7 +29,7 @@ describe('openRunFolder', () => {
   test('is created for a new run, with a new .audit folder', async () => {
     const dir = join(await makeRunFolder({}), 'runs', 'r-1');
     const folder = await createRunFolder(dir);
-    expect(folder.auditFolder).toBe(join(await realpath(dir), '.audit'));
+    expect(folder.place).toBe(join(await realpath(dir), '.audit'));
     expect(await folder.attempts()).toEqual([]);
   });
 
@@ -44,10 +44,11 @@ describe('openRunFolder', () => {
     expect(await (await openRunFolder(dir)).attempts()).toEqual([1, 9, 10]);
   });
 
-  test('a folder that is not there, or a file, is a typed error', async () => {
+  test('a folder that is not there, or a file that is no packed run, is a typed error', async () => {
     const dir = await makeRunFolder({ file: '' });
     await expect(openRunFolder(join(dir, 'none'))).rejects.toMatchObject({ code: 'RUN_FOLDER_NOT_FOUND' });
-    await expect(openRunFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'RUN_FOLDER_NOT_FOUND' });
+    await expect(openRunFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'PACKED_RUN_DAMAGED' });
+    await expect(openWritableRunFolder(join(dir, 'file'))).rejects.toMatchObject({ code: 'RUN_PACKED' });
   });
 
   test('an .audit that links elsewhere is not followed', async () => {

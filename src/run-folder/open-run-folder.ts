@@ -1,50 +1,135 @@
 import { lstat, opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { makeFolder, parseJson, readSmallFile, requireOwnFolder } from '../files/index.js';
-import { SluiceError } from '../base/index.js';
+import { makeFolder, openForReading, parseJson, readSmallFile, requireOwnFolder } from '../files/index.js';
+import type { ReadableFile } from '../files/index.js';
 import { readAttemptMeta } from './attempt/attempt-meta.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 import { RunFolderError } from './run-folder-error.js';
 import type { RunFolderWarning } from './run-folder-error.js';
 import { AUDIT_FOLDER, attemptFileName, parseAttempt, RUN_LOGS } from './file-names.js';
 import type { AttemptFile, RunLog } from './file-names.js';
+import { openPackedFiles } from './packed/open-packed-files.js';
+import { walkRunFolder } from './run-files.js';
+import type { RunFile } from './run-files.js';
 
-/** An existing run folder, and where its files are. */
+/** The files of a run, in a folder or in a packed file. */
 export interface RunFolder {
-  /** The folder that holds the files: `.audit` in the run folder, or the folder itself. */
-  readonly auditFolder: string;
+  /** Where the files are, for messages: `.audit` in the run folder, the folder itself, or the packed file. */
+  readonly place: string;
+  /** The run folder; undefined for a packed run. */
+  readonly dir?: string;
   /** The run's name where no meta names one: the name of the folder. */
   readonly name: string;
-  attemptPath(file: AttemptFile, attempt: number): string;
-  logPath(log: RunLog): string;
+  /** Opens a file of an attempt; undefined if it does not exist. */
+  openAttempt(file: AttemptFile, attempt: number): Promise<ReadableFile | undefined>;
+  openLog(log: RunLog): Promise<ReadableFile | undefined>;
+  /** Opens a file of the worker at the top of the run folder, such as its result. */
+  openWorkFile(name: string): Promise<ReadableFile | undefined>;
+  /** All regular files. */
+  files(): AsyncIterable<RunFile>;
   /** The attempts that left output or a meta, from the first. */
   attempts(): Promise<number[]>;
   /** The meta of an attempt, without invalid fields; empty if it is missing. */
   meta(attempt: number, warn?: (warning: RunFolderWarning) => void): Promise<AttemptMeta>;
 }
 
+/** A run folder that can be written to. */
+export interface WritableRunFolder extends RunFolder {
+  attemptPath(file: AttemptFile, attempt: number): string;
+  logPath(log: RunLog): string;
+}
+
 /** A meta lists prompts and requests; a larger file is not a meta. */
 const META_BYTES = 16 * 1024 * 1024;
 
 /**
- * Finds the files of a run: in `.audit` of the folder, or in the folder itself.
+ * Finds the files of a run: in `.audit` of the folder, in the folder itself, or in a packed file.
  *
  * @example
  * const folder = await openRunFolder('runs/01J…')
  * await folder.attempts() // [1, 2]
  */
-export async function openRunFolder(dir: string): Promise<RunFolder> {
-  const root = await findFolder(dir);
+export async function openRunFolder(path: string): Promise<RunFolder> {
+  const root = await findRealPath(path);
+  if ((await stat(root)).isDirectory()) return openPlainFolder(root);
+  return readPackedRun(async () => openForReading(root), root);
+}
+
+/** The same for a run that is written to, which is never a packed one. */
+export async function openWritableRunFolder(dir: string): Promise<WritableRunFolder> {
+  const root = await findRealPath(dir);
+  if ((await stat(root)).isDirectory()) return openPlainFolder(root);
+  const message = `"${dir}" is a packed run, which is never changed. Copy it to a folder with sluice export.`;
+  throw new RunFolderError('RUN_PACKED', message);
+}
+
+/**
+ * Makes the folder of a new run, with an empty `.audit`, and opens it.
+ *
+ * @example
+ * const folder = await createRunFolder('/srv/sluice/runs/01JC…')
+ */
+export async function createRunFolder(dir: string): Promise<WritableRunFolder> {
+  await makeFolder(join(dir, AUDIT_FOLDER));
+  return openWritableRunFolder(dir);
+}
+
+async function openPlainFolder(root: string): Promise<WritableRunFolder> {
   const auditFolder = await findAuditFolder(root);
-  return {
-    auditFolder,
+  const attemptPath: WritableRunFolder['attemptPath'] = (file, attempt) =>
+    join(auditFolder, attemptFileName(file, attempt));
+  const files: NamedFiles = {
+    place: auditFolder,
+    dir: root,
     name: basename(root) === AUDIT_FOLDER ? basename(dirname(root)) : basename(root),
-    attemptPath: (file, attempt) => join(auditFolder, attemptFileName(file, attempt)),
-    logPath: (log) => join(auditFolder, RUN_LOGS[log]),
+    open: async (name) => openForReading(join(auditFolder, name)),
+    openWorkFile: async (name) => openForReading(join(root, name)),
+    files: () => walkRunFolder(root),
     attempts: async () => listAttempts(auditFolder),
+  };
+  return { ...asRunFolder(files), attemptPath, logPath: (log) => join(auditFolder, RUN_LOGS[log]) };
+}
+
+/**
+ * Reads a run from a packed file, wherever that is: each file of it is read from where `open` leads to.
+ *
+ * @example
+ * const folder = await readPackedRun(async () => openForReading(path), path)
+ */
+export async function readPackedRun(open: () => Promise<ReadableFile | undefined>, place: string): Promise<RunFolder> {
+  const { root, files } = await openPackedFiles(open, place);
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const attemptsIn = (folder: string): number[] =>
+    sortAttempts(files.flatMap(({ path }) => (path.startsWith(folder) ? [path.slice(folder.length)] : [])));
+  const inside = `${AUDIT_FOLDER}/`;
+  const isElsewhere = attemptsIn(inside).length === 0 && attemptsIn('').length > 0;
+  const audit = isElsewhere ? '' : inside;
+  return asRunFolder({
+    place,
+    name: root ?? basename(place).replace(/\.zip$/u, ''),
+    open: async (name) => byPath.get(`${audit}${name}`)?.open(),
+    openWorkFile: async (name) => byPath.get(name)?.open(),
+    files: async function* list() {
+      yield* files;
+    },
+    attempts: async () => attemptsIn(audit),
+  });
+}
+
+/** What differs between a folder and a packed file. */
+interface NamedFiles extends Pick<RunFolder, 'place' | 'dir' | 'name' | 'openWorkFile' | 'files' | 'attempts'> {
+  open(name: string): Promise<ReadableFile | undefined>;
+}
+
+function asRunFolder({ open, ...named }: NamedFiles): RunFolder {
+  return {
+    ...named,
+    openAttempt: async (file, attempt) => open(attemptFileName(file, attempt)),
+    openLog: async (log) => open(RUN_LOGS[log]),
     meta: async (attempt, warn) => {
-      const path = join(auditFolder, attemptFileName('meta', attempt));
-      const text = await readSmallFile(path, META_BYTES);
+      const name = attemptFileName('meta', attempt);
+      const path = join(named.place, name);
+      const text = await readSmallFile(path, META_BYTES, async () => open(name));
       if (text === undefined) return {};
       const { meta, ignored } = readAttemptMeta(parseJson(text));
       if (ignored.length > 0) {
@@ -59,27 +144,13 @@ export async function openRunFolder(dir: string): Promise<RunFolder> {
   };
 }
 
-/**
- * Makes the folder of a new run, with an empty `.audit`, and opens it.
- *
- * @example
- * const folder = await createRunFolder('/srv/sluice/runs/01JC…')
- */
-export async function createRunFolder(dir: string): Promise<RunFolder> {
-  await makeFolder(join(dir, AUDIT_FOLDER));
-  return openRunFolder(dir);
-}
-
-async function findFolder(dir: string): Promise<string> {
+async function findRealPath(path: string): Promise<string> {
   try {
-    const root = await realpath(dir);
-    if ((await stat(root)).isDirectory()) return root;
+    return await realpath(path);
   } catch (error) {
-    throw new RunFolderError('RUN_FOLDER_NOT_FOUND', `Cannot find the folder "${dir}". Give the folder of a run.`, {
-      cause: error,
-    });
+    const message = `Cannot find "${path}". Give the folder of a run, or a packed run.`;
+    throw new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause: error });
   }
-  throw new RunFolderError('RUN_FOLDER_NOT_FOUND', `"${dir}" is not a folder. Give the folder of a run.`);
 }
 
 async function findAuditFolder(root: string): Promise<string> {
@@ -92,22 +163,12 @@ async function findAuditFolder(root: string): Promise<string> {
 }
 
 async function listAttempts(auditFolder: string): Promise<number[]> {
-  const attempts = new Set<number>();
-  for await (const entry of await opendir(auditFolder)) {
-    const attempt = parseAttempt(entry.name);
-    if (attempt !== undefined) attempts.add(attempt);
-  }
-  return [...attempts].toSorted((a, b) => a - b);
+  const names: string[] = [];
+  for await (const entry of await opendir(auditFolder))
+    if (parseAttempt(entry.name) !== undefined) names.push(entry.name);
+  return sortAttempts(names);
 }
 
-/** A plain folder name: no separators, no `..`. */
-const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-
-/** The path of a run's folder; throws `INVALID_RUN_ID` for an invalid id. */
-export function runFolderPath(data: string, runId: string): string {
-  if (!RUN_ID.test(runId)) {
-    const message = `Invalid run id ${JSON.stringify(runId.slice(0, 128))}. Use letters, digits, dots, underscores and dashes.`;
-    throw new SluiceError('INVALID_RUN_ID', message);
-  }
-  return join(data, 'runs', runId);
+function sortAttempts(names: readonly string[]): number[] {
+  return [...new Set(names.flatMap((name) => parseAttempt(name) ?? []))].toSorted((a, b) => a - b);
 }

@@ -1,5 +1,6 @@
 import type { AttemptMeta } from './attempt/attempt-meta.js';
-import { openForReading } from '../files/index.js';
+import { readSpan } from '../files/index.js';
+import type { OpenFile } from '../files/index.js';
 import { openRunFolder } from './open-run-folder.js';
 
 /** What the last attempt of a run left in its folder. The worker could write there: it shows, it does not prove. */
@@ -32,7 +33,8 @@ export async function readLastAttempt(dir: string, maxBytes: number): Promise<At
     const folder = await openRunFolder(dir);
     const attempt = (await folder.attempts()).at(-1);
     if (attempt === undefined) return NOTHING;
-    const read = async (stream: 'stdout' | 'stderr' | 'pty') => readEnd(folder.attemptPath(stream, attempt), maxBytes);
+    const read = async (stream: 'stdout' | 'stderr' | 'pty') =>
+      readEnd(async () => folder.openAttempt(stream, attempt), maxBytes);
     const [stdout, stderr, pty] = await Promise.all([read('stdout'), read('stderr'), read('pty')]);
     const meta: AttemptMeta = await folder.meta(attempt).catch(() => ({}));
     return {
@@ -47,14 +49,13 @@ export async function readLastAttempt(dir: string, maxBytes: number): Promise<At
   }
 }
 
-async function readEnd(path: string, maxBytes: number): Promise<Uint8Array> {
-  const handle = await openForReading(path).catch(() => undefined);
+async function readEnd(open: OpenFile, maxBytes: number): Promise<Uint8Array> {
+  const handle = await open().catch(() => undefined);
   if (handle === undefined) return new Uint8Array();
   try {
     const { size } = await handle.stat();
-    const end = Buffer.alloc(Math.min(size, maxBytes));
-    const { bytesRead } = await handle.read(end, 0, end.length, Math.max(0, size - end.length));
-    return end.subarray(0, bytesRead);
+    const length = Math.min(size, maxBytes);
+    return await readSpan(handle, size - length, length);
   } finally {
     await handle.close();
   }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { listKeys } from '../base/index.js';
 import { FCMP_VERSION, RASP_VERSION, isRecord } from '../events/index.js';
-import { openForReading } from '../files/index.js';
+import { readChunks } from '../files/index.js';
+import type { OpenFile, ReadableFile } from '../files/index.js';
 import type { RunFolderWarning } from './run-folder-error.js';
 import type { StreamDigest } from './attempt/attempt-capture.js';
 import { RUN_LOGS, attemptFileName } from './file-names.js';
@@ -61,7 +63,7 @@ export interface LogDifference extends Difference {
 }
 
 /**
- * Rebuilds the events of a run folder from its bytes and compares them with the logs that are stored there, and the bytes
+ * Rebuilds the events of a run folder or a packed run from its bytes and compares them with the logs that are stored there, and the bytes
  * with what was captured, where that is known.
  *
  * @example
@@ -69,10 +71,10 @@ export interface LogDifference extends Difference {
  * if (result.status === 'different') console.log(result.difference.log, result.difference.row)
  */
 export async function replayRunFolder(
-  dir: string,
+  run: string | RunFolder,
   { captured, ...options }: ReplayOptions = {},
 ): Promise<ReplayResult> {
-  const folder = await openRunFolder(dir);
+  const folder = typeof run === 'string' ? await openRunFolder(run) : run;
   const altered = await findAltered(folder, captured ?? []);
   if (altered !== undefined) return { status: 'altered', altered };
   const stored = await openStoredLogs(folder, options.onWarning ?? (() => undefined));
@@ -108,29 +110,25 @@ export async function replayRunFolder(
 
 async function findAltered(folder: RunFolder, captured: readonly StreamDigest[]): Promise<AlteredStream | undefined> {
   for (const { attempt, stream, bytes, sha256 } of captured) {
-    const found = await digestFile(folder.attemptPath(stream, attempt));
+    const found = await digestFile(await folder.openAttempt(stream, attempt));
     if (found?.bytes === bytes && found.sha256 === sha256) continue;
     return { file: attemptFileName(stream, attempt), captured: { bytes, sha256 }, found };
   }
   return undefined;
 }
 
-const READ_BYTES = 256 * 1024;
-
-async function digestFile(path: string): Promise<AlteredStream['found']> {
-  const handle = await openForReading(path);
-  if (handle === undefined) return undefined;
+async function digestFile(file: ReadableFile | undefined): Promise<AlteredStream['found']> {
+  if (file === undefined) return undefined;
   try {
     const hash = createHash('sha256');
-    const buffer = Buffer.alloc(READ_BYTES);
-    for (let bytes = 0; ;) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, bytes);
-      if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
-      hash.update(buffer.subarray(0, bytesRead));
-      bytes += bytesRead;
+    let bytes = 0;
+    for await (const chunk of readChunks(file)) {
+      hash.update(chunk);
+      bytes += chunk.length;
     }
+    return { bytes, sha256: hash.digest('hex') };
   } finally {
-    await handle.close();
+    await file.close();
   }
 }
 
@@ -240,10 +238,12 @@ async function openStoredLogs(
 ): Promise<Map<RunLog, StoredLog>> {
   const stored = new Map<RunLog, StoredLog>();
   for (const log of listKeys(RUN_LOGS)) {
-    const handle = await openForReading(folder.logPath(log));
-    if (handle === undefined) continue;
-    await handle.close();
-    stored.set(log, { reader: readLogFile(folder.logPath(log), warn), ahead: [], rows: 0 });
+    const open: OpenFile = async () => folder.openLog(log);
+    const file = await open();
+    if (file === undefined) continue;
+    await file.close();
+    const reader = readLogFile(join(folder.place, RUN_LOGS[log]), warn, open);
+    stored.set(log, { reader, ahead: [], rows: 0 });
   }
   return stored;
 }

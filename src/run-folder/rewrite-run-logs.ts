@@ -6,12 +6,12 @@ import type { Replacement } from '../files/index.js';
 import { RunFolderError } from './run-folder-error.js';
 import { toDriftRow, toRows } from './logs/run-logs.js';
 import type { Row } from './logs/run-logs.js';
-import { openRunFolder } from './open-run-folder.js';
+import { openWritableRunFolder } from './open-run-folder.js';
 import { translateFolder } from './translate-run-folder.js';
 import type { TranslateOptions } from './translate-run-folder.js';
 import { RUN_LOGS } from './file-names.js';
 import type { RunLog } from './file-names.js';
-import type { RunFolder } from './open-run-folder.js';
+import type { WritableRunFolder } from './open-run-folder.js';
 
 /**
  * Translates a run folder and rewrites its logs, all attempts. The events are also returned; the logs change
@@ -24,11 +24,11 @@ export async function* rewriteRunLogs(
   dir: string,
   options: Omit<TranslateOptions, 'attempt' | 'follow'> = {},
 ): AsyncGenerator<Emitted> {
-  const folder = await openRunFolder(dir);
+  const folder = await openWritableRunFolder(dir);
   if ((await folder.attempts()).length === 0) {
     throw new RunFolderError(
       'RUN_FOLDER_EMPTY',
-      `Cannot write logs: "${folder.auditFolder}" contains no run. Give the folder of a run.`,
+      `Cannot write logs: "${folder.place}" contains no run. Give the folder of a run.`,
     );
   }
   const logs = await replaceRunLogs(folder);
@@ -60,7 +60,7 @@ interface RunLogsReplacement {
 const BATCH = 256 * 1024;
 
 /** Begins to rewrite the logs of a run; the old ones stay until `commit` puts the new in their place. */
-async function replaceRunLogs(folder: RunFolder): Promise<RunLogsReplacement> {
+async function replaceRunLogs(folder: WritableRunFolder): Promise<RunLogsReplacement> {
   const logs = new Map<RunLog, { readonly replacement: Replacement; values: object[]; lines: string }>();
   const discard = async (): Promise<void> => {
     for (const { replacement } of logs.values()) await replacement.discard();

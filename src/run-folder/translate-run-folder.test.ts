@@ -7,7 +7,7 @@ import type { FcmpEvent } from '../events/protocol/fcmp-event.js';
 import { openAttemptCapture, writeAttemptMeta } from './attempt/attempt-capture.js';
 import type { RunFolderWarning } from './run-folder-error.js';
 import { lines, makeRunFolder } from './fixtures/make-run-folder.js';
-import { openRunFolder } from './open-run-folder.js';
+import { openRunFolder, openWritableRunFolder } from './open-run-folder.js';
 import { translateRunFolder } from './translate-run-folder.js';
 import type { TranslateOptions } from './translate-run-folder.js';
 
@@ -108,7 +108,7 @@ describe('translateRunFolder', () => {
 
   test('what was captured live is repeated with the same times', async () => {
     const dir = await makeRunFolder({});
-    const folder = await openRunFolder(dir);
+    const folder = await openWritableRunFolder(dir);
     const start = Date.parse('2026-01-01T00:00:00.000Z');
     await writeAttemptMeta(folder, 1, {
       run_id: 'r-1',
@@ -151,7 +151,7 @@ describe('following', () => {
     await rm(join(dir, 'meta.2.json'));
     await rm(join(dir, 'stdout.2.log'));
     await rm(join(dir, 'stderr.2.log'));
-    const folder = await openRunFolder(dir);
+    const folder = await openWritableRunFolder(dir);
     const meta = await folder.meta(1);
     const { finished_at: _finished, exit_code: _code, ...running } = meta;
     await writeFile(join(dir, 'meta.1.json'), JSON.stringify(running));

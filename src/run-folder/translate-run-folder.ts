@@ -50,8 +50,11 @@ interface Handover {
  * @example
  * for await (const { protocol, event } of translateRunFolder('runs/01J…')) console.log(protocol, event.seq)
  */
-export async function* translateRunFolder(dir: string, options: TranslateOptions = {}): AsyncGenerator<Emitted> {
-  const folder = await openRunFolder(dir);
+export async function* translateRunFolder(
+  run: string | RunFolder,
+  options: TranslateOptions = {},
+): AsyncGenerator<Emitted> {
+  const folder = typeof run === 'string' ? await openRunFolder(run) : run;
   for await (const events of translateFolder(folder, options)) for (const emitted of events) yield emitted;
 }
 
@@ -170,11 +173,11 @@ function startTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFolder
 async function checkAttempt(folder: RunFolder, { attempt, follow }: TranslateOptions): Promise<void> {
   const attempts = await folder.attempts();
   if (attempts.length === 0 && follow === undefined) {
-    const message = `"${folder.auditFolder}" contains no run: neither stdout.N.log nor meta.N.json. Give the folder of a run that was started.`;
+    const message = `"${folder.place}" contains no run: neither stdout.N.log nor meta.N.json. Give the folder of a run that was started.`;
     throw new RunFolderError('RUN_FOLDER_EMPTY', message);
   }
   if (attempt !== undefined && follow === undefined && !attempts.includes(attempt)) {
-    const message = `${folder.auditFolder} has no attempt ${attempt}; ask for one of ${attempts.join(', ')}.`;
+    const message = `${folder.place} has no attempt ${attempt}; ask for one of ${attempts.join(', ')}.`;
     throw new RunFolderError('ATTEMPT_NOT_FOUND', message);
   }
 }

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { createRunFolder, openRunLogs, runFolderPath } from '../run-folder/index.js';
+import { createRunFolder, openRunLogs, packedRunPath, runFolderPath } from '../run-folder/index.js';
 import type { Emitted } from '../events/index.js';
 import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
 import { cacheResult, emitCachedResult, findCachedResult, restoreCachedFiles } from './cache/cached-result.js';
@@ -23,7 +23,7 @@ import { buildResult, failedResult } from './result/build-result.js';
 import { NO_CHANGES } from './result/merge-fs-diffs.js';
 import { RunFindings } from './result/run-findings.js';
 import type { RunReply, RunResult, RunSpec } from '../records/index.js';
-import { makeFolder } from '../files/index.js';
+import { isPresent, makeFolder } from '../files/index.js';
 import type { CheckedSpec } from './spec/check-run-spec.js';
 import { checkRunSpec } from './spec/check-run-spec.js';
 import { decideLimits } from './spec/run-limits.js';
@@ -160,8 +160,9 @@ async function runInFolder(
 ): Promise<RunResult> {
   await makeFolder(ports.data);
   const runDir = runFolderPath(await realpath(ports.data), id);
+  const isPacked = await isPresent(packedRunPath(ports.data, id));
   const folder = await createRunFolder(runDir);
-  if (recovery === null && (await folder.attempts()).length > 0) {
+  if (recovery === null && (isPacked || (await folder.attempts()).length > 0)) {
     throw new SluiceError('RUN_FOLDER_TAKEN', `"${runDir}" already contains a run. Use another run id.`);
   }
   const limits = decideLimits(spec.limits);

@@ -20,6 +20,11 @@ export interface Upkeep {
   forgetEvents(run: { readonly id: string; readonly limit: number; readonly now: number }): Promise<boolean>;
   /** Which of these runs had their events deleted. */
   findForgottenRuns(ids: readonly string[]): Promise<readonly string[]>;
+  /** Which of these runs ended before a moment, with their orders settled: nothing is written to their folders any more. */
+  findSettledRuns(wanted: {
+    readonly ids: readonly string[];
+    readonly endedBefore: number;
+  }): Promise<readonly string[]>;
   /** Deletes delivered messages that were written before a time, oldest first; returns how many. */
   forgetDelivered(wanted: { readonly before: number; readonly limit: number }): Promise<number>;
   /** Deletes results that were cached before a time, oldest first; returns how many. */

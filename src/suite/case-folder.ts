@@ -1,7 +1,8 @@
 import { mkdir, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { getErrorMessage } from '../base/index.js';
-import { isPresent, openForReading, openNew, readSmallFile, replaceFile } from '../files/index.js';
+import { isPresent, openForReading, openNew, readSmallFile, readSpan, replaceFile } from '../files/index.js';
+import type { OpenFile } from '../files/index.js';
 import type { StandardSchema } from '../json/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
 import { assessmentSchema, suiteCaseSchema } from './case-record.js';
@@ -82,17 +83,19 @@ export async function writeCase(suite: string, name: string, files: readonly Cas
 }
 
 /** The bytes of a regular file; undefined if it is missing. Links are not followed: a repository may hold any. */
-export async function readWholeFile(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
-  const handle = await openForReading(path);
+export async function readWholeFile(
+  path: string,
+  maxBytes: number,
+  openFile: OpenFile = async () => openForReading(path),
+): Promise<Uint8Array | undefined> {
+  const handle = await openFile();
   if (handle === undefined) return undefined;
   try {
     const { size } = await handle.stat();
     if (size > maxBytes) {
       throw new SuiteError('CASE_TOO_LARGE', `"${path}" is larger than ${maxBytes} bytes. Keep a smaller run.`);
     }
-    const bytes = Buffer.alloc(size);
-    const { bytesRead } = await handle.read(bytes, 0, size, 0);
-    return bytes.subarray(0, bytesRead);
+    return await readSpan(handle, 0, size);
   } finally {
     await handle.close();
   }

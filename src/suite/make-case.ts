@@ -5,8 +5,8 @@ import { getErrorCode, omitUndefined } from '../base/index.js';
 import { readWorkResult, RESULT_FILES, choosePolicy, findWrapper } from '../orders/index.js';
 import type { OrderStore, Wrappers } from '../orders/index.js';
 import type { OrderRecord, RunRecord } from '../records/index.js';
-import { openRunFolder } from '../run-folder/index.js';
-import type { AttemptFile } from '../run-folder/index.js';
+import { attemptFileName, withPlainFolder } from '../run-folder/index.js';
+import type { AttemptFile, RunFile, RunFolder } from '../run-folder/index.js';
 import type { Secrets, StoredContract } from '../runs/index.js';
 import { VERSION } from '../files/index.js';
 import { assessCase } from './assess-case.js';
@@ -36,15 +36,14 @@ interface CaseMaker {
 /** A run of the store. */
 export interface RunCaseOptions extends CaseMaker {
   readonly record: RunRecord;
-  /** The run folder. */
-  readonly folder: string;
+  readonly folder: RunFolder;
   readonly store: Pick<OrderStore, 'findOrder' | 'listExecutions' | 'listInbox'>;
   readonly wrappers: Wrappers;
 }
 
 /** Makes a case of a recorded run: its bytes, its contract, and what a person decided. */
 export async function makeRunCase(options: RunCaseOptions): Promise<MadeCase> {
-  const { record, store, folder } = options;
+  const { record, store } = options;
   if (record.state !== 'ended') {
     throw new SuiteError('RUN_NOT_ENDED', `Run ${record.id} has not ended. Add it when it has.`);
   }
@@ -64,8 +63,8 @@ export async function makeRunCase(options: RunCaseOptions): Promise<MadeCase> {
       },
       contract,
       files: [
-        ...(await readAttemptFiles(folder)),
-        ...(facts === undefined || facts.result_is_answer ? [] : await readResultFiles(folder, order)),
+        ...(await readAttemptFiles(options.folder)),
+        ...(facts === undefined || facts.result_is_answer ? [] : await readResultFiles(options.folder, order)),
       ],
     },
   );
@@ -73,9 +72,9 @@ export async function makeRunCase(options: RunCaseOptions): Promise<MadeCase> {
 
 /** Makes a case of a run folder that the store does not know, such as that of `sluice run`. */
 export async function makeFolderCase(
-  options: CaseMaker & { readonly folder: string; readonly contract: StoredContract | undefined },
+  options: CaseMaker & { readonly folder: RunFolder; readonly contract: StoredContract | undefined },
 ): Promise<MadeCase> {
-  const opened = await openRunFolder(options.folder);
+  const opened = options.folder;
   const last = (await opened.attempts()).at(-1);
   const meta = last === undefined ? {} : await opened.meta(last);
   if (options.contract === undefined && meta.verdict !== undefined && NEEDS_CONTRACT.has(meta.verdict)) {
@@ -86,7 +85,7 @@ export async function makeFolderCase(
     name: opened.name,
     about: { kind: 'run', run: opened.name, ...omitUndefined({ engine: meta.engine }) },
     contract: options.contract,
-    files: await readAttemptFiles(options.folder),
+    files: await readAttemptFiles(opened),
   });
 }
 
@@ -161,35 +160,40 @@ async function assessFiles(
 /** All an attempt left but the events read from it, which are made again. */
 const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stderr', 'pty', 'timing', 'fsDiff'];
 
-async function readAttemptFiles(dir: string): Promise<CaseFile[]> {
-  const folder = await openRunFolder(dir);
+async function readAttemptFiles(folder: RunFolder): Promise<CaseFile[]> {
   const files: CaseFile[] = [];
   let left = CASE_BYTES;
   for (const attempt of await folder.attempts()) {
     for (const kind of ATTEMPT_FILES) {
-      const path = folder.attemptPath(kind, attempt);
-      const bytes = await readWholeFile(path, left);
+      const name = attemptFileName(kind, attempt);
+      const bytes = await readWholeFile(name, left, async () => folder.openAttempt(kind, attempt));
       if (bytes === undefined || (bytes.length === 0 && kind !== 'stdout')) continue;
       left -= bytes.length;
-      files.push({ path: `${CASE_FILES.run}/${path.slice(folder.auditFolder.length + 1)}`, bytes });
+      files.push({ path: `${CASE_FILES.run}/${name}`, bytes });
     }
   }
   return files;
 }
 
 /** The result files that counted: one from before the run did not. */
-async function readResultFiles(folder: string, order: OrderRecord | undefined): Promise<CaseFile[]> {
+async function readResultFiles(folder: RunFolder, order: OrderRecord | undefined): Promise<CaseFile[]> {
   const startedAt = order?.started_at ?? null;
-  const reading = await readWorkResult({
-    dir: folder,
-    order: { repo_dir: folder },
-    findCommit: async () => Promise.resolve({}),
-    ...(startedAt === null ? {} : { startedAt }),
-  });
+  const wanted = {
+    wants: ({ path }: RunFile) => RESULT_FILES.some((name) => name === path),
+    maxBytes: RESULT_FILES.length * CASE_BYTES,
+  };
+  const reading = await withPlainFolder(folder, wanted, async (dir) =>
+    readWorkResult({
+      dir,
+      order: { repo_dir: dir },
+      findCommit: async () => Promise.resolve({}),
+      ...(startedAt === null ? {} : { startedAt }),
+    }),
+  );
   const files: CaseFile[] = [];
   for (const path of RESULT_FILES) {
     if (path !== reading.path) continue;
-    const bytes = await readWholeFile(join(folder, path), CASE_BYTES).catch(() => undefined);
+    const bytes = await readWholeFile(path, CASE_BYTES, async () => folder.openWorkFile(path)).catch(() => undefined);
     if (bytes !== undefined) files.push({ path, bytes });
   }
   return files;
@@ -208,7 +212,9 @@ async function gatherFacts(
   );
   const decided = order.decision;
   const { value, repair_level } = record.result ?? {};
-  const written = await readWholeFile(join(folder, 'work_result.json'), CASE_BYTES).catch(() => undefined);
+  const written = await readWholeFile('work_result.json', CASE_BYTES, async () =>
+    folder.openWorkFile('work_result.json'),
+  ).catch(() => undefined);
   const answered = value !== undefined && repair_level === 'none' ? formatJson(value) : undefined;
   return {
     issue_ref,

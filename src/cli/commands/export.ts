@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { SluiceError } from '../../base/index.js';
 import { isPresent, openNew, VERSION } from '../../files/index.js';
-import { runFolderPath } from '../../run-folder/index.js';
+import { openRun } from '../../run-folder/index.js';
 import type { CommandIo } from '../command-io.js';
 import { compileKnownSecrets } from '../known-secrets.js';
 import { loadCommandConfig } from '../load-command-config.js';
@@ -38,8 +38,9 @@ async function runExport(
   if (target === undefined) throw new MisuseError('Name the folder or the FILE.tar to create, or use --html.');
   const { exportRunFolder } = await import('../../server/index.js');
   const { data } = await loadCommandConfig(flags, io);
+  const folder = await openRun(data, run);
   const exported = await withProgress(io, { label: 'export', unit: 'bytes' }, async (set) =>
-    exportRunFolder(runFolderPath(data, run), target, set),
+    exportRunFolder({ folder, runId: run, target }, set),
   );
   await printJson(exported, io);
   return EXIT.success;
@@ -63,8 +64,7 @@ async function runHtmlExport(
     flags,
     io,
     async ({ store, config }) => {
-      const folder = runFolderPath(config.data, run);
-      const report = await gatherReport(folder, await findReported(store, run));
+      const report = await gatherReport(async () => openRun(config.data, run), await findReported(store, run));
       if (report.record === undefined && report.problem !== undefined) throw new MisuseError(report.problem);
       const secrets = await compileKnownSecrets(config);
       return renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });

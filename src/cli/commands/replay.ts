@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { isSluiceError } from '../../base/index.js';
 import type { RunResult } from '../../records/index.js';
-import { replayRunFolder } from '../../run-folder/index.js';
+import { PACKED_FOLDER, replayRunFolder } from '../../run-folder/index.js';
 import type { ReplayResult } from '../../run-folder/index.js';
 import type { EngineName } from '../../events/index.js';
 import type { CommandIo } from '../command-io.js';
@@ -24,7 +24,7 @@ interface ReplayFlags extends ContextFlags {
 export function addReplayCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('replay'))
     .description('rebuild the events of a run folder and compare them with its logs, and its bytes with the database')
-    .argument('<dir>', 'run folder, with its files in .audit or directly in it')
+    .argument('<dir>', 'run folder, with its files in .audit or directly in it, or a packed run')
     .addOption(engineOption())
     .addHelpText(
       'after',
@@ -70,11 +70,13 @@ async function findCaptured(dir: string, flags: ReplayFlags, io: CommandIo): Pro
   if (config === undefined || isMissing(config.database)) return undefined;
   const folder = await realpath(dir).catch(() => resolve(dir));
   const data = await realpath(config.data).catch(() => config.data);
-  if (dirname(folder) !== join(data, 'runs')) return undefined;
+  const run = basename(folder).replace(/\.zip$/u, '');
+  const isPacked = dirname(dirname(folder)) === join(data, PACKED_FOLDER);
+  if (dirname(folder) !== join(data, 'runs') && !isPacked) return undefined;
   const { openStore } = await import('../../store/index.js');
   const store = await openStore(config.database);
   try {
-    return (await store.findRun(basename(folder)))?.result?.captured;
+    return (await store.findRun(run))?.result?.captured;
   } finally {
     await store.close();
   }

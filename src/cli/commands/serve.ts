@@ -157,7 +157,7 @@ interface ServiceOptions {
 
 /** What runs beside the server: the worker, upkeep, and the demo. */
 async function startServices(context: CommandContext, { flags, metrics }: ServiceOptions) {
-  const [{ startWorker, startReaper, startUpkeep, showDemo }, { readRetention }] = await Promise.all([
+  const [{ startWorker, startReaper, startUpkeep, showDemo }, { readPacking, readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../config/index.js'),
   ]);
@@ -173,7 +173,7 @@ async function startServices(context: CommandContext, { flags, metrics }: Servic
       })
     : undefined;
   const reaper = flags.worker ? undefined : startReaper({ store, lead, data, logger, agents: config.agents ?? {} });
-  const upkeep = startUpkeep({ store, data, logger, settings: readRetention(config) });
+  const upkeep = startUpkeep({ store, data, logger, settings: readRetention(config), packing: readPacking(config) });
   let demo: ShownDemo | undefined;
   return {
     worker,

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
-import { openRunFolder, runFolderPath } from '../../run-folder/index.js';
+import { openRunFolder, openRun } from '../../run-folder/index.js';
 import type { CaseReport, MadeCase } from '../../suite/index.js';
 import type { CommandIo } from '../command-io.js';
 import { withContext, withContextOptions } from '../command-context.js';
@@ -142,13 +142,10 @@ async function makeCase(
     if ('tooLong' in input) throw new MisuseError(`The text is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`);
     return makeTextCase({ ...maker, text: input.text, name, contract: contract ?? {} });
   }
-  const isFolder = run.includes('/') || (await lstat(run).catch(() => undefined))?.isDirectory() === true;
+  const isFolder = run.includes('/') || (await lstat(run).catch(() => undefined)) !== undefined;
   const record = isFolder ? undefined : await store.findRun(run);
-  const folder = isFolder ? run : runFolderPath(config.data, run);
-  if (record === undefined) {
-    await openRunFolder(folder);
-    return makeFolderCase({ ...maker, folder, contract });
-  }
+  const folder = isFolder ? await openRunFolder(run) : await openRun(config.data, run);
+  if (record === undefined) return makeFolderCase({ ...maker, folder, contract });
   if (contract !== undefined) {
     throw new MisuseError('The database knows the contract of this run. Omit --schema and the parsing rules.');
   }

@@ -23,7 +23,7 @@ export function addTranslateCommand(program: Command, io: CommandIo, end: (code:
   program
     .command('translate')
     .description('print the events of a run folder as JSON lines')
-    .argument('<dir>', 'run folder, with its files in .audit or directly in it')
+    .argument('<dir>', 'run folder, with its files in .audit or directly in it, or a packed run')
     .addOption(engineOption())
     .addOption(new Option('--attempt <n>', 'only this attempt').argParser(parseAttempt))
     .addOption(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { createRunFolder } from '../../run-folder/open-run-folder.js';
+import { packRunFolder, packedRunPath } from '../../run-folder/index.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
@@ -58,6 +59,25 @@ describe('sluice export', () => {
     expect(translated).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('conversation.started') });
     const again = await sluice('export', '01RUN', target, '--data', data);
     expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('EXPORT_EXISTS') });
+  });
+
+  it('reads a packed run, as replay and translate do', async () => {
+    const data = await makeRun();
+    const written = await sluice('translate', join(data, 'runs', '01RUN'), '--write');
+    await packRunFolder(data, '01RUN');
+    const packed = packedRunPath(data, '01RUN');
+    expect(await sluice('translate', packed)).toMatchObject({ exitCode: 0, stdout: written.stdout });
+    expect(await sluice('translate', packed, '--write')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('RUN_PACKED'),
+    });
+    expect(await sluice('replay', packed, '--data', data)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('"same"'),
+    });
+    const target = join(data, 'copy', '01RUN');
+    expect(await sluice('export', '01RUN', target, '--data', data)).toMatchObject({ exitCode: 0 });
+    expect(await sluice('translate', target)).toMatchObject({ exitCode: 0, stdout: written.stdout });
   });
 
   it('creates a tar file on request', async () => {

@@ -49,7 +49,7 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
 }
 
 async function work(context: CommandContext, flags: WorkerFlags, interruption: Interruption): Promise<ExitCode> {
-  const [{ startWorker, startUpkeep }, { readRetention }] = await Promise.all([
+  const [{ startWorker, startUpkeep }, { readPacking, readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../config/index.js'),
   ]);
@@ -65,7 +65,13 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     }),
   });
   // Run folders are deleted on the machine that has them.
-  const upkeep = startUpkeep({ store, data: config.data, logger, settings: readRetention(config) });
+  const upkeep = startUpkeep({
+    store,
+    data: config.data,
+    logger,
+    settings: readRetention(config),
+    packing: readPacking(config),
+  });
   logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
   await untilInterrupted(interruption);
   logger.info('worker shutting down', { worker_id: worker.id, busy: worker.busy });

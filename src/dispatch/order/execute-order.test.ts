@@ -103,7 +103,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     await execute();
     const decision = (await order())?.decision;
     expect(decision?.reason).toMatch(/its process was ended by signal SIGTERM after [\d.]+ s\. The run .*0\.5 s/);
-    expect(decision?.next).toContain(`(runs/${submitted.run}/.audit in the data folder)`);
+    expect(decision?.next).toContain(`(sluice export ${submitted.run} DIR)`);
   });
 
   it('reports of a killed agent what the system says', async () => {

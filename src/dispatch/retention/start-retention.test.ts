@@ -2,6 +2,8 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
+import { isPresent } from '../../files/index.js';
+import { packRunFolder, packedRunPath } from '../../run-folder/index.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { sampleItem, NOW, sampleSettlement, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
 import { sampleFcmp, createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
@@ -73,6 +75,19 @@ describe('retention', () => {
     await addRun(store, data, 'old', NOW);
     await store.forgetEvents({ id: 'old', limit: 100, now: NOW });
     expect(await retention.sweep()).toMatchObject({ runs: 0, folders: 1 });
+  });
+
+  it('removes packed runs, also those that another machine has marked as forgotten', async () => {
+    const { data, store, retention } = await openRetention({ runsMs: 5 * DAY });
+    for (const id of ['old', 'marked', 'young']) {
+      await addRun(store, data, id, id === 'young' ? NOW + 8 * DAY : NOW);
+      await packRunFolder(data, id);
+    }
+    await store.forgetEvents({ id: 'marked', limit: 100, now: NOW });
+    expect(await retention.sweep()).toMatchObject({ runs: 1, folders: 2 });
+    expect(await retention.sweep()).toMatchObject({ runs: 0, folders: 0 });
+    const kept = await Promise.all(['old', 'marked', 'young'].map(async (id) => isPresent(packedRunPath(data, id))));
+    expect(kept).toEqual([false, false, true]);
   });
 
   it('keeps everything where no age is set', async () => {

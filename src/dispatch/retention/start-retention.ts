@@ -1,13 +1,15 @@
 import { setImmediate as giveWay } from 'node:timers/promises';
 import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
+import { removePackedRun } from '../../run-folder/index.js';
 import type { Upkeep } from '../../store/index.js';
 import { sweepFolders } from './sweep-folders.js';
+import { createPackedSweep } from './sweep-packed.js';
 
 /** What forgetting needs. */
 export interface RetentionOptions {
   readonly store: Upkeep;
-  /** The folder of run folders on this machine. */
+  /** The data folder of this machine. */
   readonly data: string;
   readonly settings: RetentionSettings;
   /** How often it looks; every minute by default. */
@@ -50,12 +52,19 @@ const ROWS = 1000;
 export function startRetention(options: RetentionOptions): Retention {
   const { store, data, settings, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
   const { runsMs, deliveredMs, resultsMs } = settings;
+  const packed = createPackedSweep(store, data);
+  let removed = 0;
+  const removeFiles = async (id: string): Promise<void> => {
+    if (await removePackedRun(data, id)) removed += 1;
+  };
 
   async function sweepOnce(): Promise<Forgotten> {
     const now = clock();
-    const runs =
-      runsMs === undefined ? 0 : await forgetRuns(store, { endedBefore: now - runsMs, now, runs: RUNS, steps: STEPS });
-    const folders = runsMs === undefined ? 0 : await sweepFolders(store, data, FOLDERS);
+    removed = 0;
+    const due = { endedBefore: now - (runsMs ?? 0), now, runs: RUNS, steps: STEPS };
+    const runs = runsMs === undefined ? 0 : await forgetRuns(store, due, removeFiles);
+    const left = async () => (await sweepFolders(store, data, FOLDERS)) + (await packed.sweep(FOLDERS));
+    const folders = runsMs === undefined ? 0 : removed + (await left());
     const delivered =
       deliveredMs === undefined ? 0 : await store.forgetDelivered({ before: now - deliveredMs, limit: ROWS });
     const results = resultsMs === undefined ? 0 : await store.forgetResults({ before: now - resultsMs, limit: ROWS });
@@ -107,6 +116,7 @@ const EVENTS_AT_ONCE = 1000;
 async function forgetRuns(
   store: Upkeep,
   { endedBefore, now, runs, steps }: { endedBefore: number; now: number; runs: number; steps: number },
+  removeFiles: (id: string) => Promise<void>,
 ): Promise<number> {
   let forgotten = 0;
   let left = steps;
@@ -116,7 +126,9 @@ async function forgetRuns(
       isDone = await store.forgetEvents({ id, limit: EVENTS_AT_ONCE, now });
       await giveWay();
     }
-    if (isDone) forgotten += 1;
+    if (!isDone) continue;
+    forgotten += 1;
+    await removeFiles(id);
   }
   return forgotten;
 }

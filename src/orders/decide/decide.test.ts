@@ -116,10 +116,10 @@ describe('row 4: the agent ended without a result', () => {
     });
   });
 
-  test('the next step names the folder of what it printed', () => {
-    const given = { reading: withoutResult(), exitCode: 1, printedIn: 'runs/01KA3RUN/.audit' };
+  test('the next step says how to get what it printed', () => {
+    const given = { reading: withoutResult(), exitCode: 1, run: '01KA3RUN' };
     expect(decideWith(given).next).toBe(
-      'Check its last output (runs/01KA3RUN/.audit in the data folder), then retry or enter the result by hand.',
+      'Check its last output (sluice export 01KA3RUN DIR), then retry or enter the result by hand.',
     );
   });
 });

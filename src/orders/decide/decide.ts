@@ -31,8 +31,8 @@ export interface DecisionCase {
   readonly durationMs?: number | null;
   /** What its run says went wrong, beyond exit code and signal: out of time, over a limit, refused by its model. */
   readonly runError?: string;
-  /** Where in the data folder lies what it printed. */
-  readonly printedIn?: string;
+  /** The run that has what it printed. */
+  readonly run?: string;
   /** Issues that had to come first and have not: the worker was not started. */
   readonly unresolved?: readonly string[];
   /** Why the worker could not be started. */
@@ -116,10 +116,10 @@ const ROWS: readonly Row[] = [
     );
   },
 
-  function diedWithoutResult({ reading, durationMs, runError, printedIn, ...end }) {
+  function diedWithoutResult({ reading, durationMs, runError, run, ...end }) {
     const endedWell = end.exitCode === 0 && end.signal === null;
     if (isFile(reading) || endedWell) return undefined;
-    const place = printedIn === undefined ? '' : ` (${printedIn} in the data folder)`;
+    const place = run === undefined ? '' : ` (sluice export ${run} DIR)`;
     return needsHuman(
       'output_unparseable',
       `${death(end, durationMs)}${runError === undefined ? '' : ` ${sentence(runError)}`}`,

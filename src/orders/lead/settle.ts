@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
 import type {
   Decision,
@@ -94,7 +94,6 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
   const { order } = record;
   const startedAt = wasStarted(end) ? (end.startedAt ?? record.started_at) : null;
   const durationMs = startedAt === null ? null : Math.max(0, now - Date.parse(startedAt));
-  const printedIn = `${relative(context.data, context.getRunFolder(record.run))}/.audit`;
   const evidence = collectEvidence(context, record, end, reading);
   const given = {
     order,
@@ -102,7 +101,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     exitCode,
     signal,
     durationMs,
-    printedIn,
+    run: record.run,
     evidence,
     ...readPolicy(context, order),
     ...whatElseIsKnown(end),

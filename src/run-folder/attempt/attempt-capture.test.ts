@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
-import { openRunFolder } from '../open-run-folder.js';
+import { openWritableRunFolder } from '../open-run-folder.js';
 import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from './attempt-capture.js';
 import { attemptChunks } from './attempt-chunks.js';
 import { readFsDiff } from './read-fs-diff.js';
 
 test('what was captured is read again with its order and times', async () => {
-  const folder = await openRunFolder(await makeRunFolder({}));
+  const folder = await openWritableRunFolder(await makeRunFolder({}));
   const capture = await openAttemptCapture(folder, 1);
   const sent = [
     ['stdout', 'a', 1],
@@ -26,11 +26,11 @@ test('what was captured is read again with its order and times', async () => {
     read.push([stream, Buffer.from(bytes).toString(), ms]);
   }
   expect(read).toEqual(sent);
-  expect(await readFile(join(folder.auditFolder, 'stdin.1.log'), 'utf8')).toBe('prompt');
+  expect(await readFile(join(folder.place, 'stdin.1.log'), 'utf8')).toBe('prompt');
 });
 
 test('what was sent in a conversation is read with its order, what was given at the start is not', async () => {
-  const folder = await openRunFolder(await makeRunFolder({}));
+  const folder = await openWritableRunFolder(await makeRunFolder({}));
   for (const attempt of [1, 2]) {
     const capture = await openAttemptCapture(folder, attempt);
     if (attempt === 1) await capture.writeInput(Buffer.from('prompt'));
@@ -49,7 +49,7 @@ test('what was sent in a conversation is read with its order, what was given at 
 });
 
 test('a capture that is opened again continues where the first one stopped', async () => {
-  const folder = await openRunFolder(await makeRunFolder({}));
+  const folder = await openWritableRunFolder(await makeRunFolder({}));
   for (const text of ['ab', 'cd']) {
     const capture = await openAttemptCapture(folder, 1);
     await capture.write([{ stream: 'stdout', bytes: Buffer.from(text), ms: 1 }]);
@@ -61,7 +61,7 @@ test('a capture that is opened again continues where the first one stopped', asy
 });
 
 test('meta and file differences are read as they were written', async () => {
-  const folder = await openRunFolder(await makeRunFolder({}));
+  const folder = await openWritableRunFolder(await makeRunFolder({}));
   const meta = { run_id: 'r', engine: 'codex', started_at: '2026-01-01T00:00:00.000Z', session_id: null } as const;
   await writeAttemptMeta(folder, 1, meta);
   expect(await folder.meta(1)).toEqual(meta);

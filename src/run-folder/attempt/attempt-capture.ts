@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { CapturedStream, FsDiff } from '../../events/index.js';
 import { openForAppending, replaceFile, requireOwnFolder } from '../../files/index.js';
-import type { RunFolder } from '../open-run-folder.js';
+import type { WritableRunFolder } from '../open-run-folder.js';
 import type { AttemptMeta } from './attempt-meta.js';
 
 /** Bytes of a stream and when they came, in milliseconds since the attempt began; of `stdin` what was sent, and when. */
@@ -41,7 +41,7 @@ export interface StreamDigest {
  * @example
  * const capture = await openAttemptCapture(folder, 1)
  */
-export async function openAttemptCapture(folder: RunFolder, attempt: number): Promise<AttemptCapture> {
+export async function openAttemptCapture(folder: WritableRunFolder, attempt: number): Promise<AttemptCapture> {
   const timing = await openForAppending(folder.attemptPath('timing', attempt));
   const files = new Map<CapturedStream, OpenLog>();
   let last: Promise<void> = Promise.resolve();
@@ -115,7 +115,7 @@ interface OpenLog {
  * @example
  * await writeAttemptMeta(folder, 1, { engine: 'codex', started_at: '2026-11-15T08:00:00.000Z' })
  */
-export async function writeAttemptMeta(folder: RunFolder, attempt: number, meta: AttemptMeta): Promise<void> {
+export async function writeAttemptMeta(folder: WritableRunFolder, attempt: number, meta: AttemptMeta): Promise<void> {
   await writeJson(folder.attemptPath('meta', attempt), meta);
 }
 
@@ -125,7 +125,7 @@ export async function writeAttemptMeta(folder: RunFolder, attempt: number, meta:
  * @example
  * await writeFsDiff(folder, 1, { created: ['out/a.md'], modified: [], deleted: [] })
  */
-export async function writeFsDiff(folder: RunFolder, attempt: number, diff: FsDiff): Promise<void> {
+export async function writeFsDiff(folder: WritableRunFolder, attempt: number, diff: FsDiff): Promise<void> {
   await writeJson(folder.attemptPath('fsDiff', attempt), diff);
 }
 

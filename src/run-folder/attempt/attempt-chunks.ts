@@ -40,12 +40,12 @@ export async function* attemptChunks(
   warn: (warning: ChunkWarning) => void,
   following?: Following,
 ): AsyncGenerator<Chunk> {
-  const timing = openLineTail(folder.attemptPath('timing', attempt), TIMING_LINE_BYTES);
+  const timing = openLineTail(async () => folder.openAttempt('timing', attempt), TIMING_LINE_BYTES);
   const tails = {
-    stdout: openFileTail(folder.attemptPath('stdout', attempt)),
-    stderr: openFileTail(folder.attemptPath('stderr', attempt)),
-    pty: openFileTail(folder.attemptPath('pty', attempt)),
-    stdin: openFileTail(folder.attemptPath('stdin', attempt)),
+    stdout: openFileTail(async () => folder.openAttempt('stdout', attempt)),
+    stderr: openFileTail(async () => folder.openAttempt('stderr', attempt)),
+    pty: openFileTail(async () => folder.openAttempt('pty', attempt)),
+    stdin: openFileTail(async () => folder.openAttempt('stdin', attempt)),
   };
   try {
     const known = new Set<CapturedStream>();

@@ -1,7 +1,8 @@
+import { join } from 'node:path';
 import { arrayField, isRecord } from '../../events/index.js';
 import type { FsDiff } from '../../events/index.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
-import { AUDIT_FOLDER } from '../file-names.js';
+import { AUDIT_FOLDER, attemptFileName } from '../file-names.js';
 import { parseJson, readSmallFile } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 
@@ -14,8 +15,8 @@ export async function readFsDiff(
   attempt: number,
   warn: (warning: RunFolderWarning) => void,
 ): Promise<FsDiff | undefined> {
-  const path = folder.attemptPath('fsDiff', attempt);
-  const text = await readSmallFile(path, FS_DIFF_BYTES);
+  const path = join(folder.place, attemptFileName('fsDiff', attempt));
+  const text = await readSmallFile(path, FS_DIFF_BYTES, async () => folder.openAttempt('fsDiff', attempt));
   if (text === undefined) return undefined;
   const value = parseJson(text);
   if (!isRecord(value)) {

@@ -1,7 +1,7 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
-import { openRunFolder } from '../open-run-folder.js';
+import { openWritableRunFolder } from '../open-run-folder.js';
 import { openEventPages } from './event-pages.js';
 import { LOG_START } from '../../events/log-position.js';
 
@@ -9,7 +9,7 @@ const fcmp = (seq: number, text = '') => `${JSON.stringify({ seq, data: { text }
 const numbers = (page: readonly { readonly event: { readonly seq: number } }[]) => page.map(({ event }) => event.seq);
 
 async function openLog(lines: string, log: 'fcmp' | 'rasp' = 'fcmp') {
-  const folder = await openRunFolder(await makeRunFolder({}));
+  const folder = await openWritableRunFolder(await makeRunFolder({}));
   const path = folder.logPath(log);
   await writeFile(path, lines);
   return { path, pages: openEventPages(folder, log) };
@@ -78,6 +78,6 @@ test('a page of large events is short', async () => {
 });
 
 test('a log that is not there has no events', async () => {
-  const folder = await openRunFolder(await makeRunFolder({}));
+  const folder = await openWritableRunFolder(await makeRunFolder({}));
   expect(await openEventPages(folder, 'rasp').read({ after: LOG_START, limit: 1 })).toEqual([]);
 });

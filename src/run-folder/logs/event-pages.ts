@@ -29,7 +29,6 @@ interface Place {
 
 /** Opens the log of a protocol. Places are remembered from page to page; a line that is no event is passed over. */
 export function openEventPages(folder: RunFolder, protocol: Emitted['protocol']): EventPages {
-  const path = folder.logPath(protocol);
   const places: Place[] = [];
 
   function placeBefore(after: LogPosition): Place | undefined {
@@ -52,7 +51,7 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
     const page: Emitted[] = [];
     let bytes = 0;
     const place = placeBefore(after);
-    const lines = openLineTail(path, ROW_BYTES, place?.offset ?? 0);
+    const lines = openLineTail(async () => folder.openLog(protocol), ROW_BYTES, place?.offset ?? 0);
     try {
       let line = await lines.next();
       if (place !== undefined && !standsAt(place, line)) {

@@ -1,6 +1,7 @@
 import { decodeLine } from '../../events/index.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
 import { openLineTail } from '../../files/index.js';
+import type { OpenFile } from '../../files/index.js';
 
 /** An object of a log: a line, or one of many in a line. */
 export interface LoggedRow {
@@ -14,7 +15,8 @@ export const ROW_BYTES = 256 * 1024 * 1024;
 
 /**
  * Reads a log of JSON objects, one a line or many in a series. A last line without its newline was torn by a crash or is still being
- * written: it is never returned. Another line that is not an object is skipped with a warning.
+ * written: it is never returned. Another line that is not an object is skipped with a warning. `source` is for a log that is not a
+ * file of that path.
  *
  * @example
  * for await (const row of readLogFile('run/.audit/fcmp.jsonl', console.warn)) console.log(row)
@@ -22,8 +24,9 @@ export const ROW_BYTES = 256 * 1024 * 1024;
 export async function* readLogFile(
   path: string,
   warn: (warning: RunFolderWarning) => void,
+  source: string | OpenFile = path,
 ): AsyncGenerator<LoggedRow, undefined> {
-  const lines = openLineTail(path, ROW_BYTES);
+  const lines = openLineTail(source, ROW_BYTES);
   try {
     for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
       const values = line.text === undefined ? undefined : decodeLine(line.text);

@@ -2,7 +2,7 @@ import { appendFile, cp } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
-import { openRunFolder } from '../open-run-folder.js';
+import { openWritableRunFolder } from '../open-run-folder.js';
 import { replayRunFolder } from '../replay-run-folder.js';
 import { translateRunFolder } from '../translate-run-folder.js';
 import { openRunLogs } from './run-logs.js';
@@ -12,7 +12,7 @@ const RECORDED = fileURLToPath(new URL('../fixtures/codex-resumed', import.meta.
 test('logs that grew event by event are what a replay rebuilds, also after a crash in between', async () => {
   const dir = await makeRunFolder({});
   await cp(RECORDED, dir, { recursive: true });
-  const folder = await openRunFolder(dir);
+  const folder = await openWritableRunFolder(dir);
   let logs = await openRunLogs(folder);
   for await (const emitted of translateRunFolder(dir, { onDrift: (summary) => void logs.appendDrift(summary) })) {
     await logs.append([emitted]);

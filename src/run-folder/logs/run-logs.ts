@@ -3,7 +3,7 @@ import type { DriftSummary, Emitted, EventPack } from '../../events/index.js';
 import { listKeys } from '../../base/index.js';
 import { RUN_LOGS } from '../file-names.js';
 import type { RunLog } from '../file-names.js';
-import type { RunFolder } from '../open-run-folder.js';
+import type { WritableRunFolder } from '../open-run-folder.js';
 import { openLogFile } from './log-file.js';
 import type { LogFile } from './log-file.js';
 
@@ -28,7 +28,7 @@ export interface RunLogs {
  * const logs = await openRunLogs(folder)
  * await logs.append(translator.push('stdout', bytes))
  */
-export async function openRunLogs(folder: RunFolder): Promise<RunLogs> {
+export async function openRunLogs(folder: WritableRunFolder): Promise<RunLogs> {
   const logs = new Map<RunLog, LogFile>();
   for (const log of listKeys(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log)));
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createTranslator, fcmpSchema, getPosition, LOG_START, raspSchema } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
-import { createRunFolder, openRunFolder } from '../open-run-folder.js';
+import { createRunFolder, openWritableRunFolder } from '../open-run-folder.js';
 import { replayRunFolder } from '../replay-run-folder.js';
 import { rewriteRunLogs } from '../rewrite-run-logs.js';
 import { openEventPages } from './event-pages.js';
@@ -16,7 +16,7 @@ const ajv = new Ajv2020({ strict: true, strictRequired: false });
 const isValid = { rasp: ajv.compile(raspSchema), fcmp: ajv.compile(fcmpSchema) };
 
 async function readAll(dir: string, protocol: Emitted['protocol'], limit: number): Promise<Emitted[]> {
-  const pages = openEventPages(await openRunFolder(dir), protocol);
+  const pages = openEventPages(await openWritableRunFolder(dir), protocol);
   const all: Emitted[] = [];
   let after: LogPosition = LOG_START;
   for (;;) {
@@ -39,7 +39,7 @@ describe('the logs of a flood of short lines', () => {
     for await (const emitted of rewriteRunLogs(dir, { engine: 'generic' })) events.push(emitted);
     expect(await replayRunFolder(dir, { engine: 'generic' })).toMatchObject({ status: 'same' });
     for (const protocol of ['rasp', 'fcmp'] as const) {
-      const folder = await openRunFolder(dir);
+      const folder = await openWritableRunFolder(dir);
       expect((await readFile(folder.logPath(protocol))).length).toBeLessThan(8 * LETTERS.length);
       const own = events.filter((emitted) => emitted.protocol === protocol);
       expect(own.length).toBeGreaterThan(6000);
@@ -52,7 +52,7 @@ describe('the logs of a flood of short lines', () => {
     const dir = await makeRunFolder({});
     const logs = await openRunLogs(await createRunFolder(dir));
     const translator = createTranslator({ engine: 'generic', runId: 'r1', attempt: 1, clock: () => 0 });
-    const pages = openEventPages(await openRunFolder(dir), 'fcmp');
+    const pages = openEventPages(await openWritableRunFolder(dir), 'fcmp');
     const seen: number[] = [];
     for (let turn = 0; turn < 5; turn += 1) {
       await logs.append([...translator.push('stdout', new TextEncoder().encode('x\n'.repeat(turn === 2 ? 1 : 300)))]);

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Emitted, FcmpEvent, FsDiff } from '../../events/index.js';
 import { isRasp } from '../../events/index.js';
 import { readFsDiff, rewriteRunLogs, writeAttemptMeta } from '../../run-folder/index.js';
-import type { RunFolder } from '../../run-folder/index.js';
+import type { WritableRunFolder } from '../../run-folder/index.js';
 import type { RunDrift } from '../../records/index.js';
 import type { EventFeed } from '../capture/event-feed.js';
 import type { PermissionQuestion } from '../conversation/approvals.js';
@@ -83,7 +83,7 @@ export function remainingWait(askedAt: number, waitS: number, now: number): numb
 /** An attempt that was cut off ends by what is known of it: it waits for an answer, or it was at work. */
 async function endLastAttempt(
   { ports }: Pick<RunContext, 'ports'>,
-  folder: RunFolder,
+  folder: WritableRunFolder,
   attempt: number,
   isWaiting: boolean,
 ): Promise<void> {
@@ -171,7 +171,7 @@ async function* readFcmp(log: EventLog, runId: string): AsyncGenerator<FcmpEvent
   }
 }
 
-async function countPrinted(folder: RunFolder, attempts: readonly number[]): Promise<number> {
+async function countPrinted(folder: WritableRunFolder, attempts: readonly number[]): Promise<number> {
   let bytes = 0;
   for (const attempt of attempts) {
     for (const stream of ['stdout', 'stderr', 'pty'] as const) {

@@ -1,4 +1,4 @@
-import type { RunFolder, StreamDigest } from '../../run-folder/index.js';
+import type { WritableRunFolder, StreamDigest } from '../../run-folder/index.js';
 import type { StandardSchema } from '../../json/index.js';
 import type { RunJournal } from '../capture/run-journal.js';
 import type { Launcher } from '../launchers/launcher.js';
@@ -27,7 +27,7 @@ export interface RunContext {
   /** Warnings that are no attempt's own, by code. */
   readonly warnings: Map<RunWarning['code'], RunWarning>;
   readonly journal: RunJournal;
-  readonly folder: RunFolder;
+  readonly folder: WritableRunFolder;
   /** Absolute and without links, as agents compare paths. */
   readonly runDir: string;
   readonly progress: RunProgress;

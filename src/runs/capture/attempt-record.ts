@@ -1,5 +1,11 @@
 import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from '../../run-folder/index.js';
-import type { AttemptCapture, AttemptMeta, CapturedChunk, RunFolder, StreamDigest } from '../../run-folder/index.js';
+import type {
+  AttemptCapture,
+  AttemptMeta,
+  CapturedChunk,
+  WritableRunFolder,
+  StreamDigest,
+} from '../../run-folder/index.js';
 import type { RunSandbox } from '../../records/index.js';
 import { createTranslator, isRasp } from '../../events/index.js';
 import type { AttemptEnd, Drained, DriftSummary, Emitted, Engine, FcmpEvent, Translator } from '../../events/index.js';
@@ -59,7 +65,7 @@ function* splitBytes(bytes: Uint8Array): Generator<Uint8Array> {
  */
 export class AttemptRecord {
   readonly #start: RecordedStart;
-  readonly #folder: RunFolder;
+  readonly #folder: WritableRunFolder;
   readonly #journal: RunJournal;
   readonly #clock: () => number;
   readonly #startedAt: number;
@@ -75,7 +81,7 @@ export class AttemptRecord {
   observer: PublicationObserver | null = null;
   #drained: Drained | null = null;
 
-  constructor(start: RecordedStart, folder: RunFolder, journal: RunJournal, clock: () => number) {
+  constructor(start: RecordedStart, folder: WritableRunFolder, journal: RunJournal, clock: () => number) {
     this.#start = start;
     this.#folder = folder;
     this.#journal = journal;

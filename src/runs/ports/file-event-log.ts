@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { createRunFolder, openEventPages, openRunFolder, openRunLogs, runFolderPath } from '../../run-folder/index.js';
+import { createRunFolder, openEventPages, openRun, openRunLogs, runFolderPath } from '../../run-folder/index.js';
 import type { EventPages } from '../../run-folder/index.js';
 import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
@@ -28,7 +28,7 @@ export function createFileEventLog(data: string): EventLog {
     const known = opened.get(key);
     if (known !== undefined) return known;
     try {
-      const pages = openEventPages(await openRunFolder(runFolderPath(data, runId)), protocol);
+      const pages = openEventPages(await openRun(data, runId), protocol);
       opened.set(key, pages);
       if (opened.size > 2 * MOST_RUNS) opened.delete(opened.keys().next().value ?? key);
       return pages;

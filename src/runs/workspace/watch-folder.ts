@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import type { FsDiff } from '../../events/index.js';
+import { PACKED_FOLDER } from '../../run-folder/index.js';
 import type { RunWarning } from '../../records/index.js';
 import { compareSnapshots, takeSnapshot } from './snapshot.js';
 
@@ -11,7 +12,7 @@ export interface FolderWatch {
 }
 
 /** Sluice's own folders in a data folder. */
-const OWN_FOLDERS = ['runs', 'cache', 'processes', 'locks'];
+const OWN_FOLDERS = ['runs', PACKED_FOLDER, 'cache', 'processes', 'locks'];
 
 /** Records what a working folder contains. The data folder may lie in it; what Sluice writes there is no artifact. */
 export async function watchFolder(workdir: string, data: string): Promise<FolderWatch> {

@@ -1,19 +1,18 @@
-import type { FileHandle } from 'node:fs/promises';
 import type { Context } from 'hono';
+import { readChunks } from '../../files/index.js';
+import type { ReadableFile } from '../../files/index.js';
 import { answerProblem } from '../http/answer.js';
 import { RequestError } from '../http/problem.js';
 import { streamBody } from '../export/stream-body.js';
 
 /** How a file is sent. Browsers never render it: an agent may have written it. */
 interface FileAnswer {
-  readonly handle: FileHandle;
+  readonly handle: ReadableFile;
   readonly type: 'application/octet-stream' | 'text/plain; charset=utf-8';
   /** The most bytes in one response; `x-total-bytes` has the total. */
   readonly most?: number;
   readonly requestId: string;
 }
-
-const CHUNK = 64 * 1024;
 
 /** Sends an open file, or the requested part of it, and closes it. */
 export async function answerFile(context: Context, answer: FileAnswer): Promise<Response> {
@@ -32,20 +31,10 @@ export async function answerFile(context: Context, answer: FileAnswer): Promise<
     'x-total-bytes': String(size),
     ...(range === undefined ? {} : { 'content-range': `bytes ${from}-${to - 1}/${size}` }),
   };
+  // If the file was truncated meanwhile, the connection breaks, so that the reader notices.
   const isHead = context.req.method === 'HEAD';
-  const body = isHead ? null : streamBody(readSpan(handle, { from, to }), async () => handle.close());
+  const body = isHead ? null : streamBody(readChunks(handle, { from, to }), async () => handle.close());
   return new Response(body, { status: range === undefined ? 200 : 206, headers });
-}
-
-/** If the file was truncated meanwhile, the connection breaks, so that the reader notices. */
-async function* readSpan(handle: FileHandle, { from, to }: ByteSpan): AsyncGenerator<Uint8Array, void> {
-  for (let at = from; at < to;) {
-    const chunk = new Uint8Array(Math.min(CHUNK, to - at));
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
-    if (bytesRead === 0) return;
-    yield chunk.subarray(0, bytesRead);
-    at += bytesRead;
-  }
 }
 
 function unsatisfiable(size: number, requestId: string): Response {

@@ -3,11 +3,11 @@ import { VERSION } from '../../files/index.js';
 import type { OrderStore } from '../../orders/index.js';
 import type { RunReport } from '../../report/index.js';
 import { gatherReport, renderHtml } from '../../report/index.js';
-import { RunFolderError, runFolderPath } from '../../run-folder/index.js';
+import { RunFolderError, openRun } from '../../run-folder/index.js';
 import type { RunStore } from '../../runs/index.js';
 import { makeRunCase, makeTextCase } from '../../suite/index.js';
 import type { MadeCase } from '../../suite/index.js';
-import { tarFiles } from '../export/tar-folder.js';
+import { tarFiles } from '../export/tar-files.js';
 import { streamBody } from '../export/stream-body.js';
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
@@ -22,18 +22,19 @@ export function createReportHandlers(
   return {
     async reportRun({ params }) {
       const { id } = await findRun(store, params.id);
-      const report = await gatherReport(runFolderPath(data, id), await findReported(store, id));
+      const report = await gatherReport(async () => openRun(data, id), await findReported(store, id));
       const html = renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
       return download(Buffer.from(html), 'text/html; charset=utf-8', `${id}.html`);
     },
     async exportRunCase({ params }) {
       const record = await findRun(store, params.id);
-      const folder = runFolderPath(data, record.id);
-      const made = await makeRunCase({ record, folder, store, wrappers, secrets, clock }).catch((error: unknown) => {
+      try {
+        const folder = await openRun(data, record.id);
+        return downloadCase(await makeRunCase({ record, folder, store, wrappers, secrets, clock }));
+      } catch (error) {
         if (error instanceof RunFolderError) throw notHere();
         throw error;
-      });
-      return downloadCase(made);
+      }
     },
     async exportTextCase({ body }) {
       const { text, name, schema, profile, allow_partial, align } = body;

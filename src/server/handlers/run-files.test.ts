@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
+import { packRunFolder } from '../../run-folder/index.js';
 import { runSuite } from '../../suite/index.js';
 import { openServer } from '../fixtures/open-server.js';
 import { startScriptedRun } from '../fixtures/scripted-run.js';
@@ -92,6 +93,34 @@ describe('the raw bytes of a run', () => {
     for (const id of ['nobody', '..', '%2e%2e%2fruns%2frun-1']) {
       const answer = await get(`/v1/runs/${id}/raw/1/stdout`);
       expect(answer.status).toBe(404);
+    }
+  });
+});
+
+describe('a packed run', () => {
+  it('has the same raw bytes, ranges, files and export as its folder', async () => {
+    const many = Buffer.alloc(3_000_000, 'abc\n');
+    const files = { '.audit/stdout.1.log': BYTES, '.audit/stderr.1.log': many, 'work_result.json': '{"a":1}' };
+    const { get, data } = await openWithFolder(files);
+    const read = async () => {
+      const parts = await get('/v1/runs/run-1/raw/1/stderr', { range: 'bytes=2000001-2000006' });
+      return {
+        raw: Buffer.from(await (await get('/v1/runs/run-1/raw/1/stdout')).arrayBuffer()).toString('hex'),
+        part: [parts.status, parts.headers.get('content-range'), await parts.text()],
+        files: await (await get('/v1/runs/run-1/files')).json(),
+        result: await (await get('/v1/runs/run-1/evidence?name=work_result.json')).text(),
+        missing: (await get('/v1/runs/run-1/raw/2/stdout')).status,
+      };
+    };
+    const before = await read();
+    expect(before.part).toEqual([206, 'bytes 2000001-2000006/3000000', 'bc\nabc']);
+    expect(await packRunFolder(data, 'run-1')).toBe('packed');
+    expect(await read()).toEqual(before);
+    const there = await makeFolder({});
+    await writeFile(join(there, 'run.tar'), Buffer.from(await (await get('/v1/runs/run-1/export')).arrayBuffer()));
+    await promisify(execFile)('tar', ['-xf', 'run.tar'], { cwd: there });
+    for (const [path, content] of Object.entries(files)) {
+      expect((await readFile(join(there, 'run-1', path))).equals(Buffer.from(content))).toBe(true);
     }
   });
 });

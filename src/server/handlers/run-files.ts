@@ -1,17 +1,15 @@
-import type { FileHandle } from 'node:fs/promises';
-import { lstat } from 'node:fs/promises';
-import { runFolderPath, openRunFolder } from '../../run-folder/index.js';
-import { openForReading } from '../../files/index.js';
+import type { RunFolder } from '../../run-folder/index.js';
+import type { ReadableFile } from '../../files/index.js';
 import { isSluiceError } from '../../base/index.js';
 import { RAW_STREAMS } from '../../events/index.js';
 import type { RawRef } from '../../events/index.js';
 import { answerFile } from '../files/answer-file.js';
-import { listArtifacts, listEvidence } from '../files/run-files.js';
+import { findRunFiles, listArtifacts, listEvidence } from '../files/run-files.js';
 import { openInside, sizeInside } from '../files/open-inside.js';
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
-import { tarFolder } from '../export/tar-folder.js';
+import { tarRun } from '../export/tar-files.js';
 import { streamBody } from '../export/stream-body.js';
 import { findRun } from './find-run.js';
 
@@ -27,8 +25,9 @@ export function createRunFileHandlers({ store, data }: ServerContext): FileHandl
   return {
     async listRunFiles({ params }) {
       const record = await findRun(store, params.id);
-      const folder = runFolderPath(data, record.id);
-      const [evidence, artifacts] = await Promise.all([listEvidence(folder), listArtifacts(record, folder)]);
+      const folder = await findRunFiles(data, record.id);
+      const evidence = folder === undefined ? [] : await listEvidence(folder);
+      const artifacts = await listArtifacts(record, folder);
       const shown = artifacts.slice(0, MAX_ARTIFACTS).map(async ({ path, change }) => ({
         path,
         change,
@@ -42,15 +41,16 @@ export function createRunFileHandlers({ store, data }: ServerContext): FileHandl
     },
     async readEvidence({ params, query, context, requestId }) {
       const { id } = await findRun(store, params.id);
-      const evidence = await listEvidence(runFolderPath(data, id));
+      const folder = await findRunFiles(data, id);
+      const evidence = folder === undefined ? [] : await listEvidence(folder);
       const file = evidence.find(({ name }) => name === query['name']);
-      const handle = file === undefined ? undefined : await openForReading(file.path).catch(() => undefined);
+      const handle = await file?.open().catch(() => undefined);
       if (handle === undefined) throw notFound();
       return answerFile(context, { handle, requestId, ...PREVIEW });
     },
     async readArtifact({ params, query, context, requestId }) {
       const record = await findRun(store, params.id);
-      const artifacts = await listArtifacts(record, runFolderPath(data, record.id));
+      const artifacts = await listArtifacts(record, await findRunFiles(data, record.id));
       const artifact = artifacts.find(({ path }) => path === query['path']);
       const handle = artifact === undefined ? undefined : await openInside(record.spec.workdir, artifact.path);
       if (handle === undefined) throw notFound();
@@ -72,13 +72,13 @@ export function createRunRawHandlers({ store, data }: ServerContext): Pick<Handl
   return {
     async readRaw({ params, context, requestId }) {
       const { id } = await findRun(store, params.id);
-      const handle = await openRaw(runFolderPath(data, id), params.attempt, params.stream);
+      const handle = await openRaw(await findRunFiles(data, id), params.attempt, params.stream);
       return answerFile(context, { handle, type: 'application/octet-stream', requestId });
     },
   };
 }
 
-async function openRaw(folder: string, attempt: string, stream: string): Promise<FileHandle> {
+async function openRaw(folder: RunFolder | undefined, attempt: string, stream: string): Promise<ReadableFile> {
   if (!/^[1-9]\d{0,5}$/.test(attempt) || !isStream(stream)) {
     throw new RequestError(
       'RAW_NOT_FOUND',
@@ -86,11 +86,10 @@ async function openRaw(folder: string, attempt: string, stream: string): Promise
     );
   }
   try {
-    const captured = await openRunFolder(folder);
-    const handle = await openForReading(captured.attemptPath(stream, Number(attempt)));
+    const handle = await folder?.openAttempt(stream, Number(attempt));
     if (handle !== undefined) return handle;
   } catch (error) {
-    // The folder is on another machine, or holds something unexpected: there is nothing to read.
+    // It is not a regular file: there is nothing to read.
     if (!isSluiceError(error)) throw error;
   }
   throw new RequestError(
@@ -108,9 +107,8 @@ export function createRunExportHandlers({ store, data }: ServerContext): Pick<Ha
   return {
     async exportRun({ params, context }) {
       const { id } = await findRun(store, params.id);
-      const folder = runFolderPath(data, id);
-      const found = await lstat(folder).catch(() => undefined);
-      if (found?.isDirectory() !== true) {
+      const folder = await findRunFiles(data, id);
+      if (folder === undefined) {
         throw new RequestError(
           'RAW_NOT_FOUND',
           'The run folder is not on this machine: the run has not started, or its worker runs elsewhere. Try again later, or ask the server of that worker.',
@@ -120,7 +118,7 @@ export function createRunExportHandlers({ store, data }: ServerContext): Pick<Ha
         'content-type': 'application/x-tar',
         'content-disposition': `attachment; filename="${id}.tar"`,
       };
-      return new Response(context.req.method === 'HEAD' ? null : streamBody(tarFolder(folder, id)), { headers });
+      return new Response(context.req.method === 'HEAD' ? null : streamBody(tarRun(folder.files(), id)), { headers });
     },
   };
 }

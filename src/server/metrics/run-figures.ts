@@ -1,7 +1,7 @@
 import type { Logger } from '../../base/index.js';
 import type { RunRecord, ExecutionRecord } from '../../records/index.js';
-import { openForReading } from '../../files/index.js';
-import { openRunFolder, runFolderPath } from '../../run-folder/index.js';
+import { readSpan } from '../../files/index.js';
+import { openRun } from '../../run-folder/index.js';
 import { driftSummarySchema } from '../../events/index.js';
 import type { DriftSummary } from '../../events/index.js';
 import { fromJsonSchema } from '../../json-schema/index.js';
@@ -102,14 +102,14 @@ const MAX_BYTES = 256 * 1024;
 /** The drift of a run by attempt; none if its folder is not on this machine. */
 async function readDrift(data: string, runId: string): Promise<readonly DriftSummary[]> {
   try {
-    const folder = await openRunFolder(runFolderPath(data, runId));
-    const handle = await openForReading(folder.logPath('diagnostics'));
+    const folder = await openRun(data, runId);
+    const handle = await folder.openLog('diagnostics');
     if (handle === undefined) return [];
     try {
       const { size } = await handle.stat();
-      const bytes = Buffer.alloc(Math.min(size, MAX_BYTES));
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, size - bytes.length);
-      return bytes.toString('utf8', 0, bytesRead).split('\n').flatMap(readSummary);
+      const length = Math.min(size, MAX_BYTES);
+      const bytes = await readSpan(handle, size - length, length);
+      return bytes.toString('utf8').split('\n').flatMap(readSummary);
     } finally {
       await handle.close();
     }

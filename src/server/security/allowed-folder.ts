@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
+import { PACKED_FOLDER } from '../../run-folder/index.js';
 import { RequestError } from '../http/problem.js';
 
 /** Which folders requests may use. */
@@ -16,8 +17,10 @@ interface FolderRules {
 export async function resolveAllowedFolder(folder: string, { roots, data }: FolderRules): Promise<string> {
   const real = isAbsolute(folder) ? await findRealPath(folder) : undefined;
   const allowed = await Promise.all(roots.map(findRealPath));
-  const evidence = (await findRealPath(join(data, 'runs'))) ?? join(data, 'runs');
-  if (real !== undefined && !isWithin(evidence, real)) {
+  const evidence = await Promise.all(
+    ['runs', PACKED_FOLDER].map(async (name) => (await findRealPath(join(data, name))) ?? join(data, name)),
+  );
+  if (real !== undefined && !evidence.some((kept) => isWithin(kept, real))) {
     if (allowed.some((root) => root !== undefined && isWithin(root, real))) return real;
   }
   throw new RequestError(

@@ -120,6 +120,20 @@ export function describeUpkeep(makeSite: MakeSite): void {
       expect(await store.listForgettableRuns({ endedBefore: NOW + 99, limit: 10 })).toEqual(['b']);
     });
 
+    it('are settled when they have ended before a moment and their order is decided', async () => {
+      const store = await openSite(await makeSite());
+      await endRun(store, 'a', 10);
+      await endRun(store, 'b', 20);
+      await store.createRun({ id: 'c', spec: sampleSpec(), state: 'running', now: NOW });
+      const ids = ['a', 'b', 'c', 'gone', `'"\\u0000`];
+      expect(await store.findSettledRuns({ ids, endedBefore: NOW + 20 })).toEqual(['a']);
+      expect((await store.findSettledRuns({ ids, endedBefore: NOW + 21 })).toSorted()).toEqual(['a', 'b']);
+      const { record } = await store.submitOrder({ ...sampleSubmission(), run: 'd' });
+      expect(await store.findSettledRuns({ ids: ['d'], endedBefore: NOW + 1e9 })).toEqual([]);
+      await store.settleOrder(sampleSettlement(record, 'needs-human', { item: sampleItem(record) }));
+      expect(await store.findSettledRuns({ ids: ['d'], endedBefore: NOW + 1e9 })).toEqual(['d']);
+    });
+
     it('lose nothing while they run', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'a', spec: sampleSpec(), state: 'running', now: NOW });

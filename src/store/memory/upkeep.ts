@@ -67,6 +67,15 @@ export function createUpkeep(tables: Tables): Upkeep {
       return ids.filter((id) => tables.forgotten.has(id));
     },
 
+    async findSettledRuns({ ids, endedBefore }) {
+      checkOpen(tables);
+      return ids.filter((id) => {
+        const row = runs.get(id);
+        const endedAt = row?.record.ended_at ?? null;
+        return row !== undefined && endedAt !== null && Date.parse(endedAt) < endedBefore && !isUnsettled(tables, row);
+      });
+    },
+
     async forgetDelivered({ before, limit }) {
       checkOpen(tables);
       const old = [...outbox]
@@ -98,10 +107,17 @@ function inOrderOfEnd({ runs }: Tables): { readonly endedAt: number; readonly ro
     .toSorted((one, other) => one.endedAt - other.endedAt || one.row.sequence - other.row.sequence);
 }
 
+function isUnsettled(
+  tables: Tables,
+  { record: { order } }: { readonly record: Pick<RunRow['record'], 'order'> },
+): boolean {
+  return order !== null && tables.orders.get(orderKey(order.issue_ref, order.run_id))?.record.settled_at === null;
+}
+
 /** Runs of undecided orders, and of open inbox items, are kept: their folders and events are the evidence. */
 function isNeeded(tables: Tables, { record: { order } }: RunRow): boolean {
   if (order === null) return false;
-  if (tables.orders.get(orderKey(order.issue_ref, order.run_id))?.record.settled_at === null) return true;
+  if (isUnsettled(tables, { record: { order } })) return true;
   return [...tables.inbox.values()].some(
     ({ record }) =>
       record.issue_ref === order.issue_ref && record.run_id === order.run_id && record.resolution === null,

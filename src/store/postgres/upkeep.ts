@@ -55,6 +55,9 @@ export function createUpkeep({ database }: Context): Upkeep {
         ),
       ),
 
+    findSettledRuns: async ({ ids, endedBefore }) =>
+      readIds(await database.query(FIND_SETTLED, [JSON.stringify(ids), endedBefore])),
+
     async forgetDelivered({ before, limit }) {
       const { rows } = await database.query(DROP_DELIVERED, [limit, before]);
       return rows.length;
@@ -104,6 +107,14 @@ const LIST_FORGETTABLE = `
       WHERE orders.issue_ref = run.order_issue_ref AND orders.run_id = run.order_run_id
         AND orders.settled_at IS NULL)
   ORDER BY ended_at LIMIT $2`;
+
+const FIND_SETTLED = `
+  SELECT id FROM sluice.runs AS run
+  WHERE id IN (SELECT json_array_elements_text($1::json)) AND state = 'ended' AND ended_at < $2
+    AND NOT EXISTS (
+      SELECT 1 FROM sluice.orders
+      WHERE orders.issue_ref = run.order_issue_ref AND orders.run_id = run.order_run_id
+        AND orders.settled_at IS NULL)`;
 
 /** Oldest first, so that a concurrent reader sees the gap before the remaining events. */
 const DROP_EVENTS = `

@@ -63,6 +63,7 @@ const UPKEEP_INDEXES: Readonly<Record<keyof typeof UPKEEP_STATEMENTS, RegExp>> =
   LIST_FORGETTABLE: /INDEX runs_kept/,
   DROP_EVENTS: /SEARCH event_packs USING COVERING INDEX event_packs_by_position/,
   FIND_FORGOTTEN: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
+  FIND_SETTLED: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
   DROP_DELIVERED: /INDEX outbox_by_state/,
   // The oldest rows of a table without a condition are found by walking it from its beginning.
   DROP_RESULTS: /^SCAN results$/m,

@@ -17,6 +17,7 @@ export function createUpkeep(database: Database): Upkeep {
   const dropEvents = database.prepare(DROP_EVENTS);
   const markForgotten = database.prepare(`UPDATE runs SET forgotten_at = ? WHERE id = ? AND state = 'ended'`);
   const forgotten = database.prepare(FIND_FORGOTTEN);
+  const settled = database.prepare(FIND_SETTLED);
   const dropDelivered = database.prepare(DROP_DELIVERED);
   const dropResults = database.prepare(DROP_RESULTS);
   const isEnded = database.prepare(`SELECT 1 FROM runs WHERE id = ? AND state = 'ended'`);
@@ -60,6 +61,8 @@ export function createUpkeep(database: Database): Upkeep {
 
     findForgottenRuns: async (ids) =>
       database.read(() => forgotten.all(JSON.stringify(ids)).map((row) => readText(row, 'id'))),
+    findSettledRuns: async ({ ids, endedBefore }) =>
+      database.read(() => settled.all(JSON.stringify(ids), endedBefore).map((row) => readText(row, 'id'))),
     forgetDelivered: async (wanted) => drop(dropDelivered, wanted),
     forgetResults: async (wanted) => drop(dropResults, wanted),
   };
@@ -110,6 +113,14 @@ const DROP_EVENTS = `
 const FIND_FORGOTTEN = `
   SELECT id FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND forgotten_at IS NOT NULL`;
 
+const FIND_SETTLED = `
+  SELECT id FROM runs
+  WHERE id IN (SELECT value FROM json_each(?)) AND +state = 'ended' AND +ended_at < ?
+    AND NOT EXISTS (
+      SELECT 1 FROM orders
+      WHERE orders.issue_ref = order_issue_ref AND orders.run_id = order_run_id
+        AND orders.settled_at IS NULL)`;
+
 /** Only the oldest rows are read: if they are too recent, so are all others. */
 const DROP_DELIVERED = `
   DELETE FROM outbox WHERE sequence IN (
@@ -131,6 +142,7 @@ export const UPKEEP_STATEMENTS = {
   LIST_FORGETTABLE,
   DROP_EVENTS,
   FIND_FORGOTTEN,
+  FIND_SETTLED,
   DROP_DELIVERED,
   DROP_RESULTS,
 } as const;

@@ -1,38 +1,15 @@
-import type { Dirent } from 'node:fs';
-import { lstat, opendir } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isSluiceError } from '../../base/index.js';
-import { openForReading } from '../../files/index.js';
-
-const CHUNK = 64 * 1024;
-/** A run folder has few levels and files; one with more is something else. */
-export const DEEPEST_FOLDER = 32;
-const MOST_ENTRIES = 100_000;
+import { readChunks } from '../../files/index.js';
+import type { RunFile } from '../../run-folder/index.js';
 
 /**
- * A folder as a tar archive, even while it is written to: each file has the size it had when it was opened. Links and
- * everything else that is neither file nor folder are left out: a worker may have created them.
+ * The files of a run as a tar archive, even while they are written to: each file has the size it had when it was opened.
  *
  * @example
- * for await (const bytes of tarFolder('/data/runs/01J…', '01J…')) response.write(bytes)
+ * for await (const bytes of tarRun(folder.files(), '01J…')) response.write(bytes)
  */
-export async function* tarFolder(folder: string, name: string): AsyncGenerator<Uint8Array, void> {
-  let entries = 0;
-
-  async function* walk(dir: string, path: string, depth: number): AsyncGenerator<Uint8Array, void> {
-    const { mtimeMs } = await lstat(dir);
-    yield tarHeader({ path: `${path}/`, size: 0, mtimeMs, isFolder: true });
-    for (const entry of await listEntries(dir, MOST_ENTRIES - entries)) {
-      entries += 1;
-      if (entry.isFile()) yield* tarFile(join(dir, entry.name), `${path}/${entry.name}`);
-      else if (entry.isDirectory() && depth < DEEPEST_FOLDER) {
-        yield* walk(join(dir, entry.name), `${path}/${entry.name}`, depth + 1);
-      }
-    }
-  }
-
-  yield* walk(folder, name, 1);
+export async function* tarRun(files: AsyncIterable<RunFile>, name: string): AsyncGenerator<Uint8Array, void> {
+  yield tarHeader({ path: `${name}/`, size: 0, mtimeMs: 0, isFolder: true });
+  for await (const file of files) yield* tarFile(file, `${name}/${file.path}`);
   yield TAR_END;
 }
 
@@ -48,45 +25,27 @@ export async function* tarFiles(
   yield TAR_END;
 }
 
-/** Sorted by name, so that the same folder gives the same archive. */
-async function listEntries(dir: string, most: number): Promise<Dirent[]> {
-  const entries: Dirent[] = [];
-  for await (const entry of await opendir(dir)) {
-    if (entries.length >= most) break;
-    entries.push(entry);
-  }
-  return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-}
-
-async function* tarFile(path: string, name: string): AsyncGenerator<Uint8Array, void> {
-  const handle = await openIfRegular(path);
-  if (handle === undefined) return;
+/** Files deleted or replaced by a link since they were listed are left out. */
+async function* tarFile(file: RunFile, path: string): AsyncGenerator<Uint8Array, void> {
+  const opened = await file.open();
+  if (opened === undefined) return;
   try {
-    const { size, mtimeMs } = await handle.stat();
-    yield tarHeader({ path: name, size, mtimeMs, isFolder: false });
-    for (let at = 0; at < size;) {
-      // A file truncated meanwhile is padded with zeros: its size is already in the header.
-      const chunk = new Uint8Array(Math.min(CHUNK, size - at));
-      const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
-      const read = bytesRead === 0 ? chunk : chunk.subarray(0, bytesRead);
-      yield read;
-      at += read.length;
+    const { size } = await opened.stat();
+    yield tarHeader({ path, size, mtimeMs: file.mtimeMs, isFolder: false });
+    let at = 0;
+    for await (const chunk of readChunks(opened, { to: size })) {
+      yield chunk;
+      at += chunk.length;
     }
+    // A file truncated meanwhile is padded with zeros: its size is already in the header.
+    for (; at < size; at += ZEROS.length) yield ZEROS.subarray(0, size - at);
     yield padding(size);
   } finally {
-    await handle.close();
+    await opened.close();
   }
 }
 
-/** Files deleted or replaced by a link since they were listed are left out. */
-async function openIfRegular(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await openForReading(path);
-  } catch (error) {
-    if (isSluiceError(error)) return undefined;
-    throw error;
-  }
-}
+const ZEROS = new Uint8Array(64 * 1024);
 
 /** The header of a file or folder. */
 interface TarEntry {

@@ -1,0 +1,143 @@
+import { opendir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getErrorCode, getErrorMessage, silentLogger } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
+import { PACKED_FOLDER, TEMPORARY_FOLDER, packRunFolder } from '../../run-folder/index.js';
+import type { Upkeep } from '../../store/index.js';
+
+/** What packing needs. */
+export interface PackingOptions {
+  readonly store: Pick<Upkeep, 'findSettledRuns'>;
+  /** The data folder; each machine packs its own. */
+  readonly data: string;
+  readonly settings?: PackingSettings;
+  /** How often it looks for runs; every 15 seconds by default. */
+  readonly everyMs?: number;
+  readonly clock?: () => number;
+  readonly logger?: Logger;
+}
+
+/** When run folders are packed. */
+export interface PackingSettings {
+  /** False: run folders stay as they are. */
+  readonly isOn?: boolean | undefined;
+  /** How long after its end a run is packed; a minute by default, so that whoever waited for it finds its folder. */
+  readonly afterMs?: number | undefined;
+}
+
+/** Packing, under way. */
+export interface Packing {
+  /** Packs now what is due, within bounds; returns how many runs were packed. */
+  sweep(): Promise<number>;
+  /** Resolves when nothing is being packed any more. */
+  stop(): Promise<void>;
+}
+
+const EVERY_MS = 15_000;
+const AFTER_MS = 60_000;
+/** Names in one query to the store. */
+const NAMES_AT_ONCE = 500;
+/** A sweep ends after so long: the rest is due at the next, and a stop waits no longer. */
+const SWEEP_MS = 10_000;
+/** What a killed process left behind is removed once nobody can be writing to it. */
+const STALE_MS = 60 * 60 * 1000;
+/** Folders that could not be packed, with when they are tried again; more of them are forgotten and tried sooner. */
+const MOST_POSTPONED = 10_000;
+const POSTPONED_MS = 60 * 60 * 1000;
+
+/**
+ * Packs the folders of ended runs, one file each, a little at a time. Only folders whose run the store knows as ended and
+ * settled are touched. What cannot be packed stays a folder and is tried again an hour later.
+ *
+ * @example
+ * const packing = startPacking({ store, data })
+ * await packing.stop()
+ */
+export function startPacking(options: PackingOptions): Packing {
+  const { store, data, settings = {}, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
+  const { isOn = true, afterMs = AFTER_MS } = settings;
+  const postponed = new Map<string, number>();
+  let isStopping = false;
+
+  async function sweepOnce(): Promise<number> {
+    const until = Date.now() + SWEEP_MS;
+    let packed = 0;
+    await removeStale(join(data, PACKED_FOLDER, TEMPORARY_FOLDER));
+    for await (const names of listInGroups(join(data, 'runs'))) {
+      const waiting = names.filter((name) => (postponed.get(name) ?? 0) <= clock());
+      if (waiting.length === 0) continue;
+      for (const id of await store.findSettledRuns({ ids: waiting, endedBefore: clock() - afterMs })) {
+        if (isStopping || Date.now() > until) return packed;
+        if (await pack(id)) packed += 1;
+      }
+    }
+    return packed;
+  }
+
+  async function pack(id: string): Promise<boolean> {
+    try {
+      const outcome = await packRunFolder(data, id);
+      if (outcome !== 'too_large') return outcome === 'packed';
+      logger.warn('run folder is too large to be packed, it stays a folder', { run_id: id });
+    } catch (error) {
+      logger.warn('cannot pack a run folder, trying again later', { run_id: id, error: getErrorMessage(error) });
+    }
+    postponed.set(id, clock() + POSTPONED_MS);
+    if (postponed.size > MOST_POSTPONED) postponed.delete(postponed.keys().next().value ?? id);
+    return false;
+  }
+
+  let turn: Promise<unknown> = Promise.resolve();
+  const sweep = async (): Promise<number> => {
+    const swept = turn.then(sweepOnce);
+    turn = swept.catch(() => undefined);
+    return swept;
+  };
+  const timer = isOn
+    ? setInterval(() => {
+        sweep().catch((error: unknown) =>
+          logger.warn('packing failed, trying again', { error: getErrorMessage(error) }),
+        );
+      }, everyMs)
+    : undefined;
+  timer?.unref();
+
+  return {
+    sweep,
+    async stop() {
+      isStopping = true;
+      clearInterval(timer);
+      await turn;
+    },
+  };
+}
+
+/** A link was not made by us: what it leads to is not ours to pack. */
+async function* listInGroups(folder: string): AsyncGenerator<readonly string[]> {
+  let names: string[] = [];
+  try {
+    for await (const entry of await opendir(folder)) {
+      if (!entry.isDirectory()) continue;
+      names.push(entry.name);
+      if (names.length < NAMES_AT_ONCE) continue;
+      yield names;
+      names = [];
+    }
+  } catch (error) {
+    // No run has started here yet.
+    if (getErrorCode(error) !== 'ENOENT') throw error;
+  }
+  if (names.length > 0) yield names;
+}
+
+async function removeStale(folder: string): Promise<void> {
+  try {
+    for await (const entry of await opendir(folder)) {
+      const path = join(folder, entry.name);
+      const found = await stat(path).catch(() => undefined);
+      if (found !== undefined && found.mtimeMs < Date.now() - STALE_MS) await rm(path, { force: true });
+    }
+  } catch (error) {
+    if (getErrorCode(error) !== 'ENOENT') throw error;
+  }
+}

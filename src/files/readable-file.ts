@@ -1,0 +1,39 @@
+/** A file that can be read at any position: an open file, or a part of one. */
+export interface ReadableFile {
+  stat(): Promise<{ readonly size: number }>;
+  /** Reads into a buffer; fewer bytes than wanted are possible, none means the end. */
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
+  close(): Promise<void>;
+}
+
+/** Opens a file; undefined if it does not exist (yet). */
+export type OpenFile = () => Promise<ReadableFile | undefined>;
+
+/** Reads exactly these bytes; fewer where the file ends before. */
+export async function readSpan(file: ReadableFile, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(buffer, filled, length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+const CHUNK = 256 * 1024;
+
+/** The bytes of a file from one position up to another, piece by piece; ends early where the file does. */
+export async function* readChunks(
+  file: ReadableFile,
+  { from = 0, to = Number.POSITIVE_INFINITY }: { readonly from?: number; readonly to?: number } = {},
+): AsyncGenerator<Uint8Array, void> {
+  for (let at = from; at < to;) {
+    // A new buffer each time: the caller may still use the last one.
+    const chunk = new Uint8Array(Math.min(CHUNK, to - at));
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
+    if (bytesRead === 0) return;
+    yield chunk.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}

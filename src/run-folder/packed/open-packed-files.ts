@@ -1,0 +1,164 @@
+import { promisify } from 'node:util';
+import { crc32, inflateRaw } from 'node:zlib';
+import { readSpan } from '../../files/index.js';
+import type { OpenFile, ReadableFile } from '../../files/index.js';
+import { RunFolderError } from '../run-folder-error.js';
+import type { RunFile } from '../run-files.js';
+import {
+  DEFLATED,
+  LOCAL_HEADER_BYTES,
+  TAIL_BYTES,
+  damaged,
+  decodeDirectory,
+  findDirectory,
+  measureLocalHeader,
+} from './zip-format.js';
+import type { ZipEntry } from './zip-format.js';
+
+/** What is read of a packed file first: its end, which for most runs has the whole directory. */
+const FIRST_READ = Math.max(16 * 1024, TAIL_BYTES);
+/** A directory has about 100 bytes a file. */
+const MOST_FILES = 200_000;
+const DIRECTORY_BYTES = 64 * 1024 * 1024;
+/** A file up to this size is read whole and checked; what Sluice deflates is never larger than {@link SMALL_FILE}. */
+const WHOLE_BYTES = 64 * 1024 * 1024;
+/** Files up to this size are deflated; larger ones are stored, so that any part of them can be read alone. */
+export const SMALL_FILE = 1024 * 1024;
+
+/** The files of a packed run, from its directory, and the folder all of them are in. */
+export interface PackedFiles {
+  readonly root: string | undefined;
+  readonly files: readonly RunFile[];
+}
+
+/**
+ * Reads the directory of a packed run. Its files are read when they are used: a stored one in parts, a small one whole, with
+ * its checksum compared.
+ */
+export async function openPackedFiles(open: OpenFile, place: string): Promise<PackedFiles> {
+  const file = await open();
+  if (file === undefined) {
+    throw new RunFolderError(
+      'RUN_FOLDER_NOT_FOUND',
+      `Cannot find "${place}". Give the folder of a run, or a packed run.`,
+    );
+  }
+  try {
+    const entries = await readDirectory(file, place);
+    checkPaths(entries, place);
+    const [first] = entries[0]?.path.split('/') ?? [];
+    const root = entries.every(({ path }) => path.startsWith(`${first}/`)) ? first : undefined;
+    const files = entries
+      // Other tools write an entry for each folder.
+      .filter(({ path }) => !path.endsWith('/'))
+      .map((entry) => ({
+        path: root === undefined ? entry.path : entry.path.slice(root.length + 1),
+        size: entry.size,
+        mtimeMs: entry.mtimeMs,
+        open: async () => openMember(open, entry, place),
+      }));
+    return { root, files };
+  } finally {
+    await file.close();
+  }
+}
+
+async function readDirectory(file: ReadableFile, place: string): Promise<ZipEntry[]> {
+  const { size: total } = await file.stat();
+  const tail = await readSpan(file, Math.max(0, total - FIRST_READ), Math.min(total, FIRST_READ));
+  const directory = findDirectory(tail, total);
+  if (directory === undefined) throw damaged(place, 'it is not a zip file, or its end is missing');
+  const { count, offset, size } = directory;
+  if (count > MOST_FILES || size > DIRECTORY_BYTES) {
+    const message = `"${place}" has more than ${MOST_FILES} files. Unpack it, and give the folder.`;
+    throw new RunFolderError('PACKED_RUN_UNSUPPORTED', message);
+  }
+  const inTail = offset - (total - tail.length);
+  const bytes = inTail >= 0 ? tail.subarray(inTail, inTail + size) : await readSpan(file, offset, size);
+  return decodeDirectory(bytes, directory, place);
+}
+
+/** Names must be those of files below one folder, each once: an unpacked run must not end up elsewhere. */
+function checkPaths(entries: readonly ZipEntry[], place: string): void {
+  const seen = new Set<string>();
+  for (const { path } of entries) {
+    const parts = path.replace(/\/$/u, '').split('/');
+    const isPlain =
+      !/[\0\\]|^[A-Za-z]:/u.test(path) && parts.every((part) => part !== '' && part !== '.' && part !== '..');
+    if (!isPlain || seen.has(path))
+      throw damaged(place, `${JSON.stringify(path.slice(0, 200))} is not the name of one file in it`);
+    seen.add(path);
+  }
+}
+
+/** Nothing is read before the first bytes are wanted: a list of files needs their sizes only. */
+function openMember(open: OpenFile, entry: ZipEntry, place: string): ReadableFile {
+  const isWhole = entry.method === DEFLATED || entry.size <= SMALL_FILE;
+  let opened: Promise<Member> | undefined;
+  return {
+    stat: async () => ({ size: entry.size }),
+    async read(buffer, offset, length, position) {
+      const wanted = Math.min(length, entry.size - position);
+      if (wanted <= 0) return { bytesRead: 0 };
+      opened ??= openData(open, entry, { place, isWhole });
+      const member = await opened;
+      if (Buffer.isBuffer(member)) {
+        buffer.set(member.subarray(position, position + wanted), offset);
+        return { bytesRead: wanted };
+      }
+      const { bytesRead } = await member.file.read(buffer, offset, wanted, member.start + position);
+      if (bytesRead === 0) throw damaged(place, `it ends within "${entry.path}"`);
+      return { bytesRead };
+    },
+    async close() {
+      const member = await opened?.catch(() => undefined);
+      opened = undefined;
+      if (member !== undefined && !Buffer.isBuffer(member)) await member.file.close();
+    },
+  };
+}
+
+/** The whole content, or the file it is in and where it starts there. */
+type Member = Buffer | { readonly file: ReadableFile; readonly start: number };
+
+async function openData(
+  open: OpenFile,
+  entry: ZipEntry,
+  { place, isWhole }: { readonly place: string; readonly isWhole: boolean },
+): Promise<Member> {
+  if (isWhole && Math.max(entry.packed, entry.size) > WHOLE_BYTES) {
+    const message = `"${entry.path}" in "${place}" is compressed and too large to be read in parts. Unpack it, and give the folder.`;
+    throw new RunFolderError('PACKED_RUN_UNSUPPORTED', message);
+  }
+  const file = await open();
+  if (file === undefined) throw damaged(place, 'it was removed while it was read');
+  let isKept = false;
+  try {
+    // The header and most small files with one read: each read of an archive is a request.
+    const ahead = isWhole ? Math.min(entry.packed, SMALL_FILE) + entry.path.length * 3 + 64 : 0;
+    const head = await readSpan(file, entry.offset, LOCAL_HEADER_BYTES + ahead);
+    const header = measureLocalHeader(head);
+    if (header === undefined) throw damaged(place, `"${entry.path}" does not start where its directory says`);
+    const start = entry.offset + header;
+    if (!isWhole) {
+      isKept = true;
+      return { file, start };
+    }
+    const has = head.subarray(header, header + entry.packed);
+    return await unpack(has.length === entry.packed ? has : await readSpan(file, start, entry.packed), entry, place);
+  } finally {
+    if (!isKept) await file.close();
+  }
+}
+
+async function unpack(bytes: Buffer, { method, crc, size, packed, path }: ZipEntry, place: string): Promise<Buffer> {
+  if (bytes.length !== packed) throw damaged(place, `it ends within "${path}"`);
+  let content: Buffer;
+  try {
+    content = method === DEFLATED ? await promisify(inflateRaw)(bytes, { maxOutputLength: Math.max(1, size) }) : bytes;
+  } catch {
+    throw damaged(place, `"${path}" cannot be decompressed`);
+  }
+  if (content.length !== size || crc32(content) !== crc) throw damaged(place, `the checksum of "${path}" is wrong`);
+  return content;
+}

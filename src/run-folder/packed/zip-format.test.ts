@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isSluiceError } from '../../base/index.js';
+import {
+  DEFLATED,
+  STORED,
+  decodeDirectory,
+  encodeDirectory,
+  encodeLocalHeader,
+  findDirectory,
+  measureLocalHeader,
+} from './zip-format.js';
+import type { ZipEntry } from './zip-format.js';
+
+const SMALL: ZipEntry = {
+  path: 'r/.audit/stdout.1.log',
+  method: DEFLATED,
+  crc: 7,
+  packed: 10,
+  size: 20,
+  offset: 0,
+  mtimeMs: Date.UTC(2026, 1, 28, 23, 59, 58),
+};
+
+/** The directory of a file whose other bytes are not looked at. */
+function roundTrip(entries: readonly ZipEntry[], offset: number): readonly ZipEntry[] {
+  const directory = encodeDirectory(entries, offset);
+  const place = findDirectory(directory, offset + directory.length);
+  expect(place).toMatchObject({ count: entries.length, offset });
+  return decodeDirectory(directory, place ?? { count: 0, offset: 0, size: 0 }, 'x.zip');
+}
+
+test('a directory is read back as it was written', () => {
+  const names = ['r/a', 'r/änderung 漢字', 'r/b/c'];
+  const entries = names.map((path, index) => ({ ...SMALL, path, offset: index * 100 }));
+  expect(roundTrip(entries, 300)).toEqual(entries);
+  expect(roundTrip([], 0)).toEqual([]);
+});
+
+test('sizes and offsets beyond 4 GiB are kept', () => {
+  const size = 5 * 1024 ** 3;
+  const entries: readonly ZipEntry[] = [
+    { ...SMALL, method: STORED, size, packed: size },
+    { ...SMALL, path: 'r/next', offset: size + 100 },
+  ];
+  expect(roundTrip(entries, size + 1000)).toEqual(entries);
+  const header = encodeLocalHeader({ ...SMALL, method: STORED, size, packed: size });
+  expect(measureLocalHeader(header)).toBe(header.length);
+});
+
+test('as many files as a directory of 16 bits cannot count are kept', () => {
+  const entries = Array.from({ length: 70_000 }, (_, index) => ({ ...SMALL, path: `r/${index}` }));
+  expect(roundTrip(entries, 4_000_000)).toHaveLength(70_000);
+});
+
+test('any bytes in place of a directory are refused with a code', () => {
+  const directory = encodeDirectory([SMALL, { ...SMALL, path: 'r/b', offset: 100 }], 200);
+  fc.assert(
+    fc.property(fc.nat(directory.length - 1), fc.nat(255), fc.nat(directory.length), (at, byte, length) => {
+      const bytes = Buffer.from(directory);
+      bytes[at] = byte;
+      const place = findDirectory(bytes.subarray(0, length), 200 + length);
+      if (place === undefined) return true;
+      try {
+        decodeDirectory(bytes.subarray(0, length), place, 'x.zip');
+        return true;
+      } catch (error) {
+        return isSluiceError(error);
+      }
+    }),
+  );
+});

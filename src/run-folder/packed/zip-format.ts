@@ -1,0 +1,251 @@
+import { RunFolderError } from '../run-folder-error.js';
+
+/*
+ * The part of the zip format that packed runs use: files that are stored or deflated, UTF-8 names, sizes beyond 4 GiB.
+ * Encryption, several disks and data descriptors without a directory are not a part of it. See APPNOTE.TXT of PKWARE.
+ */
+
+export const STORED = 0;
+export const DEFLATED = 8;
+
+/** A file in a zip file, as its directory has it. */
+export interface ZipEntry {
+  readonly path: string;
+  readonly method: typeof STORED | typeof DEFLATED;
+  readonly crc: number;
+  /** Bytes in the zip file. */
+  readonly packed: number;
+  readonly size: number;
+  /** Where its local header starts. */
+  readonly offset: number;
+  readonly mtimeMs: number;
+}
+
+const LOCAL = 0x04_03_4b_50;
+const CENTRAL = 0x02_01_4b_50;
+const END = 0x06_05_4b_50;
+const END_64 = 0x06_06_4b_50;
+const LOCATOR_64 = 0x07_06_4b_50;
+const MAX_32 = 0xff_ff_ff_ff;
+const MAX_16 = 0xff_ff;
+const UTF_8 = 0x08_00;
+const ENCRYPTED = 0x00_01;
+/** A version that knows 64-bit sizes, made on Unix, so that modes count. */
+const VERSION = 45;
+const MADE_BY = (3 << 8) | VERSION;
+/** A regular file for its owner only. */
+const MODE = 0o10_0600;
+const LOCAL_BYTES = 30;
+const CENTRAL_BYTES = 46;
+const END_BYTES = 22;
+const END_64_BYTES = 56;
+const LOCATOR_BYTES = 20;
+/** The bytes before a file's data; of the same length for any checksum. */
+export function encodeLocalHeader(entry: ZipEntry): Buffer {
+  const name = Buffer.from(entry.path);
+  // A local header has both sizes there or none.
+  const beyond = entry.size >= MAX_32 ? [entry.size, entry.packed] : [];
+  const extra = measureExtra64(beyond);
+  const header = Buffer.alloc(LOCAL_BYTES + name.length + extra);
+  header.writeUInt32LE(LOCAL, 0);
+  header.writeUInt16LE(VERSION, 4);
+  writeFacts(header, 6, entry);
+  header.writeUInt16LE(name.length, 26);
+  header.writeUInt16LE(extra, 28);
+  name.copy(header, LOCAL_BYTES);
+  writeExtra64(header, LOCAL_BYTES + name.length, beyond);
+  return header;
+}
+
+/** The directory of a zip file, which is written after all files, at an offset. */
+export function encodeDirectory(entries: readonly ZipEntry[], offset: number): Buffer {
+  const parts = entries.map(encodeCentralHeader);
+  const size = parts.reduce((total, part) => total + part.length, 0);
+  const is64 = entries.length >= MAX_16 || size >= MAX_32 || offset >= MAX_32;
+  if (is64) parts.push(encodeEnd64(entries.length, size, offset));
+  const end = Buffer.alloc(END_BYTES);
+  end.writeUInt32LE(END, 0);
+  end.writeUInt16LE(Math.min(entries.length, MAX_16), 8);
+  end.writeUInt16LE(Math.min(entries.length, MAX_16), 10);
+  end.writeUInt32LE(Math.min(size, MAX_32), 12);
+  end.writeUInt32LE(Math.min(offset, MAX_32), 16);
+  return Buffer.concat([...parts, end]);
+}
+
+function encodeCentralHeader(entry: ZipEntry): Buffer {
+  const name = Buffer.from(entry.path);
+  const beyond = [entry.size, entry.packed, entry.offset].filter((value) => value >= MAX_32);
+  const extra = measureExtra64(beyond);
+  const header = Buffer.alloc(CENTRAL_BYTES + name.length + extra);
+  header.writeUInt32LE(CENTRAL, 0);
+  header.writeUInt16LE(MADE_BY, 4);
+  header.writeUInt16LE(VERSION, 6);
+  writeFacts(header, 8, entry);
+  header.writeUInt16LE(name.length, 28);
+  header.writeUInt16LE(extra, 30);
+  header.writeUInt32LE((MODE << 16) >>> 0, 38);
+  header.writeUInt32LE(Math.min(entry.offset, MAX_32), 42);
+  name.copy(header, CENTRAL_BYTES);
+  writeExtra64(header, CENTRAL_BYTES + name.length, beyond);
+  return header;
+}
+
+/** What local and central headers have in common, from the flags to the sizes. */
+function writeFacts(header: Buffer, at: number, { method, crc, packed, size, mtimeMs }: ZipEntry): void {
+  header.writeUInt16LE(UTF_8, at);
+  header.writeUInt16LE(method, at + 2);
+  header.writeUInt32LE(encodeTime(mtimeMs), at + 4);
+  header.writeUInt32LE(crc, at + 8);
+  header.writeUInt32LE(Math.min(packed, MAX_32), at + 12);
+  header.writeUInt32LE(Math.min(size, MAX_32), at + 16);
+}
+
+function measureExtra64(values: readonly number[]): number {
+  return values.length === 0 ? 0 : 4 + 8 * values.length;
+}
+
+function writeExtra64(header: Buffer, at: number, values: readonly number[]): void {
+  if (values.length === 0) return;
+  header.writeUInt16LE(1, at);
+  header.writeUInt16LE(8 * values.length, at + 2);
+  for (const [index, value] of values.entries()) header.writeBigUInt64LE(BigInt(value), at + 4 + 8 * index);
+}
+
+function encodeEnd64(count: number, size: number, offset: number): Buffer {
+  const end = Buffer.alloc(END_64_BYTES + LOCATOR_BYTES);
+  end.writeUInt32LE(END_64, 0);
+  end.writeBigUInt64LE(BigInt(END_64_BYTES - 12), 4);
+  end.writeUInt16LE(MADE_BY, 12);
+  end.writeUInt16LE(VERSION, 14);
+  end.writeBigUInt64LE(BigInt(count), 24);
+  end.writeBigUInt64LE(BigInt(count), 32);
+  end.writeBigUInt64LE(BigInt(size), 40);
+  end.writeBigUInt64LE(BigInt(offset), 48);
+  end.writeUInt32LE(LOCATOR_64, END_64_BYTES);
+  end.writeBigUInt64LE(BigInt(offset + size), END_64_BYTES + 8);
+  end.writeUInt32LE(1, END_64_BYTES + 16);
+  return end;
+}
+
+/** Date and time in UTC, from 1980 on, to the next even second: a result must not look older than its run. */
+function encodeTime(ms: number): number {
+  const time = new Date(Math.min(Math.max(Math.ceil(ms / 2000) * 2000, Date.UTC(1980)), Date.UTC(2107)));
+  const date = ((time.getUTCFullYear() - 1980) << 9) | ((time.getUTCMonth() + 1) << 5) | time.getUTCDate();
+  const clock = (time.getUTCHours() << 11) | (time.getUTCMinutes() << 5) | (time.getUTCSeconds() >> 1);
+  return ((date << 16) | clock) >>> 0;
+}
+
+function decodeTime(value: number): number {
+  const [date, clock] = [value >>> 16, value & MAX_16];
+  return Date.UTC(
+    1980 + (date >> 9),
+    ((date >> 5) & 15) - 1,
+    date & 31,
+    clock >> 11,
+    (clock >> 5) & 63,
+    (clock & 31) * 2,
+  );
+}
+
+/** Where the directory of a zip file is. */
+export interface DirectoryPlace {
+  readonly count: number;
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** The end of a zip file that has everything needed to find its directory, unless it ends in a long comment. */
+export const TAIL_BYTES = END_BYTES + LOCATOR_BYTES + END_64_BYTES + 1024;
+
+/** Finds the directory in the last bytes of a zip file of `total` bytes; undefined if they are not such an end. */
+export function findDirectory(tail: Buffer, total: number): DirectoryPlace | undefined {
+  for (let at = tail.length - END_BYTES; at >= 0; at -= 1) {
+    if (tail.readUInt32LE(at) !== END || tail.readUInt16LE(at + 20) !== tail.length - at - END_BYTES) continue;
+    const found = {
+      count: tail.readUInt16LE(at + 10),
+      size: tail.readUInt32LE(at + 12),
+      offset: tail.readUInt32LE(at + 16),
+    };
+    const is64 = found.count === MAX_16 || found.size === MAX_32 || found.offset === MAX_32;
+    const place = is64 ? findDirectory64(tail, at, total) : found;
+    if (place === undefined || place.offset + place.size > total) return undefined;
+    return place;
+  }
+  return undefined;
+}
+
+function findDirectory64(tail: Buffer, end: number, total: number): DirectoryPlace | undefined {
+  const locator = end - LOCATOR_BYTES;
+  if (locator < 0 || tail.readUInt32LE(locator) !== LOCATOR_64) return undefined;
+  const at = readCount(tail, locator + 8) - (total - tail.length);
+  if (!(at >= 0 && at + END_64_BYTES <= locator) || tail.readUInt32LE(at) !== END_64) return undefined;
+  return { count: readCount(tail, at + 32), size: readCount(tail, at + 40), offset: readCount(tail, at + 48) };
+}
+
+/** Reads a directory. Throws `PACKED_RUN_DAMAGED` if it is not one, `PACKED_RUN_UNSUPPORTED` for what packed runs do not use. */
+export function decodeDirectory(bytes: Buffer, { count, offset: end }: DirectoryPlace, place: string): ZipEntry[] {
+  const entries: ZipEntry[] = [];
+  let at = 0;
+  for (let index = 0; index < count; index += 1) {
+    if (at + CENTRAL_BYTES > bytes.length || bytes.readUInt32LE(at) !== CENTRAL)
+      throw damaged(place, 'its directory is cut short');
+    const flags = bytes.readUInt16LE(at + 8);
+    const method = bytes.readUInt16LE(at + 10);
+    const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((field) => bytes.readUInt16LE(at + field));
+    const nameAt = at + CENTRAL_BYTES;
+    const extraAt = nameAt + (nameBytes ?? 0);
+    const next = extraAt + (extraBytes ?? 0) + (commentBytes ?? 0);
+    if (next > bytes.length) throw damaged(place, 'its directory is cut short');
+    const path = bytes.toString('utf8', nameAt, extraAt);
+    const extra = decodeExtra64(bytes.subarray(extraAt, extraAt + (extraBytes ?? 0)));
+    const large = (field: number): number => {
+      const value = bytes.readUInt32LE(at + field);
+      return value === MAX_32 ? (extra.shift() ?? value) : value;
+    };
+    const [size, packed, offset] = [large(24), large(20), large(42)];
+    if (offset + LOCAL_BYTES + packed > end) throw damaged(place, `"${path}" lies outside of it`);
+    if ((flags & ENCRYPTED) !== 0 || (method !== STORED && method !== DEFLATED)) {
+      const message = `"${place}" holds "${path}" encrypted or in a form that Sluice does not read. Unpack it, and give the folder.`;
+      throw new RunFolderError('PACKED_RUN_UNSUPPORTED', message);
+    }
+    if (method === STORED && size !== packed) throw damaged(place, `the sizes of "${path}" contradict each other`);
+    const [crc, mtimeMs] = [bytes.readUInt32LE(at + 16), decodeTime(bytes.readUInt32LE(at + 12))];
+    entries.push({ path, method, crc, packed, size, offset, mtimeMs });
+    at = next;
+  }
+  return entries;
+}
+
+function decodeExtra64(extra: Buffer): number[] {
+  for (let at = 0; at + 4 <= extra.length;) {
+    const length = extra.readUInt16LE(at + 2);
+    if (extra.readUInt16LE(at) === 1) {
+      const values: number[] = [];
+      const end = Math.min(at + 4 + length, extra.length);
+      for (let value = at + 4; value + 8 <= end; value += 8) values.push(readCount(extra, value));
+      return values;
+    }
+    at += 4 + length;
+  }
+  return [];
+}
+
+/** The length of a local header, from its fixed part; undefined if it is not one. */
+export function measureLocalHeader(header: Buffer): number | undefined {
+  if (header.length < LOCAL_BYTES || header.readUInt32LE(0) !== LOCAL) return undefined;
+  return LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
+}
+
+export const LOCAL_HEADER_BYTES = LOCAL_BYTES;
+
+/** Beyond what a number holds exactly nothing is real: such a value fails every check of bounds. */
+function readCount(bytes: Buffer, at: number): number {
+  const value = bytes.readBigUInt64LE(at);
+  return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.POSITIVE_INFINITY : Number(value);
+}
+
+/** The file is not what was packed. */
+export function damaged(place: string, why: string): RunFolderError {
+  const message = `Cannot read the packed run "${place}": ${why}. Restore it from a backup or from the archive.`;
+  return new RunFolderError('PACKED_RUN_DAMAGED', message);
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { SluiceError, isSluiceError } from '../base/index.js';
+import { isPresent, openForReading } from '../files/index.js';
+import { openRunFolder, readPackedRun } from './open-run-folder.js';
+import type { RunFolder } from './open-run-folder.js';
+import { RunFolderError } from './run-folder-error.js';
+
+/** A plain folder name: no separators, no `..`. */
+const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** The folder of packed runs in a data folder. */
+export const PACKED_FOLDER = 'packed';
+
+/** The path of a run's folder; throws `INVALID_RUN_ID` for an invalid id. */
+export function runFolderPath(data: string, runId: string): string {
+  return join(data, 'runs', checkRunId(runId));
+}
+
+/**
+ * The path of a run's packed file: 4096 folders, so that none of them gets too large.
+ *
+ * @example
+ * packedRunPath('/data', '01J…') // '/data/packed/3f2/01J….zip'
+ */
+export function packedRunPath(data: string, runId: string): string {
+  return join(data, PACKED_FOLDER, packedRunName(runId));
+}
+
+/** The same below the folder of packed runs, with a slash: also the name of the object in an archive. */
+function packedRunName(runId: string): string {
+  const shard = createHash('sha256').update(checkRunId(runId)).digest('hex').slice(0, 3);
+  return `${shard}/${runId}.zip`;
+}
+
+function checkRunId(runId: string): string {
+  if (RUN_ID.test(runId)) return runId;
+  const message = `Invalid run id ${JSON.stringify(runId.slice(0, 128))}. Use letters, digits, dots, underscores and dashes.`;
+  throw new SluiceError('INVALID_RUN_ID', message);
+}
+
+/**
+ * Opens a run of a data folder, packed or not. Throws `RUN_FOLDER_NOT_FOUND` if it is not there.
+ *
+ * @example
+ * const folder = await openRun('/data', '01J…')
+ */
+export async function openRun(data: string, runId: string): Promise<RunFolder> {
+  // Packed first: once that file is there, the folder may be half removed.
+  const packed = await openIfPacked(data, runId);
+  if (packed !== undefined) return packed;
+  try {
+    return await openRunFolder(runFolderPath(data, runId));
+  } catch (error) {
+    if (!isSluiceError(error) || error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
+    // Packed since it was looked for.
+    const now = await openIfPacked(data, runId);
+    if (now !== undefined) return now;
+    throw error;
+  }
+}
+
+async function openIfPacked(data: string, runId: string): Promise<RunFolder | undefined> {
+  const path = packedRunPath(data, runId);
+  if (!(await isPresent(path))) return undefined;
+  try {
+    return await readPackedRun(async () => openForReading(path), path);
+  } catch (error) {
+    if (error instanceof RunFolderError && error.code === 'RUN_FOLDER_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
