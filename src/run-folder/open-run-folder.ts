@@ -118,7 +118,7 @@ export async function readPackedRun(open: () => Promise<ReadableFile | undefined
 
 /** What differs between a folder and a packed file. */
 interface NamedFiles extends Pick<RunFolder, 'place' | 'dir' | 'name' | 'openWorkFile' | 'files' | 'attempts'> {
-  open(name: string): Promise<ReadableFile | undefined>;
+  readonly open: (name: string) => Promise<ReadableFile | undefined>;
 }
 
 function asRunFolder({ open, ...named }: NamedFiles): RunFolder {

@@ -38,8 +38,9 @@ const LARGE = Buffer.concat(
 
 async function readAll(folder: RunFolder): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
-  for await (const { path, open, size } of folder.files()) {
-    const file = await open();
+  for await (const listed of folder.files()) {
+    const { path, size } = listed;
+    const file = await listed.open();
     const chunks: Uint8Array[] = [];
     if (file !== undefined) for await (const chunk of readChunks(file)) chunks.push(chunk);
     await file?.close();
@@ -155,19 +156,23 @@ describe('a packed run', () => {
 });
 
 describe('packing', () => {
-  test('that is killed at any step loses nothing, and is finished by the next', { timeout: 60_000 }, async () => {
-    const program = await bundleProgram(new URL('../fixtures/pack-and-die.js', import.meta.url));
-    for (const step of PACK_STEPS) {
+  let program: ReturnType<typeof bundleProgram> | undefined;
+
+  test.each(PACK_STEPS)(
+    'that is killed at step %s loses nothing, and is finished by the next',
+    { timeout: 60_000 },
+    async (step) => {
+      program ??= bundleProgram(new URL('../fixtures/pack-and-die.js', import.meta.url));
       const data = await makeData();
       const before = await readAll(await openRun(data, RUN));
-      const child = program.start([data, RUN, step]);
-      expect(await once(child, 'exit'), step).toEqual([null, 'SIGKILL']);
-      expect(await readAll(await openRun(data, RUN)), step).toEqual(before);
-      expect(await packRunFolder(data, RUN), step).toBe('packed');
-      expect(await readdir(join(data, 'runs')), step).toEqual([]);
-      expect(await readAll(await openRun(data, RUN)), step).toEqual(before);
-    }
-  });
+      const child = (await program).start([data, RUN, step]);
+      expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+      expect(await readAll(await openRun(data, RUN))).toEqual(before);
+      expect(await packRunFolder(data, RUN)).toBe('packed');
+      expect(await readdir(join(data, 'runs'))).toEqual([]);
+      expect(await readAll(await openRun(data, RUN))).toEqual(before);
+    },
+  );
 
   test('by several at once leaves one whole file', async () => {
     const data = await makeData({ '.audit/stdout.2.log': LARGE });
