@@ -33,6 +33,10 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
       line: 'sluice run --engine codex --timeout 600 --permissions workspace "Fix it."',
       does: 'let the agent edit files here',
     },
+    {
+      line: 'sluice run --engine codex --summary "Find the worst bug." > summary.md',
+      does: 'print the result as Markdown, for the page of a CI job',
+    },
   ],
   acp: [
     { line: 'sluice acp --engine codex', does: 'register this as a custom agent in an editor that supports ACP' },

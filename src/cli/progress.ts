@@ -1,8 +1,8 @@
 import type { CommandIo } from './command-io.js';
 import { visibleText } from './terminal-text.js';
 
-/** Says how much is done, of a total if it is known. */
-export type SetProgress = (done: number, total?: number) => void;
+/** Says how much is done, of a total if it is known, and of which part: another part is timed by itself. */
+export type SetProgress = (done: number, total?: number, part?: string) => void;
 
 /** How often the line is drawn, and after how long a command counts as long. */
 const EVERY_MS = 200;
@@ -24,14 +24,19 @@ export async function withProgress<T>(
   work: (set: SetProgress) => Promise<T>,
 ): Promise<T> {
   if (!stderr.isTerminal) return work(ignore);
-  const began = clock();
+  const first = clock();
+  let began = first;
+  let current: string | undefined;
   let drawn: number | undefined;
   try {
-    return await work((done, total) => {
+    return await work((done, total, part) => {
       const now = clock();
-      if (now - began < FIRST_MS || (drawn !== undefined && now - drawn < EVERY_MS)) return;
+      if (part !== current) began = now;
+      current = part;
+      if (now - first < FIRST_MS || (drawn !== undefined && now - drawn < EVERY_MS)) return;
       drawn = now;
-      const line = visibleText(`${label}: ${describeProgress({ done, total, ms: now - began, unit })}`);
+      const name = part === undefined ? label : `${label} ${part}`;
+      const line = visibleText(`${name}: ${describeProgress({ done, total, ms: now - began, unit })}`);
       void stderr.write(`\r\u001B[K${line.slice(0, WIDTH)}`);
     });
   } finally {

@@ -32,6 +32,8 @@ export interface RunFlags {
   readonly terminal?: boolean;
   readonly terminalBeside?: boolean;
   readonly watchJson?: boolean;
+  readonly summary?: boolean;
+  readonly summaryFile?: string;
   readonly data?: string;
   readonly config?: string;
 }

@@ -49,7 +49,7 @@ export interface AlteredStream {
 }
 
 /** What a replay compares with, beside the logs of the folder. */
-export interface ReplayOptions extends Pick<TranslateOptions, 'engine' | 'engines' | 'onWarning'> {
+export interface ReplayOptions extends Pick<TranslateOptions, 'engine' | 'engines' | 'onWarning' | 'onProgress'> {
   /** What was captured, as the result of the run has it in the store. */
   readonly captured?: readonly StreamDigest[] | undefined;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ENGINE_NAMES, createTranslator, isEngineName } from '../events/index.js';
+import { lstat } from 'node:fs/promises';
+import { ENGINE_NAMES, STREAMS, createTranslator, isEngineName } from '../events/index.js';
 import type { CapturedStream, Drained, DriftSummary, Emitted, Engine, EngineName, Verdict } from '../events/index.js';
 import { attemptChunks, POLL_MS } from './attempt/attempt-chunks.js';
 import type { ChunkWarning, Following } from './attempt/attempt-chunks.js';
@@ -24,6 +25,8 @@ export interface TranslateOptions {
   readonly onWarning?: (warning: RunFolderWarning) => void;
   /** Called after the events of an attempt that contained unknown types or fields. */
   readonly onDrift?: (summary: DriftSummary) => void;
+  /** Called as bytes are read, with how many there are; not with `follow`, where that is unknown. */
+  readonly onProgress?: (bytes: number, total: number) => void;
   /** Decides the verdict of each attempt again; by default it is the recorded one. */
   readonly judge?: AttemptJudge;
 }
@@ -63,11 +66,12 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
   await checkAttempt(folder, options);
   let handover: Handover = { fcmpSeq: 0, sessionId: null };
   let runId: string | undefined;
+  const count = await countBytes(folder, options);
   let attempt = await nextAttempt(folder, 0, options.follow);
   while (attempt !== undefined && attempt <= (options.attempt ?? Number.POSITIVE_INFINITY)) {
     const meta = await folder.meta(attempt, options.onWarning);
     runId ??= meta.run_id ?? folder.name;
-    for await (const events of translateAttempt(folder, { attempt, meta, runId, handover }, options)) {
+    for await (const events of translateAttempt(folder, { attempt, meta, runId, handover, count }, options)) {
       handover = follows(handover, events);
       // Earlier attempts are read all the same: they decide the numbers and the session of this one.
       if (options.attempt === undefined || options.attempt === attempt) yield events;
@@ -79,7 +83,13 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
 
 async function* translateAttempt(
   folder: RunFolder,
-  start: { readonly attempt: number; readonly meta: AttemptMeta; readonly runId: string; readonly handover: Handover },
+  start: {
+    readonly attempt: number;
+    readonly meta: AttemptMeta;
+    readonly runId: string;
+    readonly handover: Handover;
+    readonly count: (bytes: number) => void;
+  },
   options: TranslateOptions,
 ): AsyncGenerator<Emitted[]> {
   const { attempt, meta, handover } = start;
@@ -111,6 +121,7 @@ async function* translateAttempt(
   for await (const { ms, stream, bytes } of chunks) {
     // Clocks may be set back between two chunks; the time of events is not.
     if (ms !== null) now = Math.max(now, startedAt + ms);
+    start.count(bytes.length);
     judge?.addBytes(stream, bytes);
     const events = translator.push(stream, bytes);
     judge?.addEvents(events);
@@ -139,6 +150,22 @@ async function* translateAttempt(
   });
   const drift = translator.drift();
   if (drift !== null) options.onDrift?.(drift);
+}
+
+/** Counts what was read of all that is there. */
+async function countBytes(folder: RunFolder, { onProgress, follow }: TranslateOptions): Promise<(n: number) => void> {
+  if (onProgress === undefined || follow !== undefined) return ignore;
+  let total = 0;
+  for (const attempt of await folder.attempts()) {
+    for (const stream of STREAMS) {
+      total += (await lstat(folder.attemptPath(stream, attempt)).catch(() => undefined))?.size ?? 0;
+    }
+  }
+  let done = 0;
+  return (bytes) => {
+    done += bytes;
+    onProgress(done, Math.max(done, total));
+  };
 }
 
 function follows(handover: Handover, events: readonly Emitted[]): Handover {

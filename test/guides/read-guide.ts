@@ -19,7 +19,7 @@ interface Block {
 }
 
 /** Blocks that are pictures of something: formats, and what needs a machine of one's own. */
-const SHOWN = new Set(['mermaid', 'console']);
+const SHOWN = new Set(['yaml', 'mermaid', 'console']);
 
 /**
  * The steps of a guide, in order. A `ts` or `tsx` block is a program, an `sh` block is typed in, a block with a file name behind

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { MigrationProgress } from '../../store/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { listenForInterruption } from '../interruption.js';
 import { printJson } from '../print.js';
+import { withProgress } from '../progress.js';
 
 /** Adds `sluice migrate` to the program. */
 export function addMigrateCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -26,23 +26,20 @@ PGPASSWORD may hold the password, so that it is not on the command line. Run fol
 async function runMigrate(source: string, target: string, io: CommandIo): Promise<ExitCode> {
   const { migrateStore } = await import('../../store/index.js');
   const interruption = listenForInterruption();
-  const show = (text: string): void => void (io.stderr.isTerminal && io.stderr.write(text));
   try {
-    const onProgress = (progress: MigrationProgress): void => show(`\r\u001B[K${describeProgress(progress)}`);
-    const report = await migrateStore(source, target, { onProgress, signal: interruption.signal });
-    show('\r\u001B[K');
+    const report = await withProgress(io, { label: 'migrate', unit: 'rows' }, async (set) =>
+      migrateStore(source, target, {
+        onProgress: ({ table, rows, total }) => set(rows, total, table),
+        signal: interruption.signal,
+      }),
+    );
     await printJson(report, io);
     return EXIT.success;
   } catch (error) {
-    show('\n');
     if (!interruption.signal.aborted) throw error;
     await io.stderr.write('Interrupted. Run the same command again: it continues.\n');
     return EXIT.canceled;
   } finally {
     interruption.stopListening();
   }
-}
-
-function describeProgress({ table, rows, total }: MigrationProgress): string {
-  return `${table}: ${rows} of ${total} rows copied and compared`;
 }

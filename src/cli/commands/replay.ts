@@ -11,6 +11,7 @@ import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { loadCommandConfig } from '../load-command-config.js';
 import { printJson } from '../print.js';
+import { withProgress } from '../progress.js';
 import { formatLine } from '../terminal-text.js';
 import { withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
@@ -50,11 +51,14 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
   const warnings = collectWarnings();
   try {
     const captured = await findCaptured(dir, flags, io);
-    return await replayRunFolder(dir, {
-      onWarning: warnings.add,
-      captured,
-      ...(engine === undefined ? {} : { engine }),
-    });
+    return await withProgress(io, { label: 'replay', unit: 'bytes' }, async (onProgress) =>
+      replayRunFolder(dir, {
+        onWarning: warnings.add,
+        onProgress,
+        captured,
+        ...(engine === undefined ? {} : { engine }),
+      }),
+    );
   } finally {
     await io.stderr.write(warnings.text());
   }

@@ -1,6 +1,8 @@
+import { appendFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
+import type { RunResult } from '../../records/index.js';
 import type { Run } from '../../runs/index.js';
 import type { Config } from '../../config/index.js';
 import { answerQuestions } from '../answer-questions.js';
@@ -62,6 +64,8 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .option('--terminal', 'capture through a terminal instead of pipes')
     .option('--terminal-beside', 'capture both pipes and a terminal; the terminal fills gaps in stdout')
     .option('--watch-json', 'print FCMP events as JSON lines on stderr instead of text')
+    .option('--summary', 'print the result as Markdown instead of JSON, for the page of a CI job')
+    .option('--summary-file <file>', 'append the same Markdown to a file, such as "$GITHUB_STEP_SUMMARY"')
     .option('--data <dir>', 'folder of run folders (default: one per project in your data directory)')
     .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')
     .addHelpText(
@@ -76,6 +80,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
 
 async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo): Promise<ExitCode> {
   const spec = await readRunSpec(words, flags, io);
+  const began = Date.now();
   const interruption = listenForInterruption();
   // Loaded only here: other commands start no processes.
   const { startRun } = await import('../../runs/index.js');
@@ -95,11 +100,34 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     const result = await run.result;
     if (result.sandbox?.used === false && flags.watchJson !== true)
       await io.stderr.write(formatLine(`Not sandboxed: ${result.sandbox.reason ?? 'no reason given'}.`));
-    await printJson({ run_id: run.id, ...result }, io);
+    await printResult({ run, result, engine: spec.engine, durationMs: Date.now() - began }, flags, io);
     return exitCodeFor(result.status);
   } finally {
     interruption.stopListening();
   }
+}
+
+/** The result as JSON, or as Markdown for the page of a CI job. */
+async function printResult(
+  ended: { readonly run: Run; readonly result: RunResult; readonly engine: string; readonly durationMs: number },
+  { summary, summaryFile }: RunFlags,
+  io: CommandIo,
+): Promise<void> {
+  const { run, result, engine, durationMs } = ended;
+  if (summary === true || summaryFile !== undefined) {
+    const { renderSummary } = await import('../../report/index.js');
+    const markdown = renderSummary({ id: run.id, engine, durationMs, link: readJobLink(process.env), result });
+    if (summaryFile !== undefined) await appendFile(summaryFile, markdown);
+    if (summary === true) return io.stdout.write(markdown);
+  }
+  await printJson({ run_id: run.id, ...result }, io);
+}
+
+/** The page of the CI job this runs in, if it does. */
+function readJobLink(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: job, CI_JOB_URL: gitlab } = env;
+  if (server === undefined || repository === undefined || job === undefined) return gitlab;
+  return `${server}/${repository}/actions/runs/${job}`;
 }
 
 /** Events as JSON lines have stderr for themselves. */

@@ -7,6 +7,7 @@ import type { Emitted, EngineName, Projection } from '../../events/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { listenForInterruption } from '../interruption.js';
+import { withProgress } from '../progress.js';
 import { escapeControls } from '../render-json.js';
 import { collectWarnings, engineOption } from '../run-folder.js';
 
@@ -49,9 +50,14 @@ async function runTranslate(dir: string, flags: TranslateFlags, io: CommandIo): 
   };
   const interruption = flags.follow === true ? listenForInterruption() : undefined;
   try {
-    if (flags.write === true) await print(rewriteRunLogs(dir, options), flags, io);
-    else if (interruption === undefined) await print(translateRunFolder(dir, options), flags, io);
-    else {
+    if (interruption === undefined) {
+      const translate = flags.write === true ? rewriteRunLogs : translateRunFolder;
+      // The events themselves show on a terminal that something happens.
+      const shown = io.stdout.isTerminal ? { stderr: { ...io.stderr, isTerminal: false } } : io;
+      await withProgress(shown, { label: 'translate', unit: 'bytes' }, async (onProgress) =>
+        print(translate(dir, { ...options, onProgress }), flags, io),
+      );
+    } else {
       const { signal } = interruption;
       await printAtOnce(translateRunFolder(dir, { ...options, follow: signal }), flags, io, signal);
     }
