@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lstat } from 'node:fs/promises';
 import { ENGINE_NAMES, STREAMS, createTranslator, isEngineName } from '../events/index.js';
 import type { CapturedStream, Drained, DriftSummary, Emitted, Engine, EngineName, Verdict } from '../events/index.js';
 import { attemptChunks, POLL_MS } from './attempt/attempt-chunks.js';
@@ -158,7 +157,9 @@ async function countBytes(folder: RunFolder, { onProgress, follow }: TranslateOp
   let total = 0;
   for (const attempt of await folder.attempts()) {
     for (const stream of STREAMS) {
-      total += (await lstat(folder.attemptPath(stream, attempt)).catch(() => undefined))?.size ?? 0;
+      const file = await folder.openAttempt(stream, attempt);
+      total += (await file?.stat())?.size ?? 0;
+      await file?.close();
     }
   }
   let done = 0;
