@@ -8,6 +8,7 @@ import { CLIENT_ERROR_CODES } from '../src/client/client-error.js';
 import { REASON_CODES } from '../src/events/protocol/completion.js';
 import { DIAGNOSTIC_CODES } from '../src/events/protocol/diagnostic-codes.js';
 import { LOST_RUN_CODES } from '../src/dispatch/lost-run-codes.js';
+import { REPO_ERROR_CODES } from '../src/dispatch/repos/mirror.js';
 import { LEAD_ERROR_CODES } from '../src/orders/lead/lead-error.js';
 import { SINK_ERROR_CODES } from '../src/orders/sinks/sink.js';
 import { PARSE_ERROR_CODES } from '../src/json/parse-error.js';
@@ -54,6 +55,7 @@ describe('docs/errors.md', () => {
 
   it.each([
     ['Parse errors', [...PARSE_ERROR_CODES]],
+    ['Repositories', [...REPO_ERROR_CODES]],
     ['Repairs', [...REPAIR_KINDS]],
     ['Warnings', [...WARNING_CODES]],
     ['Warnings of runs', [...RUN_WARNING_CODES]],

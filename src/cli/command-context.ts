@@ -62,7 +62,7 @@ export async function withContext<T>(
   { wrappers: more = {}, createLogger, readsOnly = false, mayBeUnknown = false, pool }: ContextOptions = {},
 ): Promise<T> {
   // Loaded only here: other commands need no databases and no forge clients.
-  const [{ createLead, readChecks, readWrappers }, { openStore }, { demoWrappersIn }] = await Promise.all([
+  const [{ createLead, readChecks, readRepos, readWrappers }, { openStore }, { demoWrappersIn }] = await Promise.all([
     import('../orders/index.js'),
     import('../store/index.js'),
     import('../dispatch/index.js'),
@@ -93,6 +93,7 @@ export async function withContext<T>(
       backoff: omitUndefined({ maxTries }),
       wrappers,
       checks: readChecks(config.checks ?? {}),
+      repos: readRepos(config.repos ?? [], process.env),
       logger,
       ...omitUndefined({ secrets }),
     });

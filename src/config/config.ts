@@ -2,7 +2,7 @@ import { count, flag, name, object, oneOf } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 import { approvalRulesSchema, engineNameSchema, RUN_ENGINES, sandboxUse } from '../records/index.js';
 import type { PackingSettings, RetentionSettings } from '../dispatch/index.js';
-import { CHECK_SCHEMA, WRAPPER_SCHEMA } from '../orders/index.js';
+import { CHECK_SCHEMA, REPO_SCHEMA, WRAPPER_SCHEMA } from '../orders/index.js';
 import { agentSettingsSchema } from '../runs/index.js';
 import type { AgentSettings } from '../runs/index.js';
 
@@ -147,6 +147,8 @@ export const configFileSchema = object(
     tokens: { type: 'array', items: tokenSchema },
     /** Folders that requests to the server may name, including their subfolders. */
     roots: names,
+    /** Repositories that orders may name by their URL. */
+    repos: { type: 'array', items: REPO_SCHEMA },
     /** Programs that requests to the server may start with engine `command`. */
     commands: names,
     server: serverSchema,

@@ -58,3 +58,5 @@ export { createSignedPost, createWebhookSink, type SignedPost, type WebhookOptio
 export { runGit, type GitEnd, type GitOptions } from './evidence/run-git.js';
 export { RESULT_FILES } from './reading/result-file.js';
 export { STREAM_BYTES } from './reading/read-work-result.js';
+export { findRepo, getRepositoryFolder, readRepos, REPO_SCHEMA } from './repos/repos.js';
+export type { Repo } from './repos/repos.js';

@@ -10,6 +10,8 @@ export const ORDERS_ERROR_CODES = [
   'UNKNOWN_WORKER',
   'INVALID_CHECKS',
   'UNKNOWN_CHECK',
+  'INVALID_REPOS',
+  'UNKNOWN_REPO',
 ] as const;
 
 /** One of {@link ORDERS_ERROR_CODES}. */

@@ -22,6 +22,7 @@ const INCOMPLETE_CODES = [
   'TESTS_MISSING',
   'COMMIT_NOT_FOUND',
   'COMMIT_UNCHECKED',
+  'COMMIT_NOT_PUSHED',
 ] as const;
 
 const INCOMPLETE: ReadonlySet<string> = new Set(INCOMPLETE_CODES);

@@ -14,10 +14,10 @@ describe('the schemas', () => {
     await expect(print(WORK_RESULT_SCHEMA)).toMatchFileSnapshot('../../schemas/work-result.json');
   });
 
-  test('an order is a request with its run id, and where a retry begins', () => {
+  test('an order is a request with its folder and run id, and where a retry begins', () => {
     const { run_id: _, start_commit: __, start_run: ___, start_folder: ____, ...fields } = WORK_ORDER_SCHEMA.properties;
     expect(fields).toEqual(WORK_REQUEST_SCHEMA.properties);
-    expect(WORK_ORDER_SCHEMA.required).toEqual([...WORK_REQUEST_SCHEMA.required, 'run_id']);
+    expect(WORK_ORDER_SCHEMA.required).toEqual([...WORK_REQUEST_SCHEMA.required, 'repo_dir', 'run_id']);
   });
 
   test('give the types', () => {

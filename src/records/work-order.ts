@@ -36,7 +36,15 @@ const fields = {
     type: 'string',
     maxLength: 4096,
     pattern: NO_CONTROLS,
-    description: 'The folder in which the agent works; an absolute path.',
+    description:
+      'The folder in which the agent works; an absolute path. Of an order with repo: its URL, until a worker has a worktree for it.',
+  },
+  repo: {
+    type: 'string',
+    maxLength: 1000,
+    pattern: NO_CONTROLS,
+    description:
+      'Instead of repo_dir: the URL of a git repository that the configuration lists in repos. The worker keeps a mirror of it and gives the order a worktree.',
   },
   worker: {
     ...WORKER_NAME,
@@ -113,7 +121,15 @@ const fields = {
   },
 } as const;
 
-const required = ['issue_ref', 'role', 'repo_dir', 'worker', 'instructions'] as const;
+const required = ['issue_ref', 'role', 'worker', 'instructions'] as const;
+
+/** The fields of a request whose repository is known. */
+const workRequest = {
+  type: 'object',
+  properties: fields,
+  required: [...required, 'repo_dir'],
+  additionalProperties: false,
+} as const;
 
 /** What a lead asks for, as JSON Schema. */
 export const WORK_REQUEST_SCHEMA = {
@@ -153,7 +169,7 @@ export const workOrder = {
       description: 'Of a retry: the run whose worktree stood where this one stands; the first of several retries.',
     },
   },
-  required: [...required, 'run_id'],
+  required: [...required, 'repo_dir', 'run_id'],
   additionalProperties: false,
 } as const;
 
@@ -165,8 +181,8 @@ export const WORK_ORDER_SCHEMA = {
   ...workOrder,
 } as const;
 
-/** What a lead asks for: an order that has no run yet. */
-export type WorkRequest = FromSchema<typeof WORK_REQUEST_SCHEMA>;
+/** What a lead asks for: an order that has no run yet. With `repo`, `repo_dir` is its URL. */
+export type WorkRequest = FromSchema<typeof workRequest>;
 
 /** A request with its run: what a worker is given. */
 export type WorkOrder = FromSchema<typeof workOrder>;

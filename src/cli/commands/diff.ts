@@ -28,7 +28,7 @@ async function runDiff(issueRef: string, flags: DiffFlags, io: CommandIo): Promi
     flags,
     io,
     async ({ store, lead, config }) =>
-      readRace({ store, data: config.data, maskText: (text) => lead.maskText(text) }, issueRef),
+      readRace({ store, data: config.data, maskText: (text) => lead.maskText(text), repos: lead.repos }, issueRef),
     { readsOnly: true },
   );
   if (race === undefined) {

@@ -10,6 +10,8 @@ import { runFolderPath } from '../../run-folder/index.js';
 import { listLaunchers } from '../../runs/index.js';
 import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from '../run-to-end.js';
 import type { HeldClaim } from '../hold-claim.js';
+import { locateOrder } from '../repos/order-repository.js';
+import type { LocatedOrder } from '../repos/order-repository.js';
 import { retryStore } from '../retry-store.js';
 import type { WorkContext } from '../worker-options.js';
 import { EXIT_UNKNOWN, finishOrder, settleOrder } from './finish-order.js';
@@ -40,21 +42,24 @@ export interface OrderHold {
  */
 export async function executeOrder(
   context: WorkContext,
-  { record, unresolved }: ClaimedOrder,
+  { record: submitted, unresolved }: ClaimedOrder,
   { workerId, claim, executeCheck }: OrderHold,
 ): Promise<void> {
-  const { order, run: id } = record;
+  const { run: id } = submitted;
   const { store, clock, signal } = context;
-  const settle = async (end: WorkerEnd) => settleOrder(context, order, end);
+  const settle = async (end: WorkerEnd) => settleOrder(context, submitted.order, end);
 
   if (unresolved.length > 0) return settle({ ...EXIT_UNKNOWN, unresolved });
+  const located = await locateOrder(context, submitted);
+  const { record } = located;
+  const { order } = record;
   const worktree = await chooseWorktree(context, record);
   const lock = worktree === undefined ? await acquireFolder(context, { id, workerId }, order.repo_dir) : undefined;
   if (lock === 'busy') return;
   try {
     // Before the agent can change anything.
     const start = await beginAt(await recordStart(order.repo_dir), worktree === undefined ? undefined : order);
-    const prepared = await resumeSession(context, order, await prepareOrder(context, record, worktree, start));
+    const prepared = await resumeSession(context, order, await prepareOrder(context, located, worktree, start));
     if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
     const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
     const base = 'why' in start || start.isEmpty ? {} : { baseCommit: start.head };
@@ -136,10 +141,11 @@ const SESSION = new RegExp(runSpecSchema.properties.session.pattern);
 /** Everything that must be in place before the agent starts; a message if something cannot be. */
 async function prepareOrder(
   { lead, runs }: WorkContext,
-  { order, run }: OrderRecord,
+  { record: { order, run }, startError }: LocatedOrder,
   worktree: Worktree | undefined,
   start: RepositoryStart | { readonly why: string },
 ): Promise<Injection | { readonly startError: string }> {
+  if (startError !== undefined) return { startError };
   try {
     const runDir = runFolderPath(runs.data, run);
     const wrapper = findWrapper(order.worker, lead.wrappers);

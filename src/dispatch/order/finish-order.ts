@@ -5,6 +5,7 @@ import type { WorkerEnd } from '../../orders/index.js';
 import type { OrderRecord, RunResult, WorkOrder } from '../../records/index.js';
 import { readLastAttempt, runFolderPath } from '../../run-folder/index.js';
 import type { HeldClaim } from '../hold-claim.js';
+import { publishCommit } from '../repos/order-repository.js';
 import { retryStore } from '../retry-store.js';
 import type { WorkContext } from '../worker-options.js';
 import { collectResult } from './collect-result.js';
@@ -31,7 +32,7 @@ export async function settleOrder(context: WorkContext, order: WorkOrder, end: W
   await retryStore(async () => context.lead.settle({ issueRef, runId, ...end }), context);
 }
 
-/** Takes an order from the end of its agent to its decision: reads the result, proves it, puts the worktree away, settles. */
+/** Takes an order from the end of its agent to its decision: reads the result, proves it, publishes its commit, puts the worktree away, settles. */
 export async function finishOrder(
   context: WorkContext,
   { record, worktree, start }: OrderAtWork,
@@ -47,8 +48,10 @@ export async function finishOrder(
   );
   const proof = await prove(context, { record, reading, worktree, start }, claim, executeCheck);
   const { isCommitted, ...proven } = proof;
-  const note = await putAwayWorktree(worktree, { isCommitted });
-  await settleOrder(context, order, { ...end, ...proven, ...note });
+  const published = worktree === undefined ? proven : await publishCommit(context, record, worktree, proven);
+  const left = await putAwayWorktree(worktree, { isCommitted });
+  const note = ['note' in published ? published.note : undefined, left.note].filter(Boolean).join(' ');
+  await settleOrder(context, order, { ...end, ...proven, ...published, ...(note === '' ? {} : { note }) });
 }
 
 /** What the agent left: its result as a file or as its answer, what it printed, and how its process ended. */

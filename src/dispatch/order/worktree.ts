@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isPresent, makeFolder } from '../../files/index.js';
-import { runGit } from '../../orders/index.js';
+import { getRepositoryFolder, runGit } from '../../orders/index.js';
 import type { GitEnd, GitOptions } from '../../orders/index.js';
 import type { WorkOrder } from '../../records/index.js';
 
@@ -16,11 +16,11 @@ export interface Worktree {
 /** The worktree of an order that has one; a retry stands where the run before it stood, on a branch of its own. */
 export function findWorktree(
   data: string,
-  order: Pick<WorkOrder, 'repo_dir' | 'run_id' | 'start_folder'>,
+  order: Pick<WorkOrder, 'repo' | 'repo_dir' | 'run_id' | 'start_folder'>,
   run: string,
 ): Worktree {
   return {
-    repoDir: order.repo_dir,
+    repoDir: getRepositoryFolder(data, order),
     folder: join(data, 'worktrees', order.start_folder ?? run),
     branch: `sluice/${order.run_id}-${run}`,
   };

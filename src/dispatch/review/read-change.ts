@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
 import { parseChanges, parsePatch, runGit } from '../../orders/index.js';
-import type { FileChange, GitEnd, GitOptions, ListedFile } from '../../orders/index.js';
+import type { FileChange, GitEnd, GitOptions, ListedFile, Repo } from '../../orders/index.js';
 import type { Change, OrderRecord } from '../../records/index.js';
+import { fetchMirror } from '../repos/mirror.js';
 import { recordStart, withObjects } from '../order/proof/repository.js';
 import { findNestedRepositories, findWorktree, withOwnGitDir } from '../order/worktree.js';
 import type { Worktree } from '../order/worktree.js';
@@ -15,6 +16,8 @@ export interface ChangeContext {
   readonly data: string;
   /** Takes secrets out of what is shown. */
   readonly maskText: (text: string) => string;
+  /** Repositories that orders name by their URL; a commit that another machine has pushed is fetched. */
+  readonly repos?: readonly Repo[];
 }
 
 const FILES_SHOWN = 300;
@@ -99,9 +102,11 @@ async function readWorktree(context: ChangeContext, { folder }: Worktree, base: 
 async function readCommit(
   context: ChangeContext,
   { repoDir, branch }: Worktree,
-  { result }: OrderRecord,
+  { order, result }: OrderRecord,
   base: string,
 ): Promise<ShownChange> {
+  const wanted = result?.changes.commit;
+  if (order.repo !== undefined && wanted !== undefined) await fetchMissing(context, order.repo, repoDir, wanted);
   const start = await recordStart(repoDir);
   if ('why' in start) return nothing(`There is nothing to compare: ${start.why}.`);
   const tip = await runGit(repoDir, ['rev-parse', '--quiet', '--verify', `refs/heads/${branch}^{commit}`]);
@@ -119,6 +124,21 @@ async function readCommit(
     ]);
     return { source: 'commit', commit, ...files };
   });
+}
+
+/** Fetches a commit that another machine has pushed; one try, since somebody waits. */
+async function fetchMissing(
+  { data, repos = [], maskText }: ChangeContext,
+  url: string,
+  repoDir: string,
+  commit: string,
+): Promise<void> {
+  const known = /^[0-9a-f]{4,64}$/.test(commit)
+    ? await runGit(repoDir, ['cat-file', '-e', `${commit}^{commit}`], { gitDir: repoDir })
+    : undefined;
+  const repo = repos.find((each) => each.url === url);
+  if (known === undefined || known.code === 0 || repo === undefined) return;
+  await fetchMirror(data, repo, { pauses: [], maskText, signal: AbortSignal.timeout(TIME.timeLimitMs) });
 }
 
 type Ask = (args: readonly string[], options: GitOptions) => Promise<GitEnd>;

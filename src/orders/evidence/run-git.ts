@@ -20,14 +20,24 @@ export interface GitOptions {
   readonly objectDirectory?: string;
   /** What git reads from its input. */
   readonly input?: string;
+  /** Another machine, or another repository, that the call may reach; none by default. */
+  readonly remote?: GitRemote;
+  readonly signal?: AbortSignal;
   /** How much it may print; 64 KiB by default. More is a failure. */
   readonly maxBytes?: number;
+}
+
+/** What a call may reach, and what it needs for that. */
+export interface GitRemote {
+  readonly protocol: 'https' | 'http' | 'ssh' | 'file';
+  /** Settings, which may hold passwords: they reach git through its environment. */
+  readonly config?: Readonly<Record<string, string>>;
 }
 
 /**
  * Calls git in a folder, with a time limit. The repository is hostile: an agent can write its configuration. So git gets an
  * environment without secrets, no configuration of the user or the system (an agent of the same user can write that too),
- * and runs no hook and no file system monitor; it asks no other machine. What it would still run are the filters that the
+ * and runs no hook and no file system monitor; it asks no other machine but `remote`. What it would still run are the filters that the
  * repository configures: a call that reads or writes files of a work tree needs a `gitDir` of ours.
  *
  * @example
@@ -35,7 +45,9 @@ export interface GitOptions {
  */
 export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitEnd> {
   trustedFolders ??= readTrustedFolders();
-  const config = { ...NOTHING_RUNS, ...numbered('safe.directory', await trustedFolders) };
+  const { remote } = options;
+  const reached = remote === undefined ? {} : { [`protocol.${remote.protocol}.allow`]: 'always', ...remote.config };
+  const config = { ...NOTHING_RUNS, ...numbered('safe.directory', await trustedFolders), ...reached };
   return callGit(['--no-pager', '-C', folder, ...args], environmentFor(config, options), options);
 }
 
@@ -75,7 +87,7 @@ function numbered(key: string, values: readonly string[]): Readonly<Record<strin
 /** An allow list: what a filter or a helper of a repository could see, if one were ever run. */
 function environmentFor(
   config: Readonly<Record<string, string>>,
-  { gitDir, workTree, indexFile, objectDirectory }: GitOptions,
+  { gitDir, workTree, indexFile, objectDirectory, remote }: GitOptions,
 ): NodeJS.ProcessEnv {
   const settings = Object.entries(config).flatMap(([key, value], index): [string, string][] => [
     [`GIT_CONFIG_KEY_${index}`, key.replace(/#\d+$/, '')],
@@ -93,7 +105,8 @@ function environmentFor(
     ...Object.fromEntries(settings),
     GIT_ATTR_NOSYSTEM: '1',
     GIT_NO_LAZY_FETCH: '1',
-    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_ALLOW_PROTOCOL: remote?.protocol ?? 'none',
+    ...(remote?.protocol === 'ssh' ? keysForSsh() : {}),
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
@@ -104,14 +117,23 @@ function environmentFor(
   };
 }
 
+/** Keys are in the agent or where ssh looks for them; a host that is not known yet is refused, and nobody is asked. */
+function keysForSsh(): NodeJS.ProcessEnv {
+  const { SSH_AUTH_SOCK } = process.env;
+  return {
+    GIT_SSH_COMMAND: 'ssh -oBatchMode=yes -oStrictHostKeyChecking=yes',
+    ...(SSH_AUTH_SOCK === undefined ? {} : { SSH_AUTH_SOCK }),
+  };
+}
+
 async function callGit(
   command: readonly string[],
   env: NodeJS.ProcessEnv,
-  { timeLimitMs = TIME_LIMIT_MS, maxBytes = 64 * 1024, input = '' }: GitOptions = {},
+  { timeLimitMs = TIME_LIMIT_MS, maxBytes = 64 * 1024, input = '', signal }: GitOptions = {},
 ): Promise<GitEnd> {
   const limits = { timeout: timeLimitMs, killSignal: 'SIGKILL', maxBuffer: maxBytes, windowsHide: true } as const;
   return new Promise((resolve) => {
-    const child = execFile('git', command, { env, ...limits }, (error, stdout, stderr) => {
+    const child = execFile('git', command, { env, ...limits, signal }, (error, stdout, stderr) => {
       if (error === null) resolve({ code: 0, stdout, stderr });
       else if (error.code === 'ENOENT') resolve({ code: 'no_git', stdout, stderr });
       else if (stderr.includes('cannot change to')) resolve({ code: 'no_folder', stdout, stderr });

@@ -13,6 +13,7 @@ import type { SubmittedOrder } from './submit.js';
 import type { Reading } from '../../records/index.js';
 import type { Checks } from '../proof/checks.js';
 import type { PullRequestFinding } from '../proof/pull-request.js';
+import type { Repo } from '../repos/repos.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
 
 /** Whoever delegates work: submits orders, settles their results, asks people, comments on the issues. */
@@ -21,6 +22,8 @@ export interface Lead {
   readonly wrappers: Wrappers;
   /** The checks of the configuration, by name. */
   readonly checks: Checks;
+  /** The repositories of the configuration. */
+  readonly repos: readonly Repo[];
   /** Checks a request, assigns its run id, makes it the active one and queues it. */
   submit(request: unknown): Promise<SubmittedOrder>;
   /** Reads what an agent reports, and decides nothing: for whoever gathers evidence before it is settled. */
@@ -80,6 +83,7 @@ export function createLead(options: LeadOptions): Lead {
   return {
     wrappers: context.wrappers,
     checks: context.checks,
+    repos: context.repos,
     read: async (end) => track(async () => readResult(context, end)),
     findPullRequest: async (issueRef, named) => track(async () => findPullRequest(context, issueRef, named)),
     maskText: (text) => context.secrets.maskText(text),

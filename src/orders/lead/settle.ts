@@ -23,6 +23,7 @@ import { findWrapper } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
 import type { DecidedOrder, OrderSettlement, RaceEntry } from '../ports/order-store.js';
 import { decideRace } from '../race/decide-race.js';
+import { getRepositoryFolder } from '../repos/repos.js';
 import { readWorkResult } from '../reading/read-work-result.js';
 import type { RejectedAnswer } from '../reading/read-work-result.js';
 import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
@@ -240,7 +241,7 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
     stdout: end.stdout ?? '',
     stderr: end.stderr ?? '',
     ...(end.answer === undefined ? {} : { answer: { ...end.answer, text: context.secrets.maskText(end.answer.text) } }),
-    order: record.order,
+    order: { repo_dir: getRepositoryFolder(context.data, record.order) },
     // Once more: a file that may not be written to, or is in another encoding, could not be masked in its place.
     maskText: (text) => context.secrets.maskText(text),
     ...(startedAt === null ? {} : { startedAt }),

@@ -3,6 +3,7 @@ import type { OrderRecord, StoredRunSpec, WorkOrder, WorkRequest } from '../../r
 import { chooseIsolation } from '../proof/choose-isolation.js';
 import { findChecks } from '../proof/checks.js';
 import { readWorkRequest } from '../shapes/read-work-request.js';
+import { findRepo } from '../repos/repos.js';
 import { findWrapper, findAgentEngine } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
 import type { Rival } from '../ports/order-store.js';
@@ -46,10 +47,11 @@ function listRunners({ worker, race }: WorkRequest): readonly string[] {
   return typeof race === 'number' ? Array.from({ length: race }, () => worker) : race;
 }
 
-async function prepareOrder({ wrappers, checks, newId }: LeadContext, request: WorkRequest): Promise<Rival> {
+async function prepareOrder({ wrappers, checks, repos, newId }: LeadContext, request: WorkRequest): Promise<Rival> {
   const wrapper = findWrapper(request.worker, wrappers);
   // A name that means nothing is refused now, not when the work is done.
   findChecks(request, wrapper, checks);
+  if (request.repo !== undefined) findRepo(request.repo, repos);
   return {
     request,
     workerType: wrapper.type,

@@ -4,18 +4,18 @@ import { findAgentEngine } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
 
 /**
- * Where an order works: as its request says; the runs of a race in a worktree each; otherwise agents get a worktree in a repository that has a commit, because
+ * Where an order works: as its request says; the runs of a race and orders of a repository with a URL in a worktree each; otherwise agents get a worktree in a repository that has a commit, because
  * they may not commit themselves, and everything else works in the repository.
  *
  * @example
  * await chooseIsolation({ repo_dir: '/srv/shop' }, { type: 'codex-cli' }) // 'worktree' if /srv/shop is a git repository
  */
 export async function chooseIsolation(
-  { isolation, race, repo_dir }: Pick<WorkRequest, 'isolation' | 'race' | 'repo_dir'>,
+  { isolation, race, repo, repo_dir }: Pick<WorkRequest, 'isolation' | 'race' | 'repo' | 'repo_dir'>,
   { type }: Pick<Wrapper, 'type'>,
 ): Promise<'repository' | 'worktree'> {
   if (isolation !== undefined) return isolation;
-  if (race !== undefined) return 'worktree';
+  if (race !== undefined || repo !== undefined) return 'worktree';
   if (findAgentEngine(type) === undefined) return 'repository';
   const head = await runGit(repo_dir, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']);
   return head.code === 0 ? 'worktree' : 'repository';

@@ -5,6 +5,7 @@ import { refuse } from '../orders-error.js';
 import type { OrdersErrorCode } from '../orders-error.js';
 import { WORK_ORDER_SCHEMA, WORK_REQUEST_SCHEMA, describeIssueRef, parseRunId } from '../../records/index.js';
 import type { Problem, WorkOrder, WorkRequest } from '../../records/index.js';
+import { findUrlProblem } from '../repos/repo-url.js';
 import { checkShape, invalidValue } from './check-shape.js';
 import { readSpellings } from './spelling.js';
 
@@ -43,11 +44,13 @@ function read<T extends WorkRequest>(
     throw refuse(code, what, [invalidValue('', 'must be an object with issue_ref, role, repo_dir and worker')]);
   }
   const { known, unknown, conflicts } = readSpellings(Object.entries(value), NAMES);
-  const fields = Object.fromEntries([...unknown, ...known, ...fillForms(known)]);
+  const filled = Object.fromEntries([...unknown, ...known, ...fillForms(known)]);
+  const fields = Object.fromEntries(Object.entries(filled).filter(([, part]) => part !== undefined));
   const checked = checkShape(schema, fields, (path) => adviceFor(path, fields));
   const problems = [...conflicts, ...(checked.problems ?? []), ...findContradictions(fields)];
   if (checked.problems !== undefined || problems.length > 0) throw refuse(code, what, problems);
-  return { ...checked.value, repo_dir: resolve(checked.value.repo_dir) };
+  const { repo, repo_dir } = checked.value;
+  return { ...checked.value, repo_dir: repo === repo_dir ? repo_dir : resolve(repo_dir) };
 }
 
 /** A list of one may be written as a string, and a specification may replace the instructions. */
@@ -57,6 +60,11 @@ function* fillForms(known: ReadonlyMap<string, unknown>): Iterable<[string, unkn
     if (typeof value === 'string') yield [name, [value]];
   }
   if (!known.has('instructions')) yield ['instructions', ''];
+  const repo = known.get('repo');
+  if (typeof repo !== 'string') return;
+  // Only the path of a folder: then it is that folder.
+  if (isAbsolute(repo)) yield ['repo', undefined];
+  if (!known.has('repo_dir')) yield ['repo_dir', repo];
 }
 
 function adviceFor([name = '', index]: readonly string[], fields: Readonly<Record<string, unknown>>) {
@@ -80,8 +88,11 @@ function adviceFor([name = '', index]: readonly string[], fields: Readonly<Recor
 
 /** What a schema cannot say. */
 function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterable<Problem> {
-  const { repo_dir, issue_ref, depends_on, run_id, race, isolation } = fields;
-  if (typeof repo_dir === 'string' && repo_dir !== '' && !isAbsolute(repo_dir)) {
+  const { repo, repo_dir, issue_ref, depends_on, run_id, race, isolation } = fields;
+  if (repo_dir === undefined)
+    yield { code: 'KEY_MISSING', message: 'name the folder, or the URL of a repository in repo', path: 'repo_dir' };
+  if (typeof repo === 'string') yield* findRepoContradictions(repo, fields);
+  else if (typeof repo_dir === 'string' && repo_dir !== '' && !isAbsolute(repo_dir)) {
     yield invalidValue('repo_dir', 'use an absolute path, so that it means the same to every worker');
   }
   if (Array.isArray(depends_on) && typeof issue_ref === 'string' && depends_on.includes(issue_ref)) {
@@ -92,5 +103,17 @@ function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterabl
   }
   if (typeof run_id === 'string' && new RegExp(WORK_ORDER_SCHEMA.properties.run_id.pattern).test(run_id)) {
     if (parseRunId(run_id) === undefined) yield invalidValue('run_id', 'invalid day, role or number');
+  }
+}
+
+function* findRepoContradictions(repo: string, fields: Readonly<Record<string, unknown>>): Iterable<Problem> {
+  const why = findUrlProblem(repo);
+  if (why !== undefined) yield invalidValue('repo', why);
+  // What a worker is given has the folder as well.
+  if (fields['run_id'] === undefined && fields['repo_dir'] !== repo) {
+    yield invalidValue('repo_dir', 'the request names a repository by its URL already; leave it out');
+  }
+  if (fields['isolation'] === 'repository') {
+    yield invalidValue('isolation', 'orders of a repository with a URL need a worktree each; leave it out');
   }
 }

@@ -38,6 +38,23 @@ async function openOrders(changes: ServerChanges = {}) {
 }
 
 describe('an order over HTTP', () => {
+  it('may name a repository of the configuration by its URL, and no other', async () => {
+    const url = 'https://git.example.org/shop.git';
+    const { post, order, work } = await openOrders({ repos: [{ url, push: true, maxBytes: 1 }] });
+    const request = { ...order({}), repo_dir: undefined };
+    const answer = await readJson(post('/v1/orders', { ...request, repo: url }));
+    expect(answer).toMatchObject({ state: 'queued', order: { repo: url, repo_dir: url } });
+    const elsewhere = post('/v1/orders', { ...request, repo: 'https://elsewhere.example.org/x.git' });
+    expect(await readJson(elsewhere)).toMatchObject({ status: 400, code: 'UNKNOWN_REPO' });
+    expect(await readJson(post('/v1/orders', request))).toMatchObject({ status: 400, code: 'INVALID_WORK_REQUEST' });
+    // A path is held to the roots, whatever it is called.
+    expect(await readJson(post('/v1/orders', { ...request, repo: '/etc' }))).toMatchObject({
+      code: 'FOLDER_NOT_ALLOWED',
+    });
+    const path = await readJson(post('/v1/orders', { ...request, repo: work }));
+    expect(path).toMatchObject({ order: { repo_dir: work } });
+  });
+
   it('becomes a decision, a comment and an audit record', async () => {
     const { submit, startWork, get } = await openOrders();
     const submitted = await submit({ result: 'ok' });

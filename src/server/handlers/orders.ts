@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
 import type { IssueState, OrderRecord } from '../../records/index.js';
 import type { OrderView } from '../../api/index.js';
@@ -16,11 +17,20 @@ type OrderEndpoint = 'submitOrder' | 'listIssues' | 'getIssue' | 'getIssueDiff' 
 /** Orders and issues. */
 export function createOrderHandlers(server: ServerContext): Pick<Handlers, OrderEndpoint> {
   const { store, lead, settings, data, logger } = server;
+  const { repos } = lead;
+  const maskText = (text: string): string => lead.maskText(text);
+
+  /** A folder must be allowed; a repository with a URL must be in the configuration, which the lead checks. */
+  async function checkFolder<Body extends { readonly repo?: string; readonly repo_dir?: string }>(body: Body) {
+    const folder = body.repo_dir ?? (isAbsolute(body.repo ?? '') ? body.repo : undefined);
+    if (folder === undefined) return body;
+    return { ...body, repo_dir: await resolveAllowedFolder(folder, { roots: settings.roots, data }) };
+  }
+
   return {
     async submitOrder({ body, caller, requestId }) {
       server.checkTakesWork();
-      const repo_dir = await resolveAllowedFolder(body.repo_dir, { roots: settings.roots, data });
-      const { record, rivals } = await lead.submit({ ...body, repo_dir });
+      const { record, rivals } = await lead.submit(await checkFolder(body));
       const { issue_ref, run_id } = record.order;
       logger.info('order submitted', { issue_ref, run_id, caller: caller.name, request_id: requestId });
       return { ...viewOrder(record), ...(rivals.length === 0 ? {} : { rivals: rivals.map(viewOrder) }) };
@@ -50,10 +60,10 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
       const runId = query['run_id'] ?? issue?.active_run_id ?? issue?.active_group;
       const record = runId === undefined ? undefined : await store.findOrder(params.ref, runId);
       if (record === undefined) throw issueNotFound();
-      return readChange({ data, maskText: (text) => lead.maskText(text) }, record);
+      return readChange({ data, maskText, repos }, record);
     },
     async getIssueRace({ params }) {
-      const race = await readRace({ store, data, maskText: (text) => lead.maskText(text) }, params.ref);
+      const race = await readRace({ store, data, maskText, repos }, params.ref);
       if (race === undefined) throw issueNotFound();
       return race;
     },

@@ -58,7 +58,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const pool: DriverPool = new pg.Pool({
     ...settings,
     max: connections,
-    // One stays open: a worker that looks at the queue now and then would connect anew each time.
+    // One stays open: a worker that looks at the queue now and then would connect again each time.
     min: 1,
     allowExitOnIdle: true,
     // A connection says which form of the tables it writes before it is used.

@@ -54,7 +54,7 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | { 
     head,
     isEmpty,
     otherTips: tips,
-    foreignTips: readTips(refs.stdout, / refs\/heads\/sluice\//),
+    foreignTips: readTips(refs.stdout, / refs\/(?:heads|remotes\/[^/]+)\/sluice\//),
     objects: await realpath(resolve(repoDir, objects)),
     format,
     shallow: await readFile(resolve(repoDir, shallowFile), 'utf8').catch(() => null),

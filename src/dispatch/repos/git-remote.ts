@@ -1,0 +1,122 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runGit } from '../../orders/index.js';
+import type { GitEnd, GitOptions, Repo } from '../../orders/index.js';
+
+/** How long a call of another machine may take. */
+const LONGEST_MS = 600_000;
+const WATCH_MS = 500;
+/** About 250,000 branches and tags. */
+const MAX_LISTING = 64 * 1024 * 1024;
+
+/** A call of git that reaches the repository of a URL. */
+export type CallRemote = (args: readonly string[], options?: GitOptions) => Promise<GitEnd>;
+
+/**
+ * Calls git with the URL of a repository, on the objects of its mirror, through a private git directory: an agent that has
+ * worked in the mirror may have left a configuration there that leads elsewhere, and would be sent the password. References
+ * of the mirror are copied, so that only what is new is fetched.
+ */
+export async function withRemote<T>(
+  repo: Repo,
+  mirror: { readonly folder: string; readonly format: string },
+  work: (call: CallRemote) => Promise<T>,
+): Promise<T> {
+  const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
+  try {
+    const made = await runGit(gitDir, [
+      'init',
+      '--quiet',
+      '--bare',
+      '--template=',
+      `--object-format=${mirror.format}`,
+      '.',
+    ]);
+    if (made.code !== 0) throw new Error(`git could not be prepared: ${made.stderr.trim().slice(-200)}`);
+    const refs = await listRefs(mirror.folder);
+    if (refs.size > 0) {
+      const lines = [...refs].map(([name, hash]) => `${hash} ${name}\n`);
+      await writeFile(join(gitDir, 'packed-refs'), `# pack-refs with: \n${lines.join('')}`);
+    }
+    const options = { gitDir, objectDirectory: join(mirror.folder, 'objects') };
+    return await work(async (args, more = {}) => callRemote(repo, args, { ...options, ...more }));
+  } finally {
+    await rm(gitDir, { recursive: true, force: true });
+  }
+}
+
+/** Calls git with what the repository of a URL needs: its protocol alone, its password, and checks of what it sends. */
+export async function callRemote(repo: Repo, args: readonly string[], options: GitOptions = {}): Promise<GitEnd> {
+  return runGit(tmpdir(), args, {
+    timeLimitMs: LONGEST_MS,
+    maxBytes: MAX_LISTING,
+    ...options,
+    remote: { protocol: readProtocol(repo.url), config: { ...CAREFUL, ...sendPassword(repo) } },
+  });
+}
+
+const CAREFUL = {
+  // A server that sends its clients elsewhere would send them the password along.
+  'http.followRedirects': 'false',
+  'credential.helper': '',
+  'core.askPass': '',
+  'fetch.recurseSubmodules': 'false',
+  'push.recurseSubmodules': 'no',
+  'push.gpgSign': 'false',
+  'fetch.fsckObjects': 'true',
+  // Found in many old histories, and harmless.
+  'fetch.fsck.zeroPaddedFilemode': 'ignore',
+  'fetch.fsck.missingSpaceBeforeDate': 'ignore',
+  'fetch.fsck.badTimezone': 'ignore',
+  // Always a pack: it is checked as a whole, and one file is easier to watch than thousands.
+  'fetch.unpackLimit': '1',
+  'fetch.writeCommitGraph': 'false',
+} as const;
+
+function sendPassword({ url, credentials }: Repo): Readonly<Record<string, string>> {
+  // Only over https: anybody on the way could read it otherwise; on this machine there is no way.
+  const { protocol, hostname } = new URL(url);
+  const isLocal = protocol === 'http:' && /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
+  if (credentials === undefined || !(protocol === 'https:' || isLocal)) return {};
+  const encoded = Buffer.from(`${credentials.user}:${credentials.token}`).toString('base64');
+  return { [`http.${url}.extraHeader`]: `Authorization: Basic ${encoded}` };
+}
+
+function readProtocol(url: string): 'https' | 'http' | 'ssh' | 'file' {
+  const { protocol } = new URL(url);
+  return protocol === 'https:' ? 'https' : protocol === 'http:' ? 'http' : protocol === 'ssh:' ? 'ssh' : 'file';
+}
+
+/** The references of a git directory, by name. */
+export async function listRefs(gitDir: string): Promise<ReadonlyMap<string, string>> {
+  const listed = await runGit(gitDir, ['for-each-ref', '--format=%(objectname) %(refname)'], {
+    gitDir,
+    maxBytes: MAX_LISTING,
+    timeLimitMs: 60_000,
+  });
+  if (listed.code !== 0)
+    throw new Error(`git cannot list the references of a mirror: ${listed.stderr.trim().slice(-200)}`);
+  const lines = listed.stdout.split('\n').filter(Boolean);
+  return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]));
+}
+
+/** Aborts when the packs of a mirror are larger than allowed; git itself has no such limit. */
+export function watchSize(folder: string, maxBytes: number): { readonly signal: AbortSignal; stop(): void } {
+  const controller = new AbortController();
+  const look = async (): Promise<void> => {
+    if ((await measure(join(folder, 'objects', 'pack'))) > maxBytes) controller.abort();
+  };
+  const timer = setInterval(() => void look(), WATCH_MS);
+  timer.unref();
+  return { signal: controller.signal, stop: () => clearInterval(timer) };
+}
+
+/** The size of the files of a folder; files that are just renamed may be missed. */
+export async function measure(folder: string): Promise<number> {
+  const names = await readdir(folder).catch((): string[] => []);
+  const sizes = await Promise.all(
+    names.map(async (name) => (await stat(join(folder, name)).catch(() => undefined))?.size),
+  );
+  return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+}

@@ -1,0 +1,245 @@
+import { readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getErrorMessage, SluiceError } from '../../base/index.js';
+import { isPresent, makeFolder } from '../../files/index.js';
+import { getRepositoryFolder, runGit } from '../../orders/index.js';
+import type { GitEnd, Repo } from '../../orders/index.js';
+import { lockFolder } from '../../runs/index.js';
+import { callRemote, listRefs, measure, watchSize, withRemote } from './git-remote.js';
+import type { CallRemote } from './git-remote.js';
+
+/** What can go wrong with a repository of the configuration. A closed list: `docs/errors.md` says what to do about each. */
+export const REPO_ERROR_CODES = ['REPO_UNAVAILABLE', 'REPO_TOO_LARGE', 'REPO_PUSH_FAILED'] as const;
+
+/** One of {@link REPO_ERROR_CODES}. */
+export type RepoErrorCode = (typeof REPO_ERROR_CODES)[number];
+
+/** A repository that cannot be fetched from, or pushed to. */
+export class RepoError extends SluiceError<RepoErrorCode> {
+  override readonly name = 'RepoError';
+}
+
+/** How a mirror is reached. */
+export interface MirrorOptions {
+  readonly signal?: AbortSignal;
+  /** Pauses between tries, in milliseconds. */
+  readonly pauses?: readonly number[];
+  /** Takes secrets out of what git prints. */
+  readonly maskText?: (text: string) => string;
+}
+
+/** A server that is restarted is back by then. */
+const PAUSES_MS = [1000, 5000];
+const LOCK_MS = 900_000;
+/** More packs than that make every look-up slow. */
+const MOST_PACKS = 50;
+
+/**
+ * Fetches a repository into its mirror in the data folder, one process at a time, and returns the mirror's folder. Branches of the
+ * repository are in `refs/remotes/origin`, those of orders in `refs/heads/sluice`, and `HEAD` is where work begins.
+ *
+ * @example
+ * await fetchMirror('/data', findRepo(order.repo, lead.repos)) // '/data/mirrors/4f0c….git'
+ */
+export async function fetchMirror(data: string, repo: Repo, options: MirrorOptions = {}): Promise<string> {
+  return insist(options, async () =>
+    withMirrorLock(data, repo, options, async (folder) => {
+      const head = await findHead(repo, options);
+      const format = head.commit.length === 40 ? 'sha1' : 'sha256';
+      await createMirror(folder, format);
+      await fetchInto(folder, format, repo, options);
+      const known = await runGit(folder, ['cat-file', '-e', `${head.commit}^{commit}`], { gitDir: folder });
+      if (known.code !== 0) throw unavailable(repo, `it does not have its ${head.name}`);
+      const moved = await runGit(folder, ['update-ref', '--no-deref', 'HEAD', head.commit], { gitDir: folder });
+      if (moved.code !== 0) throw unavailable(repo, describe(moved, options));
+      await repack(folder);
+      return folder;
+    }),
+  );
+}
+
+/**
+ * Pushes a commit to a new branch of the repository; nothing there is replaced. Repeating it is harmless.
+ */
+export async function pushCommit(
+  data: string,
+  repo: Repo,
+  { commit, branch }: { readonly commit: string; readonly branch: string },
+  options: MirrorOptions = {},
+): Promise<void> {
+  const folder = getRepositoryFolder(data, { repo: repo.url, repo_dir: repo.url });
+  await insist(options, async () => {
+    const format = commit.length === 40 ? 'sha1' : 'sha256';
+    const pushed = await withRemote(repo, { folder, format }, async (call) =>
+      call(['push', '--quiet', '--no-verify', '--', repo.url, `${commit}:refs/heads/${branch}`], pickSignal(options)),
+    );
+    if (pushed.code === 0) return;
+    throw new RepoError(
+      'REPO_PUSH_FAILED',
+      `Cannot push the branch "${branch}" to "${repo.url}": ${describe(pushed, options)}. Check that its token may write, or set "push": false.`,
+    );
+  });
+}
+
+function pickSignal({ signal }: MirrorOptions): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+async function insist<T>(options: MirrorOptions, work: () => Promise<T>): Promise<T> {
+  const { pauses = PAUSES_MS, signal } = options;
+  for (const pause of pauses) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof RepoError) || error.code === 'REPO_TOO_LARGE' || signal?.aborted === true) throw error;
+      await sleep(pause, undefined, pickSignal(options)).catch(() => undefined);
+    }
+  }
+  return work();
+}
+
+async function withMirrorLock<T>(
+  data: string,
+  repo: Repo,
+  { signal }: MirrorOptions,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = getRepositoryFolder(data, { repo: repo.url, repo_dir: repo.url });
+  const place = `${folder}.lock`;
+  await makeFolder(place);
+  const late = AbortSignal.timeout(LOCK_MS);
+  const lock = await lockFolder(join(data, 'locks'), place, {
+    wait: true,
+    signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+  }).catch((error: unknown) => {
+    throw unavailable(repo, `its mirror is locked: ${getErrorMessage(error)}`);
+  });
+  try {
+    return await work(folder);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The commit that work begins from. */
+async function findHead(
+  repo: Repo,
+  options: MirrorOptions,
+): Promise<{ readonly name: string; readonly commit: string }> {
+  const name = repo.branch === undefined ? 'HEAD' : `refs/heads/${repo.branch}`;
+  const listed = await callRemote(repo, ['ls-remote', '--', repo.url, name], {
+    timeLimitMs: 60_000,
+    ...pickSignal(options),
+  });
+  if (listed.code !== 0) throw unavailable(repo, describe(listed, options));
+  const commit =
+    listed.stdout
+      .split('\n')
+      .find((line) => line.endsWith(`\t${name}`))
+      ?.split('\t')[0] ?? '';
+  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) {
+    throw unavailable(repo, repo.branch === undefined ? 'it has no commits' : `it has no branch "${repo.branch}"`);
+  }
+  return { name: repo.branch === undefined ? 'default branch' : `branch "${repo.branch}"`, commit };
+}
+
+/** It gets its name when it is complete. */
+async function createMirror(folder: string, format: string): Promise<void> {
+  if (await isPresent(folder)) return;
+  await makeFolder(dirname(folder));
+  const part = `${folder}.part`;
+  await rm(part, { recursive: true, force: true });
+  await makeFolder(part);
+  const made = await runGit(part, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
+  if (made.code !== 0) throw new Error(`git could not create a mirror: ${made.stderr.trim().slice(-200)}`);
+  await rename(part, folder);
+}
+
+const REFSPECS = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
+
+async function fetchInto(folder: string, format: string, repo: Repo, options: MirrorOptions): Promise<void> {
+  const packs = join(folder, 'objects', 'pack');
+  await withRemote(repo, { folder, format }, async (call) => {
+    const size = watchSize(folder, repo.maxBytes);
+    try {
+      const { signal = size.signal } = options;
+      const flags = [
+        '--quiet',
+        '--prune',
+        '--no-tags',
+        '--no-auto-maintenance',
+        '--no-write-fetch-head',
+        '--no-recurse-submodules',
+      ];
+      const fetched = await call(['fetch', ...flags, '--', repo.url, ...REFSPECS], {
+        signal: AbortSignal.any([signal, size.signal]),
+      });
+      if (size.signal.aborted || (await measure(packs)) > repo.maxBytes) {
+        await removePartial(packs);
+        throw new RepoError(
+          'REPO_TOO_LARGE',
+          `Cannot fetch "${repo.url}": its mirror would be larger than ${repo.maxBytes} bytes. Set "max_bytes" in "repos".`,
+        );
+      }
+      if (fetched.code !== 0) {
+        await removePartial(packs);
+        throw unavailable(repo, describe(fetched, options));
+      }
+      await takeRefs(folder, call, repo);
+    } finally {
+      size.stop();
+    }
+  });
+}
+
+/** What a call that was ended has left behind; nobody else fetches at the same time. */
+async function removePartial(packs: string): Promise<void> {
+  const names = await readdir(packs).catch((): string[] => []);
+  for (const name of names.filter((each) => each.startsWith('tmp_'))) await rm(join(packs, name), { force: true });
+}
+
+/** Copies what was fetched into the references of the mirror; branches of orders stay. */
+async function takeRefs(folder: string, call: CallRemote, repo: Repo): Promise<void> {
+  const listed = await call(['for-each-ref', '--format=%(objectname) %(refname)', 'refs/remotes/origin', 'refs/tags']);
+  if (listed.code !== 0) throw unavailable(repo, 'its branches could not be listed');
+  const lines = listed.stdout.split('\n').filter(Boolean);
+  const fetched = new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]));
+  const known = new Map(
+    [...(await listRefs(folder))].filter(([name]) => /^refs\/(?:remotes\/origin|tags)\//.test(name)),
+  );
+  const gone = [...known.keys()].filter((name) => !fetched.has(name)).map((name) => `delete ${name}\n`);
+  const moved = [...fetched].filter(([name, hash]) => known.get(name) !== hash);
+  const input = [...gone, ...moved.map(([name, hash]) => `update ${name} ${hash}\n`)].join('');
+  if (input === '') return;
+  const updated = await runGit(folder, ['update-ref', '--no-deref', '--stdin'], {
+    gitDir: folder,
+    input,
+    timeLimitMs: 120_000,
+  });
+  if (updated.code !== 0) throw new Error(`git cannot update a mirror: ${updated.stderr.trim().slice(-200)}`);
+}
+
+/** Joins packs when there are many. A failure costs only time. */
+async function repack(folder: string): Promise<void> {
+  const packs = (await readdir(join(folder, 'objects', 'pack'))).filter((name) => name.endsWith('.pack'));
+  if (packs.length <= MOST_PACKS) return;
+  await runGit(folder, ['repack', '-d', '--geometric=2', '--quiet'], { gitDir: folder, timeLimitMs: 600_000 });
+}
+
+function unavailable(repo: Repo, why: string): RepoError {
+  return new RepoError(
+    'REPO_UNAVAILABLE',
+    `Cannot fetch "${repo.url}": ${why}. Check the URL, the network and its token.`,
+  );
+}
+
+function describe({ code, stderr }: GitEnd, { maskText = (text) => text }: MirrorOptions): string {
+  if (code === 'no_git') return 'git is not installed';
+  const lines = stderr
+    .split('\n')
+    .map((line) => line.replace(/^(?:fatal|error|remote): /, '').trim())
+    .filter((line) => line !== '' && !/^To |^failed to push some refs/.test(line));
+  const last = lines.slice(-3).join('; ');
+  return maskText(last).slice(0, 300) || 'git did not answer in time';
+}

@@ -1,0 +1,62 @@
+import { getErrorMessage } from '../../base/index.js';
+import { findRepo, getRepositoryFolder } from '../../orders/index.js';
+import type { Evidence, OrderRecord, Reading } from '../../records/index.js';
+import type { Worktree } from '../order/worktree.js';
+import type { WorkContext } from '../worker-options.js';
+import { fetchMirror, pushCommit } from './mirror.js';
+
+/** An order with the folder of its repository on this machine. */
+export interface LocatedOrder {
+  readonly record: OrderRecord;
+  /** Why its repository is not here. */
+  readonly startError?: string;
+}
+
+/** Brings the repository of an order to this machine, if the order names it by its URL. */
+export async function locateOrder({ lead, runs, signal }: WorkContext, record: OrderRecord): Promise<LocatedOrder> {
+  const { order } = record;
+  if (order.repo === undefined) return { record };
+  const located = { ...record, order: { ...order, repo_dir: getRepositoryFolder(runs.data, order) } };
+  try {
+    const maskText = (text: string): string => lead.maskText(text);
+    await fetchMirror(runs.data, findRepo(order.repo, lead.repos), { signal, maskText });
+    return { record: located };
+  } catch (error) {
+    return { record: located, startError: getErrorMessage(error) };
+  }
+}
+
+/** What was found out about a result, and what a person should know about where its commit is. */
+interface Published {
+  readonly reading: Reading;
+  readonly note?: string;
+}
+
+/**
+ * Pushes the confirmed commit of an order to the repository that its URL names, on the order's own branch: there everybody can
+ * review it. A commit that could not be pushed needs a person, since only this machine has it.
+ */
+export async function publishCommit(
+  { lead, runs, signal }: WorkContext,
+  { order }: OrderRecord,
+  { branch }: Worktree,
+  { reading, evidence }: { readonly reading: Reading; readonly evidence: readonly Evidence[] },
+): Promise<Published> {
+  const commit = reading.result?.changes.commit;
+  const isConfirmed = evidence.some(({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed');
+  if (order.repo === undefined || commit === undefined || !isConfirmed) return { reading };
+  const repo = lead.repos.find(({ url }) => url === order.repo);
+  const kept = `Its commit is only on the branch ${branch} of the mirror "${getRepositoryFolder(runs.data, order)}".`;
+  if (repo?.push !== true) return { reading, note: kept };
+  try {
+    const maskText = (text: string): string => lead.maskText(text);
+    await pushCommit(runs.data, repo, { commit, branch }, { signal, maskText });
+    return { reading, note: `Its commit is on the branch ${branch} of ${order.repo}.` };
+  } catch (error) {
+    const problem = { code: 'COMMIT_NOT_PUSHED', message: getErrorMessage(error), path: 'changes.commit' };
+    return {
+      reading: { ...reading, problems: [...reading.problems, problem] },
+      note: kept,
+    };
+  }
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { fromJsonSchema } from '../../json-schema/index.js';
+import { object, flag, name } from '../../base/index.js';
+import type { FromSchema } from '../../base/index.js';
+import type { WorkOrder } from '../../records/index.js';
+import { OrdersError, refuse } from '../orders-error.js';
+import { checkShape, invalidValue } from '../shapes/check-shape.js';
+import { findUrlProblem } from './repo-url.js';
+
+/** A repository of the configuration, as JSON Schema: its URL, or an object with its URL. */
+export const REPO_SCHEMA = {
+  anyOf: [
+    name,
+    object(
+      { url: name },
+      {
+        /** The environment variable with the password or token; only for https. */
+        token_env: name,
+        /** The name that goes with it; `x-access-token` by default. */
+        user: name,
+        /** The branch that work begins from; the default branch of the repository otherwise. */
+        branch: { type: 'string', pattern: '^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$' },
+        /** Whether commits of orders are pushed back, each on a branch of its own; true by default. */
+        push: flag,
+        /** How large a mirror may become; 10 GiB by default. */
+        max_bytes: { type: 'integer', minimum: 1 },
+      },
+    ),
+  ],
+} as const;
+
+/** A repository that orders may name by its URL. */
+export interface Repo {
+  readonly url: string;
+  readonly branch?: string;
+  readonly push: boolean;
+  readonly maxBytes: number;
+  /** What the server is sent, if it needs a password. */
+  readonly credentials?: { readonly user: string; readonly token: string };
+}
+
+const MAX_BYTES = 10 * 1024 * 1024 * 1024;
+const repoSchema = fromJsonSchema<FromSchema<typeof REPO_SCHEMA>>(REPO_SCHEMA);
+
+/**
+ * Checks the repositories of a configuration. Passwords are named by an environment variable, never written into a URL.
+ *
+ * @example
+ * readRepos(['https://git.example.org/shop.git'], process.env) // [{ url: 'https://git.example.org/shop.git', push: true, … }]
+ */
+export function readRepos(value: unknown, env: Readonly<Record<string, string | undefined>>): readonly Repo[] {
+  if (!Array.isArray(value))
+    throw refuse('INVALID_REPOS', 'repos in the configuration', [invalidValue('', 'write a list')]);
+  return value.map((given: unknown, index) => {
+    const checked = checkShape(repoSchema, given);
+    if (checked.problems !== undefined) {
+      throw refuse('INVALID_REPOS', `repos[${index}] in the configuration`, checked.problems);
+    }
+    const read = checked.value;
+    const settings = typeof read === 'string' ? { url: read } : read;
+    const why = findUrlProblem(settings.url);
+    if (why !== undefined)
+      throw refuse('INVALID_REPOS', `repos[${index}] in the configuration`, [invalidValue('url', why)]);
+    return readRepo(settings, env);
+  });
+}
+
+type RepoSettings = Exclude<FromSchema<typeof REPO_SCHEMA>, string>;
+
+function readRepo(settings: RepoSettings, env: Readonly<Record<string, string | undefined>>): Repo {
+  const { url, branch, push = true, max_bytes: maxBytes = MAX_BYTES, token_env, user = 'x-access-token' } = settings;
+  const token = token_env === undefined ? undefined : env[token_env];
+  return {
+    url,
+    push,
+    maxBytes,
+    ...(branch === undefined ? {} : { branch }),
+    ...(token === undefined || token === '' ? {} : { credentials: { user, token } }),
+  };
+}
+
+/** Finds a repository of the configuration by its URL. */
+export function findRepo(url: string, repos: readonly Repo[]): Repo {
+  const found = repos.find((repo) => repo.url === url);
+  if (found !== undefined) return found;
+  throw new OrdersError('UNKNOWN_REPO', `The repository "${url}" is not in the configuration. Add it to "repos".`);
+}
+
+/**
+ * The folder of the repository of an order on this machine: `repo_dir`, or the mirror of its URL.
+ *
+ * @example
+ * getRepositoryFolder('/data', { repo: 'https://git.example.org/shop.git', repo_dir: … }) // '/data/mirrors/4f0c….git'
+ */
+export function getRepositoryFolder(data: string, order: Pick<WorkOrder, 'repo' | 'repo_dir'>): string {
+  if (order.repo === undefined) return order.repo_dir;
+  const hash = createHash('sha256').update(order.repo).digest('hex');
+  return join(data, 'mirrors', `${hash.slice(0, 32)}.git`);
+}
