@@ -6,12 +6,14 @@ import { NONE, type FreshAnswer } from './fixtures/fresh-answer.js';
 import { CHOOSING } from './fixtures/fresh-choosing.js';
 import { SECOND } from './fixtures/fresh-second.js';
 import { SYNTAX } from './fixtures/fresh-syntax.js';
+import { THIRD } from './fixtures/fresh-third.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
 /**
  * What a careful person would read was decided before the answers were run. With the rules as they were, 387 of 438 were right, 16
- * refused and 35 wrong; the rules were then changed with these answers in view. On a second look one answer was left out, two were
- * rewritten (valid JSON is not reinterpreted) and eleven expectations changed; the score is that of the answers as they are here.
+ * refused and 35 wrong; of the third collection, written when the others had been worked through, 94 of 104, 3 and 7. The rules were
+ * then changed with these answers in view. On a second look two answers were left out, two were rewritten (valid JSON is not
+ * reinterpreted) and twelve expectations changed; the scores are those of the answers as they are here.
  *
  * These are refused although a careful person could read them. A wrong value is never acceptable.
  */
@@ -27,6 +29,8 @@ const REFUSED: readonly string[] = [
   'a bullet list in a string over lines',
   'an object in an object by mistake',
   'bullets in a list',
+  'a key glued to its value',
+  'a Lua table',
 ];
 
 function judge({ text, schema, options, value }: FreshAnswer): 'right' | 'refused' | `wrong: ${string}` {
@@ -35,7 +39,7 @@ function judge({ text, schema, options, value }: FreshAnswer): 'right' | 'refuse
   return isDeepStrictEqual(result.value, value) ? 'right' : `wrong: ${JSON.stringify(result.value)}`;
 }
 
-describe.each(Object.entries({ CHOOSING, SYNTAX, ALIGNED, SECOND }))(
+describe.each(Object.entries({ CHOOSING, SYNTAX, ALIGNED, SECOND, THIRD }))(
   'answers written before the rules: %s',
   (_, answers) => {
     test.each(answers.map((answer) => [answer.title, answer] as const))('%s', (title, answer) => {

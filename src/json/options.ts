@@ -37,7 +37,10 @@ export interface ParseOptions {
   /** Identifies the source of the output in messages: `research/valuation`. */
   readonly label?: string;
   readonly limits?: Limits;
-  /** How to return numbers that a double cannot represent. `bigint`: such integers as bigints. `raw`: such numbers as source text. */
+  /**
+   * How to return numbers that a double cannot represent. `bigint`: such integers as bigints, which `JSON.stringify` writes as
+   * strings where it is given the result. `raw`: such numbers as source text.
+   */
   readonly numbers?: 'double' | 'bigint' | 'raw';
   /** Warn about duplicate keys in valid JSON too; costs the fast path. Default false. */
   readonly detectDuplicates?: boolean;

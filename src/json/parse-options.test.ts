@@ -162,6 +162,15 @@ describe('numbers', () => {
     });
   });
 
+  test.each(['{"id": 12345678901234567890}', '1| {\n2|   "id": 12345678901234567890,\n3| }'])(
+    'bigint: a result is written with the digits as text: %j',
+    (written) => {
+      const result = expectSuccess(parse(written, undefined, { numbers: 'bigint' }));
+      expect(JSON.parse(JSON.stringify(result))).toMatchObject({ ok: true, value: { id: '12345678901234567890' } });
+      expect(Object.keys(result)).not.toContain('toJSON');
+    },
+  );
+
   test.each(['bigint', 'raw'] as const)('%s: valid JSON stays untouched', (numbers) => {
     expect(expectSuccess(parse(text, undefined, { numbers }))).toMatchObject({
       repairLevel: 'none',

@@ -12,8 +12,10 @@ import {
   describeMismatch,
   describeUnreadable,
   failWith,
+  makeWritable,
   NO_TAG,
   takeText,
+  writeBigint,
   type Details,
   type FailedAttempt,
   type ParseResult,
@@ -45,7 +47,7 @@ const CORRECTION =
   /\b(?:actually|apolog|better|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|disregard|equivo|err(?:eur|or)|final|fix|ignore|improved|instead|korr|meant|mistake|my bad|never ?mind|not (?:quite|right)|on (?:reflection|review)|oops|pardon|perd[oó]n|reconsider|revised|richtig|scratch that|should be|sorry|second thought|try again|upon review|use (?:the following|this)|user:|wait|(?:is|was|be) wrong)|→|->|=>|不对|正确|更正|应[该为]|訂正|수정|извин|исправ|ошиб|правильн/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
-  /\b(?:e\.g|example|format|guess|instance|instead of|like|plan>|reasoning|schema|template|thinking|thought (?!:))|例如|格式|예시|~~$|\b(?:rather than|changed from|correction (?:of|to)) $|\b(?:not|n't|never|previous|earlier|old|user)\b[^.:;\n]{0,40}$/i;
+  /\b(?:e\.g|(?<![./@])example(?!\.\w)|format|guess|instance|instead of|(?:un)?like|plan>|reasoning|schema|template|thinking|thought (?!:))|例如|格式|예시|~~$|\b(?:rather than|changed from|correction (?:of|to)|it (?:was|would be)|you sent|originally[^.:;\n]{0,40}) $|\b(?:not|n't|never|previous|earlier|old|user)\b[^.:;\n]{0,40}$/i;
 /** The same, for a value that follows another one. */
 const AFTERTHOUGHT = /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$/i;
 const NO_ANSWER = labelPattern(
@@ -107,12 +109,13 @@ export function* runPipeline(
   const second = clean === raw ? result : yield* searchText(clean, settings, align, options, [repairAt('noise', 0)]);
   if (!second.ok) return result;
   // Offsets in the cleaned text do not apply to the original.
-  return {
+  const moved = {
     ...second,
     repairs: second.repairs.map(({ kind }) => repairAt(kind, 0)),
     warnings: second.warnings.map(({ offset: _, ...warning }) => warning),
     candidate: { ...second.candidate, start: 0, end: raw.length },
   };
+  return settings.numbers === 'bigint' ? makeWritable(moved) : moved;
 }
 
 /** Searches one text, round by round. `repairs`: what was done to the text before. */
@@ -316,9 +319,7 @@ function write(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     isContainer(part) && !Array.isArray(part)
       ? Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1))
-      : typeof part === 'bigint'
-        ? `${part}`
-        : part,
+      : writeBigint(_, part),
   );
 }
 
@@ -341,7 +342,17 @@ function succeed(search: Search, winner: Attempted, rival?: number): ParseResult
   warnings.push(...reading.duplicates);
   if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'another value passes', { offset: rival });
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
-  return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
+  const result = {
+    ok: true,
+    status: 'success',
+    value,
+    repairLevel,
+    repairs,
+    alignment: changes,
+    warnings,
+    candidate,
+  } as const;
+  return search.settings.numbers === 'bigint' ? makeWritable(result) : result;
 }
 
 function placeCandidate({ found, reading }: Attempted): Candidate {

@@ -117,6 +117,17 @@ export function describeUnreadable({ code, message, offset }: ReadFailure): Deta
   return { code, message: `${message} (offset ${offset})` };
 }
 
+/** For `JSON.stringify`: writes bigints as text with their digits. */
+export function writeBigint(_key: string, part: unknown): unknown {
+  return typeof part === 'bigint' ? `${part}` : part;
+}
+
+/** A result with bigints that `JSON.stringify` can write. Not enumerable, so that it is compared and copied as data. */
+export function makeWritable<T extends object>(result: T): T {
+  const toJSON = (): unknown => JSON.parse(JSON.stringify({ ...result }, writeBigint));
+  return Object.defineProperty(result, 'toJSON', { value: toJSON });
+}
+
 /** The first few issues in words, as a model or a person would want to read them. */
 export function describeMismatch(what: string, issues: readonly SchemaIssue[]): Details {
   const more = issues.length > 5 ? `; and ${issues.length - 5} more` : '';

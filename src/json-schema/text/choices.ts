@@ -88,7 +88,7 @@ export interface Placement {
 }
 
 /** The members of an enum: before an explanation, or anywhere in a short sentence. */
-export const ENUM_PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[:;(（–—|\n]|^\s+-\s/, isStrict: false };
+export const ENUM_PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[:;(（–—|\n]|^\s+-\s|^[).]\s/, isStrict: false };
 
 /** The one of several values that a text names; undefined if it could be two or might mean the opposite. */
 export function choose(text: string, index: ChoiceIndex, placement: Placement): ChosenValue | undefined {

@@ -269,6 +269,8 @@ export class StringToken {
       if (!source.has(3)) return 'more';
       if (/[^a-z\\]/i.test(source.char(2))) return this.#take(2, '\\\\');
     }
+    // No name of a file has a quote.
+    if (next === '"' && this.#backslashes === 'path') return this.#take(1);
     const isLetter = /[a-z]/i.test(next);
     if (isLetter && source.allowed.has('invalid_escape') && !this.#judgeBackslashes()) return 'more';
     const isFormula = this.#escapeSeen || this.#backslashes === 'formula' || source.formulas;
@@ -301,8 +303,9 @@ export class StringToken {
     if (escape !== '' && !(isPath && next === 'x'))
       return this.#take(escape.length, String.fromCodePoint(Number(`0x${codes.join('')}`)));
     source.formulas ||= !isPath && source.match(COMMAND_NAME) !== -1;
-    // An escaped quote or line break loses its backslash; any other backslash was meant as one: `C:\dir`, `\d+`, `\alpha`.
-    return this.#take(2, isQuote(next) || next === '\n' ? next : `\\${next}`);
+    // An escaped quote or line break loses its backslash; any other backslash was meant as one: `C:\dir`, `\d+`, `\alpha`, `'\'`.
+    const isEscaped = (isQuote(next) && text[at - 1] !== next) || next === '\n';
+    return this.#take(2, isEscaped ? next : `\\${next}`);
   }
 
   /** Whether the string is a path or a formula, in which backslashes are meant as such; false if more text must come. */
