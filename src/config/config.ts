@@ -106,6 +106,8 @@ const retentionSchema = object(
   {
     /** Folders and events of runs that have ended. */
     runs: days,
+    /** Records of runs that have ended, with their orders, executions and resolved inbox items; their folders and events go first. */
+    records: days,
     /** Delivered comments in the outbox. */
     delivered: days,
     /** Cached results. */
@@ -186,11 +188,13 @@ const DAY_MS = 86_400_000;
  * How long data is kept, converted from the days in the configuration.
  *
  * @example
- * readRetention({ retention: { runs: 30 } }) // { runsMs: 2592000000 }
+ * readRetention({ retention: { runs: 30 } }) // { runsMs: 2592000000, recordsMs: undefined, … }
  */
 export function readRetention({ retention = {} }: Pick<Config, 'retention'>): RetentionSettings {
-  const { runs, delivered, results } = retention;
-  return { runsMs: toMs(runs), deliveredMs: toMs(delivered), resultsMs: toMs(results) };
+  const { runs, records, delivered, results } = retention;
+  // Without its record a run's events could not be found.
+  const runsMs = records === undefined ? runs : Math.min(runs ?? records, records);
+  return { runsMs: toMs(runsMs), recordsMs: toMs(records), deliveredMs: toMs(delivered), resultsMs: toMs(results) };
 }
 
 /**

@@ -4,7 +4,7 @@ import { knownKeys } from './known-keys.js';
 describe('the keys known', () => {
   it.each([
     [[], ['data', 'sinks', 'retention']],
-    [['retention'], ['runs', 'delivered', 'results']],
+    [['retention'], ['runs', 'records', 'delivered', 'results']],
     [['programs'], ['codex', 'qwen']],
     [
       ['server', 'limits'],

@@ -4,7 +4,7 @@ import { configFileSchema } from './config.js';
  * The keys a configuration may have at a place; none where any key is allowed, or where the place itself is unknown.
  *
  * @example
- * knownKeys(['retention']) // ['runs', 'delivered', 'results']
+ * knownKeys(['retention']) // ['runs', 'records', 'delivered', 'results']
  */
 export function knownKeys(path: readonly string[]): readonly string[] {
   let place: unknown = configFileSchema;

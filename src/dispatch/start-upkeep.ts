@@ -33,7 +33,11 @@ export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
   const { store, data, settings, packing = {}, duties = [], logger = silentLogger } = options;
   const retention = startRetention({ store, data, settings, logger });
   const packer = startPacking({ store, data, settings: packing, logger });
-  const shared = runByOneProcess({ store, logger, duties: [createStatisticsDuty(store), ...duties] });
+  const shared = runByOneProcess({
+    store,
+    logger,
+    duties: [createStatisticsDuty(store), ...(retention.duty === undefined ? [] : [retention.duty]), ...duties],
+  });
   return {
     async stop() {
       await Promise.all([retention.stop(), packer.stop(), shared.stop()]);

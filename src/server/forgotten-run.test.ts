@@ -14,7 +14,7 @@ it('a run whose events were forgotten is still listed, and its readers get a gap
   expect(await (await get('/v1/runs/r/events')).text()).not.toContain('event: gap');
 
   const retention = startRetention({ store, data, settings: { runsMs: 1000 } });
-  expect(await retention.sweep()).toMatchObject({ runs: 1 });
+  expect(await retention.sweepStore()).toMatchObject({ runs: 1 });
   await retention.stop();
   const text = await (await get('/v1/runs/r/events')).text();
   expect(text).toContain('event: gap\n');

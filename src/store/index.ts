@@ -17,5 +17,6 @@ export {
   type RunSpan,
   type VersionDrift,
 } from './roll-up.js';
+export type { Forgetting, ForgottenRecords, ForgottenRuns } from './forgetting.js';
 export type { StoreFigures, Upkeep } from './upkeep.js';
 export { STORE_ERROR_CODES, StoreError, type StoreErrorCode } from './store-error.js';

@@ -2,6 +2,7 @@ import type { OrderStore, OutboxStore, StoreClock } from '../orders/index.js';
 import type { CacheLimits, ResultCache, RunStore, WatchableEventLog } from '../runs/index.js';
 import type { Duties } from './duties.js';
 import type { Fleet } from './fleet.js';
+import type { Forgetting } from './forgetting.js';
 import type { Statistics } from './statistics.js';
 import type { Upkeep } from './upkeep.js';
 
@@ -15,6 +16,7 @@ export interface Store
     ResultCache,
     QueueWatch,
     Upkeep,
+    Forgetting,
     Statistics,
     Fleet,
     Duties,

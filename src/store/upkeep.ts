@@ -1,7 +1,7 @@
 import type { Listed } from '../orders/index.js';
 import type { OrderState, RunRecord, RunState } from '../records/index.js';
 
-/** Counts, and deletion of old data. Every method reads a bounded number of rows through an index. */
+/** Counts, and what is found of ended runs. Every method reads a bounded number of rows through an index. */
 export interface Upkeep {
   /** Counts of running and waiting work. */
   measure(): Promise<StoreFigures>;
@@ -11,13 +11,6 @@ export interface Upkeep {
     readonly cursor?: string;
     readonly limit?: number;
   }): Promise<Listed<RunRecord>>;
-  /**
-   * Runs that ended before a moment, longest ago first, whose events are still there. Runs of orders that are not settled
-   * or that have an open inbox item are not among them.
-   */
-  listForgettableRuns(wanted: { readonly endedBefore: number; readonly limit: number }): Promise<readonly string[]>;
-  /** Deletes the oldest events of an ended run, at most `limit` rows; true when none is left. The record of the run stays. */
-  forgetEvents(run: { readonly id: string; readonly limit: number; readonly now: number }): Promise<boolean>;
   /** Which of these runs had their events deleted. */
   findForgottenRuns(ids: readonly string[]): Promise<readonly string[]>;
   /** Which of these runs ended before a moment, with their orders settled: nothing is written to their folders any more. */
@@ -25,10 +18,6 @@ export interface Upkeep {
     readonly ids: readonly string[];
     readonly endedBefore: number;
   }): Promise<readonly string[]>;
-  /** Deletes delivered messages that were written before a time, oldest first; returns how many. */
-  forgetDelivered(wanted: { readonly before: number; readonly limit: number }): Promise<number>;
-  /** Deletes results that were cached before a time, oldest first; returns how many. */
-  forgetResults(wanted: { readonly before: number; readonly limit: number }): Promise<number>;
 }
 
 /** Counts of unfinished work. */

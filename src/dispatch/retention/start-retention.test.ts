@@ -12,6 +12,7 @@ import { startRetention } from './start-retention.js';
 import type { RetentionSettings } from './start-retention.js';
 
 const DAY = 86_400_000;
+const NOTHING = { runs: 0, records: 0, delivered: 0, results: 0, folders: 0 };
 
 async function addRun(store: Store, data: string, id: string, endedAt: number | null, events = 3) {
   await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: 'w', leaseMs: 1, now: NOW });
@@ -27,79 +28,128 @@ async function addRun(store: Store, data: string, id: string, endedAt: number | 
 async function openRetention(settings: RetentionSettings) {
   const data = await makeFolder({});
   const store = await openSite('memory:');
-  const retention = startRetention({ store, data, settings, clock: () => NOW + 10 * DAY });
+  const clock = { now: NOW + 10 * DAY };
+  const retention = startRetention({ store, data, settings, clock: () => clock.now });
   onTestFinished(async () => retention.stop());
+  const sweep = async () => ({ ...(await retention.sweepStore()), folders: await retention.sweepFolders() });
   const countEvents = async (runId: string) => (await store.read({ runId, protocol: 'fcmp', limit: 10_000 })).length;
-  return { data, store, retention, countEvents };
+  return { data, store, retention, clock, sweep, countEvents };
 }
 
 describe('retention', () => {
   it('deletes the folders and events of old runs and keeps their records', async () => {
-    const { data, store, retention, countEvents } = await openRetention({ runsMs: 5 * DAY });
+    const { data, store, sweep, countEvents } = await openRetention({ runsMs: 5 * DAY });
     await addRun(store, data, 'old', NOW + DAY, 2500);
     await addRun(store, data, 'young', NOW + 8 * DAY);
     await addRun(store, data, 'running', null);
-    expect(await retention.sweep()).toEqual({ runs: 1, folders: 1, delivered: 0, results: 0 });
-    expect(await retention.sweep()).toEqual({ runs: 0, folders: 0, delivered: 0, results: 0 });
+    expect(await sweep()).toEqual({ ...NOTHING, runs: 1, folders: 1 });
+    expect(await sweep()).toEqual(NOTHING);
     expect((await readdir(join(data, 'runs'))).toSorted()).toEqual(['running', 'young']);
     expect([await countEvents('old'), await countEvents('young'), await countEvents('running')]).toEqual([0, 3, 3]);
     expect(await store.findRun('old')).toMatchObject({ state: 'ended', result: { status: 'success' } });
   });
 
   it('leaves open inbox items and their runs alone, however old', async () => {
-    const { data, store, retention, countEvents } = await openRetention({ runsMs: DAY });
+    const { data, store, sweep, countEvents } = await openRetention({ runsMs: DAY });
     const { record } = await store.submitOrder({ ...sampleSubmission(), run: 'asked' });
     await store.append('asked', [sampleFcmp(1)]);
     await store.settleOrder(sampleSettlement(record, 'needs-human', { item: sampleItem(record) }));
     await mkdir(join(data, 'runs', 'asked'), { recursive: true });
-    expect(await retention.sweep()).toEqual({ runs: 0, folders: 0, delivered: 0, results: 0 });
+    expect(await sweep()).toEqual(NOTHING);
     expect(await countEvents('asked')).toBe(1);
     expect(await readdir(join(data, 'runs'))).toEqual(['asked']);
   });
 
   it('leaves folders alone that the store does not know, and follows no link', async () => {
-    const { data, store, retention } = await openRetention({ runsMs: DAY });
+    const { data, store, sweep } = await openRetention({ runsMs: DAY });
     await addRun(store, data, 'old', NOW);
     await mkdir(join(data, 'runs', 'mine'), { recursive: true });
     const elsewhere = await makeFolder({ 'keep.txt': 'x' });
     await addRun(store, data, 'linked', NOW);
-    await retention.sweep();
+    await sweep();
     await symlink(elsewhere, join(data, 'runs', 'linked'));
-    await retention.sweep();
+    await sweep();
     expect((await readdir(join(data, 'runs'))).toSorted()).toEqual(['linked', 'mine']);
     expect(await readdir(elsewhere)).toEqual(['keep.txt']);
   });
 
   it('removes the folder of a run whose record another machine has marked as forgotten', async () => {
-    const { data, store, retention } = await openRetention({ runsMs: 5 * DAY });
-    await addRun(store, data, 'old', NOW);
-    await store.forgetEvents({ id: 'old', limit: 100, now: NOW });
-    expect(await retention.sweep()).toMatchObject({ runs: 0, folders: 1 });
+    const { data, store, sweep } = await openRetention({ runsMs: 5 * DAY });
+    await addRun(store, data, 'old', NOW + 6 * DAY);
+    expect(await sweep()).toEqual(NOTHING);
+    await store.forgetRuns({ endedBefore: NOW + 7 * DAY, runs: 9, rows: 100, now: NOW + 10 * DAY });
+    expect(await sweep()).toMatchObject({ runs: 0, folders: 1 });
+    expect(await sweep()).toEqual(NOTHING);
   });
 
   it('removes packed runs, also those that another machine has marked as forgotten', async () => {
-    const { data, store, retention } = await openRetention({ runsMs: 5 * DAY });
+    const { data, store, sweep } = await openRetention({ runsMs: 5 * DAY });
     for (const id of ['old', 'marked', 'young']) {
       await addRun(store, data, id, id === 'young' ? NOW + 8 * DAY : NOW);
       await packRunFolder(data, id);
     }
-    await store.forgetEvents({ id: 'marked', limit: 100, now: NOW });
-    expect(await retention.sweep()).toMatchObject({ runs: 1, folders: 2 });
-    expect(await retention.sweep()).toMatchObject({ runs: 0, folders: 0 });
+    await store.forgetRuns({ endedBefore: NOW + 1, runs: 1, rows: 100, now: NOW });
+    expect(await sweep()).toMatchObject({ runs: 1, folders: 2 });
+    expect(await sweep()).toMatchObject({ runs: 0, folders: 0 });
     const kept = await Promise.all(['old', 'marked', 'young'].map(async (id) => isPresent(packedRunPath(data, id))));
     expect(kept).toEqual([false, false, true]);
   });
 
   it('keeps everything where no age is set', async () => {
-    const { data, store, retention, countEvents } = await openRetention({});
+    const { data, store, sweep, countEvents } = await openRetention({});
     await addRun(store, data, 'old', NOW);
-    expect(await retention.sweep()).toEqual({ runs: 0, folders: 0, delivered: 0, results: 0 });
+    expect(await sweep()).toEqual(NOTHING);
     expect(await countEvents('old')).toBe(3);
   });
 
   it('deletes old cached results', async () => {
-    const { store, retention } = await openRetention({ resultsMs: DAY });
+    const { store, sweep } = await openRetention({ resultsMs: DAY });
     await store.keep('k', { run_id: 'r', result: createRunResult(), kept_at: new Date(NOW).toISOString() });
-    expect(await retention.sweep()).toMatchObject({ results: 1 });
+    expect(await sweep()).toMatchObject({ results: 1 });
+  });
+
+  it('deletes records only where an age is set for them, a day after their events', async () => {
+    const { data, store, sweep, clock } = await openRetention({ runsMs: 2 * DAY, recordsMs: 5 * DAY });
+    await addRun(store, data, 'old', NOW + DAY);
+    await addRun(store, data, 'young', NOW + 7 * DAY);
+    expect(await sweep()).toMatchObject({ runs: 2, records: 0, folders: 2 });
+    clock.now += DAY + 1;
+    expect(await sweep()).toEqual({ ...NOTHING, records: 1 });
+    expect([await store.findRun('old'), await store.findRun('young')]).toMatchObject([undefined, { id: 'young' }]);
+    clock.now += 5 * DAY;
+    expect(await sweep()).toMatchObject({ records: 1 });
+  });
+
+  it('keeps up with 20 runs a second', async () => {
+    const { store, sweep } = await openRetention({ runsMs: DAY });
+    for (let index = 0; index < 1200; index += 1) {
+      await store.createRun({ id: `r${index}`, spec: sampleSpec(), state: 'running', workerId: 'w', now: NOW });
+      await store.endRun({ id: `r${index}`, workerId: 'w', result: createRunResult(), now: NOW });
+    }
+    expect(await sweep()).toMatchObject({ runs: 1200 });
+  });
+
+  it('reads neither folders nor rows when there is nothing to do', async () => {
+    const { store, retention } = await openRetention({ runsMs: DAY });
+    await retention.sweepFolders();
+    const asked: string[] = [];
+    const watched = new Proxy(store, {
+      get(target, name: keyof typeof store) {
+        asked.push(name);
+        return target[name];
+      },
+    });
+    const missing = join(await makeFolder({}), 'missing');
+    const second = startRetention({ store: watched, data: missing, settings: { runsMs: DAY } });
+    onTestFinished(async () => second.stop());
+    await second.sweepFolders();
+    asked.length = 0;
+    await second.sweepFolders();
+    expect(asked).toEqual(['listForgottenRuns']);
+  });
+
+  it('has no duty where everything is kept', async () => {
+    expect((await openRetention({})).retention.duty).toBeUndefined();
+    expect((await openRetention({ resultsMs: 1 })).retention.duty).toMatchObject({ name: 'retention' });
   });
 });

@@ -1,49 +1,68 @@
 import { setImmediate as giveWay } from 'node:timers/promises';
 import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
-import { removePackedRun } from '../../run-folder/index.js';
-import type { Upkeep } from '../../store/index.js';
-import { sweepFolders } from './sweep-folders.js';
-import { createPackedSweep } from './sweep-packed.js';
+import type { Forgetting, Upkeep } from '../../store/index.js';
+import type { Duty } from '../run-by-one-process.js';
+import { createFolderSweep } from './sweep-folders.js';
 
-/** What forgetting needs. */
+/** What retention needs. */
 export interface RetentionOptions {
-  readonly store: Upkeep;
+  readonly store: Forgetting & Pick<Upkeep, 'findForgottenRuns'>;
   /** The data folder of this machine. */
   readonly data: string;
   readonly settings: RetentionSettings;
-  /** How often it looks; every minute by default. */
+  /** How often folders of this machine are removed; every minute by default. */
   readonly everyMs?: number;
   readonly clock?: () => number;
   readonly logger?: Logger;
 }
 
-/** Forgetting, under way. */
+/** How long finished things are kept, in milliseconds; what has no age here is kept forever. */
+export interface RetentionSettings {
+  /** The folders and events of runs, from their end on. */
+  readonly runsMs?: number | undefined;
+  /** The records of runs, with their orders, executions and resolved inbox items, from their end on; not less than `runsMs`. */
+  readonly recordsMs?: number | undefined;
+  /** Delivered comments in the outbox, from the moment they were written. */
+  readonly deliveredMs?: number | undefined;
+  /** Cached results. */
+  readonly resultsMs?: number | undefined;
+}
+
+/** Retention, in progress. */
 export interface Retention {
-  /** Removes now what is due, within bounds; returns how much was removed. */
-  sweep(): Promise<Forgotten>;
-  /** Resolves when nothing is being forgotten any more. */
+  /** Deletes old data from the store: one process does it for all. Undefined if nothing is deleted. */
+  readonly duty: Duty | undefined;
+  /** Deletes from the store what is due now; returns how much. */
+  sweepStore(signal?: AbortSignal): Promise<Forgotten>;
+  /** Removes the folders of forgotten runs on this machine; returns how many. */
+  sweepFolders(): Promise<number>;
+  /** Resolves when nothing is being removed any more. */
   stop(): Promise<void>;
 }
 
-/** What one sweep has let go. */
+/** What one sweep of the store has deleted. */
 export interface Forgotten {
   readonly runs: number;
-  readonly folders: number;
+  readonly records: number;
   readonly delivered: number;
   readonly results: number;
 }
 
 const EVERY_MS = 60_000;
-/** Bounds of one sweep: what is left is due at the next. */
-const RUNS = 200;
-const STEPS = 500;
-const FOLDERS = 200;
-const ROWS = 1000;
+/** A sweep of the store ends after so long; what is left is due at the next. */
+const SWEEP_MS = 50_000;
+/** What one transaction deletes: little enough that other transactions do not wait for it. */
+const RUNS_AT_ONCE = 100;
+const ROWS_AT_ONCE = 1000;
+/** Records stay for a day after a run was forgotten: folders are removed by the machines that have them, while the store knows. */
+const FOLDERS_MS = 86_400_000;
+/** Records that cannot be deleted yet are examined again after so long. */
+const RECORDS_EVERY_MS = 60 * 60 * 1000;
 
 /**
- * Lets go, every now and then and a little at a time, of what is older than the settings say. Nothing that waits is touched:
- * runs under way, orders not settled, what a person is asked about, comments on their way.
+ * Deletes what is older than the settings say, a little at a time. Nothing that waits is touched: runs that have not ended,
+ * orders not settled, what a person is asked about, comments on their way.
  *
  * @example
  * const retention = startRetention({ store, data, settings: { runsMs: 30 * 86_400_000 } })
@@ -51,84 +70,101 @@ const ROWS = 1000;
  */
 export function startRetention(options: RetentionOptions): Retention {
   const { store, data, settings, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
-  const { runsMs, deliveredMs, resultsMs } = settings;
-  const packed = createPackedSweep(store, data);
-  let removed = 0;
-  const removeFiles = async (id: string): Promise<void> => {
-    if (await removePackedRun(data, id)) removed += 1;
-  };
+  const { runsMs, recordsMs, deliveredMs, resultsMs } = settings;
+  const folders = createFolderSweep({ store, data, clock });
+  const records = createRecordSweep(store, clock);
 
-  async function sweepOnce(): Promise<Forgotten> {
+  async function sweepStore(signal?: AbortSignal): Promise<Forgotten> {
+    const until = performance.now() + SWEEP_MS;
+    const mayGoOn = (): boolean => performance.now() < until && signal?.aborted !== true;
     const now = clock();
-    removed = 0;
-    const due = { endedBefore: now - (runsMs ?? 0), now, runs: RUNS, steps: STEPS };
-    const runs = runsMs === undefined ? 0 : await forgetRuns(store, due, removeFiles);
-    const left = async () => (await sweepFolders(store, data, FOLDERS)) + (await packed.sweep(FOLDERS));
-    const folders = runsMs === undefined ? 0 : removed + (await left());
-    const delivered =
-      deliveredMs === undefined ? 0 : await store.forgetDelivered({ before: now - deliveredMs, limit: ROWS });
-    const results = resultsMs === undefined ? 0 : await store.forgetResults({ before: now - resultsMs, limit: ROWS });
-    const forgotten = { runs, folders, delivered, results };
-    if (runs + folders + delivered + results > 0) logger.info('old data removed', forgotten);
+    const runs = runsMs === undefined ? 0 : await forgetRuns(store, { endedBefore: now - runsMs, clock, mayGoOn });
+    const drop = async (ageMs: number | undefined, forget: Forgetting['forgetDelivered']): Promise<number> =>
+      ageMs === undefined ? 0 : dropAll(async () => forget({ before: now - ageMs, limit: ROWS_AT_ONCE }), mayGoOn);
+    const forgotten = {
+      runs,
+      records: recordsMs === undefined ? 0 : await records.sweep(now - recordsMs, mayGoOn),
+      delivered: await drop(deliveredMs, async (wanted) => store.forgetDelivered(wanted)),
+      results: await drop(resultsMs, async (wanted) => store.forgetResults(wanted)),
+    };
+    if (Object.values(forgotten).some((count) => count > 0)) logger.info('old data deleted', forgotten);
     return forgotten;
   }
 
   let turn: Promise<unknown> = Promise.resolve();
-  const sweep = async (): Promise<Forgotten> => {
-    const swept = turn.then(sweepOnce);
+  const sweepFolders = async (): Promise<number> => {
+    const swept = turn.then(async () => folders.sweep());
     turn = swept.catch(() => undefined);
-    return swept;
+    const removed = await swept;
+    if (removed > 0) logger.info('folders of old runs removed', { folders: removed });
+    return removed;
   };
-  const hasAges = runsMs !== undefined || deliveredMs !== undefined || resultsMs !== undefined;
-  const timer = hasAges
-    ? setInterval(() => {
-        sweep().catch((error: unknown) => logger.warn('retention failed, trying again', { error: String(error) }));
-      }, everyMs)
-    : undefined;
+  const timer =
+    runsMs === undefined
+      ? undefined
+      : setInterval(() => {
+          sweepFolders().catch((error: unknown) =>
+            logger.warn('folders of old runs cannot be removed, trying again', { error: String(error) }),
+          );
+        }, everyMs);
   timer?.unref();
 
+  const hasAges = [runsMs, recordsMs, deliveredMs, resultsMs].some((age) => age !== undefined);
   return {
-    sweep,
+    duty: hasAges ? { name: 'retention', everyMs: EVERY_MS, work: sweepStore } : undefined,
+    sweepStore,
+    sweepFolders,
     async stop() {
       clearInterval(timer);
+      folders.stop();
       await turn;
     },
   };
 }
 
-/** How long finished things are kept, in milliseconds; what has no age here is kept forever. */
-export interface RetentionSettings {
-  /** The folders and events of runs, from their end on. */
-  readonly runsMs?: number | undefined;
-  /** Delivered comments in the outbox, from the moment they were written. */
-  readonly deliveredMs?: number | undefined;
-  /** Cached results. */
-  readonly resultsMs?: number | undefined;
-}
-
-/** Events that one transaction deletes: few enough that other transactions do not wait for it. */
-const EVENTS_AT_ONCE = 1000;
-
-/**
- * Deletes the events of runs that ended before a moment, at most so many runs and transactions at a time. Returns how
- * many runs are done with.
- */
 async function forgetRuns(
-  store: Upkeep,
-  { endedBefore, now, runs, steps }: { endedBefore: number; now: number; runs: number; steps: number },
-  removeFiles: (id: string) => Promise<void>,
+  store: Forgetting,
+  wanted: { readonly endedBefore: number; readonly clock: () => number; readonly mayGoOn: () => boolean },
 ): Promise<number> {
+  const { endedBefore, clock, mayGoOn } = wanted;
   let forgotten = 0;
-  let left = steps;
-  for (const id of await store.listForgettableRuns({ endedBefore, limit: runs })) {
-    let isDone = false;
-    for (; !isDone && left > 0; left -= 1) {
-      isDone = await store.forgetEvents({ id, limit: EVENTS_AT_ONCE, now });
-      await giveWay();
-    }
-    if (!isDone) continue;
-    forgotten += 1;
-    await removeFiles(id);
+  let isDone = false;
+  while (!isDone && mayGoOn()) {
+    const step = await store.forgetRuns({ endedBefore, runs: RUNS_AT_ONCE, rows: ROWS_AT_ONCE, now: clock() });
+    forgotten += step.ids.length;
+    isDone = step.isDone;
+    await giveWay();
   }
   return forgotten;
+}
+
+async function dropAll(drop: () => Promise<number>, mayGoOn: () => boolean): Promise<number> {
+  let total = 0;
+  let dropped = ROWS_AT_ONCE;
+  while (dropped >= ROWS_AT_ONCE && mayGoOn()) {
+    dropped = await drop();
+    total += dropped;
+    await giveWay();
+  }
+  return total;
+}
+
+/** Goes through the forgotten runs in bounded steps; those whose records must stay are not examined again and again. */
+function createRecordSweep(store: Forgetting, clock: () => number) {
+  let cursor: string | undefined;
+  let nextPass = 0;
+  return {
+    async sweep(endedBefore: number, mayGoOn: () => boolean): Promise<number> {
+      let total = 0;
+      while (clock() >= nextPass && mayGoOn()) {
+        const wanted = { endedBefore, forgottenBefore: clock() - FOLDERS_MS, limit: RUNS_AT_ONCE, cursor };
+        const { deleted, next_cursor } = await store.forgetRecords(wanted);
+        total += deleted;
+        cursor = next_cursor ?? undefined;
+        if (next_cursor === null) nextPass = clock() + RECORDS_EVERY_MS;
+        await giveWay();
+      }
+      return total;
+    },
+  };
 }

@@ -1,39 +1,130 @@
-import { opendir, rm } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { lstat, opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
-import type { Upkeep } from '../../store/index.js';
+import { PACKED_FOLDER, removePackedRun, runFolderPath } from '../../run-folder/index.js';
+import type { Forgetting, Upkeep } from '../../store/index.js';
 
-/** Names in one query to the store. */
-const NAMES_AT_ONCE = 500;
-
-/**
- * Removes the folders of runs that were forgotten, at most so many; returns how many. A folder whose run the store does not
- * know belongs to someone else, and stays. Each machine sweeps its own data folder.
- */
-export async function sweepFolders(
-  store: Pick<Upkeep, 'findForgottenRuns'>,
-  data: string,
-  most: number,
-): Promise<number> {
-  const folder = join(data, 'runs');
-  let removed = 0;
-  for await (const names of inGroups(folder)) {
-    for (const id of await store.findForgottenRuns(names)) {
-      if (removed >= most) return removed;
-      await rm(join(folder, id), { recursive: true, force: true });
-      removed += 1;
-    }
-  }
-  return removed;
+/** What removing folders needs. */
+export interface FolderSweepOptions {
+  readonly store: Pick<Forgetting, 'listForgottenRuns'> & Pick<Upkeep, 'findForgottenRuns'>;
+  readonly data: string;
+  readonly clock: () => number;
 }
 
-async function* inGroups(folder: string): AsyncGenerator<readonly string[]> {
+/** Names in one query to the store, and ids in one of its answers. */
+const NAMES_AT_ONCE = 500;
+/** A run is marked before its transaction is committed, by the clock of another process. */
+const OVERLAP_MS = 120_000;
+
+/**
+ * Removes the folders and packed files of forgotten runs on this machine. The first sweep compares all of them with the store; the next ones ask
+ * which runs were forgotten since, so that without any they read nothing else. A folder whose run the store does not know
+ * belongs to someone else, and stays.
+ */
+export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
+  let since: number | undefined;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  async function removeAll(ids: readonly string[]): Promise<number> {
+    let removed = 0;
+    for (const id of ids) if (!signal.aborted && (await removeFiles(data, id))) removed += 1;
+    return removed;
+  }
+
+  async function sweepListed(): Promise<number> {
+    let removed = 0;
+    for await (const ids of listRuns(data)) {
+      if (signal.aborted) break;
+      removed += await removeAll(await store.findForgottenRuns(ids));
+    }
+    return removed;
+  }
+
+  async function sweepSince(from: number): Promise<number> {
+    let removed = 0;
+    let cursor: string | null | undefined;
+    while (cursor !== null && !signal.aborted) {
+      const page = await store.listForgottenRuns({
+        since: from,
+        limit: NAMES_AT_ONCE,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      removed += await removeAll(page.items);
+      cursor = page.next_cursor;
+    }
+    return removed;
+  }
+
+  return {
+    async sweep(): Promise<number> {
+      const began = clock();
+      const removed = since === undefined ? await sweepListed() : await sweepSince(since);
+      if (!signal.aborted) since = began - OVERLAP_MS;
+      return removed;
+    },
+    stop(): void {
+      stopping.abort();
+    },
+  };
+}
+
+/** Removes the folder and the packed file of a run; false if there is neither. */
+async function removeFiles(data: string, id: string): Promise<boolean> {
+  const hasFolder = await removeFolder(data, id);
+  return (await removePacked(data, id)) || hasFolder;
+}
+
+async function removePacked(data: string, id: string): Promise<boolean> {
+  try {
+    return await removePackedRun(data, id);
+  } catch (error) {
+    if (getErrorCode(error) === 'INVALID_RUN_ID') return false;
+    throw error;
+  }
+}
+
+/** A link was not made by us; what it leads to is not ours to remove. */
+async function removeFolder(data: string, id: string): Promise<boolean> {
+  try {
+    const folder = runFolderPath(data, id);
+    if (!(await lstat(folder)).isDirectory()) return false;
+    await rm(folder, { recursive: true, force: true });
+    return true;
+  } catch (error) {
+    // Runs of a library may have ids that are no names of folders.
+    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'INVALID_RUN_ID') return false;
+    throw error;
+  }
+}
+
+/** The ids of all runs that have a folder or a packed file here, in groups. */
+async function* listRuns(data: string): AsyncGenerator<readonly string[]> {
+  yield* inGroups(join(data, 'runs'), (entry) => (entry.isDirectory() ? entry.name : undefined));
+  const packed = join(data, PACKED_FOLDER);
+  for await (const shards of inGroups(packed, (entry) => (SHARD.test(entry.name) ? entry.name : undefined))) {
+    for (const shard of shards) {
+      yield* inGroups(join(packed, shard), ({ name }) =>
+        name.endsWith(PACKED_ENDING) ? name.slice(0, -PACKED_ENDING.length) : undefined,
+      );
+    }
+  }
+}
+
+const SHARD = /^[0-9a-f]{3}$/u;
+const PACKED_ENDING = '.zip';
+
+async function* inGroups(
+  folder: string,
+  choose: (entry: Dirent) => string | undefined,
+): AsyncGenerator<readonly string[]> {
   let names: string[] = [];
   try {
     for await (const entry of await opendir(folder)) {
-      // A link was not made by us; what it leads to is not ours to remove.
-      if (!entry.isDirectory()) continue;
-      names.push(entry.name);
+      const name = choose(entry);
+      if (name === undefined) continue;
+      names.push(name);
       if (names.length < NAMES_AT_ONCE) continue;
       yield names;
       names = [];

@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import { describeDuties } from './duties.contract.js';
 import { describeEventLog } from './event-log.contract.js';
 import { describeFleet } from './fleet.contract.js';
+import { describeForgetting } from './forgetting.contract.js';
 import type { MakeSite } from './fixtures/open-site.js';
 import { describeClaims } from './claims.contract.js';
 import { describeCompetition } from './competition.contract.js';
@@ -30,6 +31,7 @@ export function describeStore(place: string, makeSite: MakeSite): void {
     describeEventLog(makeSite);
     describeResultCache(makeSite);
     describeUpkeep(makeSite);
+    describeForgetting(makeSite);
     describeStatistics(makeSite);
     describeFleet(makeSite);
     describeDuties(makeSite);

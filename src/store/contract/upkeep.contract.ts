@@ -7,7 +7,6 @@ import {
   sampleItem,
   sampleMessage,
   NOW,
-  sampleResolution,
   sampleSettlement,
   sampleSubmission,
 } from './fixtures/order-samples.js';
@@ -23,12 +22,7 @@ async function endRun(store: Store, id: string, ms: number) {
   await store.endRun({ id, workerId: 'w1', result: createRunResult(), now: NOW + ms });
 }
 
-async function countEvents(store: Store, runId: string): Promise<number> {
-  const fcmp = await store.read({ runId, protocol: 'fcmp', limit: 100 });
-  return fcmp.length + (await store.read({ runId, protocol: 'rasp', limit: 100 })).length;
-}
-
-/** How a store counts unfinished work and deletes old data. */
+/** How a store counts unfinished work and lists ended runs. */
 export function describeUpkeep(makeSite: MakeSite): void {
   describe('measure', () => {
     it('counts unfinished work', async () => {
@@ -102,24 +96,6 @@ export function describeUpkeep(makeSite: MakeSite): void {
       expect(await catchCode(store.listEndedRuns({ since: 0, cursor: 'x' }))).toBe('INVALID_CURSOR');
     });
 
-    it('lose their events in steps and keep their record', async () => {
-      const store = await openSite(await makeSite());
-      await endRun(store, 'a', 10);
-      await endRun(store, 'b', 20);
-      expect(await store.listForgettableRuns({ endedBefore: NOW + 20, limit: 10 })).toEqual(['a']);
-      expect(await store.listForgettableRuns({ endedBefore: NOW + 99, limit: 1 })).toEqual(['a']);
-      const step = { id: 'a', limit: 4, now: NOW + 50 };
-      expect(await store.forgetEvents(step)).toBe(false);
-      expect(await countEvents(store, 'a')).toBe(6);
-      expect(await store.findForgottenRuns(['a'])).toEqual([]);
-      expect(await store.forgetEvents(step)).toBe(false);
-      expect(await store.forgetEvents(step)).toBe(true);
-      expect([await countEvents(store, 'a'), await countEvents(store, 'b')]).toEqual([0, 10]);
-      expect(await store.findRun('a')).toMatchObject({ state: 'ended', result: createRunResult() });
-      expect(await store.findForgottenRuns(['a', 'b', 'gone', `'"\\u0000`])).toEqual(['a']);
-      expect(await store.listForgettableRuns({ endedBefore: NOW + 99, limit: 10 })).toEqual(['b']);
-    });
-
     it('are settled when they have ended before a moment and their order is decided', async () => {
       const store = await openSite(await makeSite());
       await endRun(store, 'a', 10);
@@ -132,67 +108,6 @@ export function describeUpkeep(makeSite: MakeSite): void {
       expect(await store.findSettledRuns({ ids: ['d'], endedBefore: NOW + 1e9 })).toEqual([]);
       await store.settleOrder(sampleSettlement(record, 'needs-human', { item: sampleItem(record) }));
       expect(await store.findSettledRuns({ ids: ['d'], endedBefore: NOW + 1e9 })).toEqual(['d']);
-    });
-
-    it('lose nothing while they run', async () => {
-      const store = await openSite(await makeSite());
-      await store.createRun({ id: 'a', spec: sampleSpec(), state: 'running', now: NOW });
-      await store.append('a', [sampleFcmp(1)]);
-      expect(await store.listForgettableRuns({ endedBefore: NOW + 99, limit: 10 })).toEqual([]);
-      await store.forgetEvents({ id: 'a', limit: 10, now: NOW });
-      expect(await countEvents(store, 'a')).toBe(1);
-    });
-
-    it('keep their events while their order is not settled or has an open inbox item', async () => {
-      const store = await openSite(await makeSite());
-      const { record } = await store.submitOrder(sampleSubmission());
-      const forgettable = async () => store.listForgettableRuns({ endedBefore: NOW + 99, limit: 10 });
-      expect(await forgettable()).toEqual([]);
-      const item = sampleItem(record);
-      await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
-      expect(await forgettable()).toEqual([]);
-      await store.resolveItem(sampleResolution(item, record, 'accept'));
-      expect(await forgettable()).toEqual([record.run]);
-    });
-  });
-
-  describe('old data', () => {
-    it('is deleted from the outbox once delivered, oldest first; other messages stay', async () => {
-      const store = await openSite(await makeSite());
-      for (const [index, sink] of ['a', 'b', 'c', 'd'].entries()) {
-        const { record } = await store.submitOrder(
-          sampleSubmission({ issue_ref: `local#${index}` }, { now: NOW + index }),
-        );
-        const settlement = sampleSettlement(record, 'advance', { outbox: [sampleMessage(record, { sink })] });
-        await store.settleOrder({ ...settlement, now: NOW + index });
-      }
-      const done = { workerId: 'w1', deliveredTo: 'there', now: NOW + 9 };
-      for (const { id } of await store.claimOutbox({ ...CLAIM, now: NOW + 9, limit: 3 })) {
-        await store.markDelivered({ id, ...done });
-      }
-      expect(await store.forgetDelivered({ before: NOW, limit: 10 })).toBe(0);
-      expect(await store.forgetDelivered({ before: NOW + 1, limit: 10 })).toBe(1);
-      expect((await store.listOutbox({})).items.map(({ sink }) => sink)).toEqual(['d', 'c', 'b']);
-      expect(await store.forgetDelivered({ before: NOW + 99, limit: 1 })).toBe(1);
-      expect((await store.listOutbox({})).items.map(({ sink }) => sink)).toEqual(['d', 'c']);
-      expect(await store.forgetDelivered({ before: NOW + 99, limit: 10 })).toBe(1);
-      expect((await store.listOutbox({})).items).toMatchObject([{ sink: 'd', state: 'waiting' }]);
-    });
-
-    it('is deleted from the result cache by age, oldest first', async () => {
-      const store = await openSite(await makeSite());
-      const keep = async (key: string, kept_at: string) =>
-        store.keep(key, { run_id: 'r', result: createRunResult(), kept_at });
-      await keep('oldest', '2026-11-01T00:00:00.000Z');
-      await keep('old', '2026-11-02T00:00:00.000Z');
-      await keep('young', '2026-11-14T00:00:00.000Z');
-      const before = Date.parse('2026-11-10');
-      expect(await store.forgetResults({ before, limit: 1 })).toBe(1);
-      expect(await store.find('oldest')).toBeUndefined();
-      expect(await store.find('old')).toBeDefined();
-      expect(await store.forgetResults({ before, limit: 10 })).toBe(1);
-      expect(await store.find('old')).toBeUndefined();
-      expect(await store.find('young')).toBeDefined();
     });
   });
 }

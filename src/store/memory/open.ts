@@ -5,6 +5,7 @@ import { QUEUE } from '../wakers.js';
 import { createDuties } from './duties.js';
 import { createEventLog } from './event-log.js';
 import { createFleet } from './fleet.js';
+import { createForgetting } from './forgetting.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
 import { createResultCache } from './result-cache.js';
@@ -24,6 +25,7 @@ export function openMemoryStore(options: StoreOptions = {}): Store {
     ...createEventLog(tables),
     ...createResultCache(tables, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(tables),
+    ...createForgetting(tables),
     ...createStatistics(tables),
     ...createFleet(tables),
     ...createDuties(tables),

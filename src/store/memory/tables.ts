@@ -69,8 +69,8 @@ export interface Tables {
   readonly outboxKeys: Set<string>;
   readonly runs: Map<string, RunRow>;
   readonly runIdsByRequest: Map<string, string>;
-  /** Runs whose events were deleted. */
-  readonly forgotten: Set<string>;
+  /** Runs whose events were deleted, and when. */
+  readonly forgotten: Map<string, number>;
   /** By protocol and run, in order. */
   readonly events: Map<string, KeptEvent[]>;
   /** In the order of insertion. */
@@ -95,7 +95,7 @@ export function createTables(): Tables {
     outboxKeys: new Set(),
     runs: new Map(),
     runIdsByRequest: new Map(),
-    forgotten: new Set(),
+    forgotten: new Map(),
     events: new Map(),
     results: new Map(),
     workers: new Map(),

@@ -352,6 +352,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE sluice.runs_to_count (seq bigint PRIMARY KEY);
   INSERT INTO sluice.runs_to_count (seq) SELECT seq FROM sluice.run_digests WHERE ended_at IS NOT NULL;
   `,
+  // Deleting records: runs in the order in which they were forgotten.
+  `
+  CREATE INDEX runs_forgotten ON sluice.runs (forgotten_at, seq) WHERE forgotten_at IS NOT NULL;
+  `,
 ];
 
 /** What a connection says when it is opened: tables refuse writes of another form. */

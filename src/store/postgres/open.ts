@@ -9,6 +9,7 @@ import { createEventLog } from './event-log.js';
 import { migrate } from './migrate.js';
 import { createNotifications } from './notifications.js';
 import { createFleet } from './fleet.js';
+import { createForgetting } from './forgetting.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
 import { openQueue } from './queue.js';
@@ -42,6 +43,7 @@ function createStore(context: Context, options: StoreOptions): Store {
     ...createEventLog(context),
     ...createResultCache(context, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(context),
+    ...createForgetting(context),
     ...createStatistics(context),
     ...createFleet(context),
     ...createDuties(context),

@@ -99,6 +99,15 @@ describe('a frequent query', () => {
     expect(await store.listRunSlots({ since: 0, until: 200, stepMs: 60_000 })).toHaveLength(199);
     expect(await store.countEndedRuns(50)).toBe(50);
     expect(await store.listRunSlots({ since: 0, until: 86_400_000, stepMs: 86_400_000 })).not.toEqual([]);
+    expect(await store.forgetRuns({ endedBefore: 100, runs: 5, rows: 10, now: NOW })).toEqual({
+      ids: [],
+      isDone: true,
+    });
+    expect((await store.listForgottenRuns({ since: 0 })).items).toEqual([]);
+    expect(await store.forgetRecords({ endedBefore: 100, forgottenBefore: NOW, limit: 10 })).toMatchObject({
+      deleted: 0,
+    });
+    expect(await store.forgetDelivered({ before: 0, limit: 10 })).toBe(0);
     expect(await store.listInboxFigures({ since: 0, until: NOW, limit: 10 })).toHaveLength(19);
     expect(await store.read({ runId: 'r7', protocol: 'fcmp', after: 50, limit: 10 })).toHaveLength(10);
     await store.submitOrder(sampleSubmission({ issue_ref: 'new#1', priority: 1, request_id: 'r1' }));

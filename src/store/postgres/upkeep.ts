@@ -5,7 +5,7 @@ import { readColumns, readRun } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 
-/** Counts, and deletion of old data. */
+/** Counts, and what is found of ended runs. */
 export function createUpkeep({ database }: Context): Upkeep {
   return {
     async measure() {
@@ -30,22 +30,6 @@ export function createUpkeep({ database }: Context): Upkeep {
       return toListed(rows, { size }, readRun, formatCursor);
     },
 
-    listForgettableRuns: async ({ endedBefore, limit }) =>
-      readIds(await database.query(LIST_FORGETTABLE, [endedBefore, limit])),
-
-    forgetEvents: async ({ id, limit, now }) =>
-      database.transaction(async (transaction) => {
-        const { rows: found } = await transaction.query(
-          `SELECT id FROM sluice.runs WHERE id = $1 AND state = 'ended' FOR UPDATE`,
-          [id],
-        );
-        if (found.length === 0) return true;
-        const { rows: dropped } = await transaction.query(DROP_EVENTS, [id, limit]);
-        if (dropped.length >= limit) return false;
-        await transaction.query(`UPDATE sluice.runs SET forgotten_at = $2 WHERE id = $1`, [id, now]);
-        return true;
-      }),
-
     findForgottenRuns: async (ids) =>
       readIds(
         await database.query(
@@ -57,16 +41,6 @@ export function createUpkeep({ database }: Context): Upkeep {
 
     findSettledRuns: async ({ ids, endedBefore }) =>
       readIds(await database.query(FIND_SETTLED, [JSON.stringify(ids), endedBefore])),
-
-    async forgetDelivered({ before, limit }) {
-      const { rows } = await database.query(DROP_DELIVERED, [limit, before]);
-      return rows.length;
-    },
-
-    async forgetResults({ before, limit }) {
-      const { rows } = await database.query(DROP_RESULTS, [limit, before]);
-      return rows.length;
-    },
   };
 }
 
@@ -95,19 +69,6 @@ const MEASURE_WAITING = `
     (SELECT min(created_at) FROM sluice.outbox WHERE state IN ('waiting', 'sending')) AS oldest,
     (SELECT count(*) FROM sluice.outbox WHERE state = 'dead') AS dead`;
 
-/** Runs of undecided orders, and of open inbox items, are kept: their folders and events are the evidence. */
-const LIST_FORGETTABLE = `
-  SELECT id FROM sluice.runs AS run
-  WHERE state = 'ended' AND forgotten_at IS NULL AND ended_at < $1
-    AND NOT EXISTS (
-      SELECT 1 FROM sluice.inbox
-      WHERE inbox.issue_ref = run.order_issue_ref AND inbox.run_id = run.order_run_id AND resolution IS NULL)
-    AND NOT EXISTS (
-      SELECT 1 FROM sluice.orders
-      WHERE orders.issue_ref = run.order_issue_ref AND orders.run_id = run.order_run_id
-        AND orders.settled_at IS NULL)
-  ORDER BY ended_at LIMIT $2`;
-
 const FIND_SETTLED = `
   SELECT id FROM sluice.runs AS run
   WHERE id IN (SELECT json_array_elements_text($1::json)) AND state = 'ended' AND ended_at < $2
@@ -115,23 +76,3 @@ const FIND_SETTLED = `
       SELECT 1 FROM sluice.orders
       WHERE orders.issue_ref = run.order_issue_ref AND orders.run_id = run.order_run_id
         AND orders.settled_at IS NULL)`;
-
-/** Oldest first, so that a concurrent reader sees the gap before the remaining events. */
-const DROP_EVENTS = `
-  DELETE FROM sluice.event_packs WHERE (run_id, protocol, attempt, last_seq) IN (
-    SELECT run_id, protocol, attempt, last_seq FROM sluice.event_packs WHERE run_id = $1
-    ORDER BY protocol, attempt, last_seq LIMIT $2)
-  RETURNING true AS done`;
-
-/** Only the oldest rows are read: if they are too recent, so are all others. */
-const DROP_DELIVERED = `
-  DELETE FROM sluice.outbox WHERE seq IN (
-    SELECT seq FROM (
-      SELECT seq, created_at FROM sluice.outbox WHERE state = 'delivered' ORDER BY seq LIMIT $1) AS oldest
-    WHERE created_at < $2)
-  RETURNING true AS done`;
-
-const DROP_RESULTS = `
-  DELETE FROM sluice.results WHERE seq IN (
-    SELECT seq FROM (SELECT seq, kept_at FROM sluice.results ORDER BY seq LIMIT $1) AS oldest WHERE kept_at < $2)
-  RETURNING true AS done`;

@@ -375,4 +375,8 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX run_digests_by_end;
   CREATE INDEX run_digests_by_end ON run_digests (ended_at) WHERE ended_at IS NOT NULL;
   `,
+  // Deleting records: runs in the order in which they were forgotten.
+  `
+  CREATE INDEX runs_forgotten ON runs (forgotten_at, sequence) WHERE forgotten_at IS NOT NULL;
+  `,
 ];

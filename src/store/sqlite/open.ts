@@ -7,6 +7,7 @@ import { asDamaged } from './database-error.js';
 import { createDuties } from './duties.js';
 import { createEventLog } from './event-log.js';
 import { createFleet } from './fleet.js';
+import { createForgetting } from './forgetting.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
 import { createPoller } from './poller.js';
@@ -38,6 +39,7 @@ function createStore(database: Database, options: StoreOptions): Store {
     ...createEventLog(database, wakers, poller),
     ...createResultCache(database, { ...CACHE_LIMITS, ...options.cache }),
     ...createUpkeep(database),
+    ...createForgetting(database),
     ...createStatistics(database),
     ...createFleet(database),
     ...createDuties(database),

@@ -7,6 +7,7 @@ import type { ExecutionWindow } from '../page.js';
 import { openStore } from '../open-store.js';
 import { FIND_NEXT, FIND_NEXT_OF_LANES } from './claim-run.js';
 import { FIND_STORED, READ_EVENTS } from './event-log.js';
+import { FORGETTING_STATEMENTS } from './forgetting.js';
 import { executionsStatement, listStatement, ORDER_STATES } from './lists.js';
 import { FIND_DUE, LIST_SINKS, NOTE_STRANDED, REDELIVER_ALL } from './outbox.js';
 import { FIND_REQUEST } from './runs.js';
@@ -60,12 +61,20 @@ const UPKEEP_INDEXES: Readonly<Record<keyof typeof UPKEEP_STATEMENTS, RegExp>> =
   MEASURE_OUTBOX: /INDEX outbox_open/,
   COUNT_DEAD: /INDEX outbox_by_state/,
   LIST_ENDED: /INDEX runs_by_end/,
-  LIST_FORGETTABLE: /INDEX runs_kept/,
-  DROP_EVENTS: /SEARCH event_packs USING COVERING INDEX event_packs_by_position/,
   FIND_FORGOTTEN: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
   FIND_SETTLED: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
-  DROP_DELIVERED: /INDEX outbox_by_state/,
+};
+
+/** How each statement of forgetting must find its rows. */
+const FORGETTING_INDEXES: Readonly<Record<keyof typeof FORGETTING_STATEMENTS, RegExp>> = {
+  LIST_DUE: /INDEX runs_kept/,
+  DROP_EVENTS: /SEARCH event_packs USING COVERING INDEX event_packs_by_position/,
+  LIST_FORGOTTEN: /SEARCH runs USING INDEX runs_forgotten/,
+  LIST_RECORDS: /SEARCH runs USING INDEX runs_forgotten/,
+  ANY_DELIVERED: /INDEX outbox_by_state/,
   // The oldest rows of a table without a condition are found by walking it from its beginning.
+  ANY_RESULT: /^SCAN results$/m,
+  DROP_DELIVERED: /INDEX outbox_by_state/,
   DROP_RESULTS: /^SCAN results$/m,
 };
 
@@ -118,9 +127,13 @@ describe('the query plan of', () => {
     expect(plan.filter((detail) => /^SCAN (?!json)/.test(detail))).toEqual([]);
   });
 
-  it.each(Object.entries(UPKEEP_INDEXES))('%s, for upkeep, uses the index made for it', async (name, index) => {
-    const plan = await explain(UPKEEP_STATEMENTS[name as keyof typeof UPKEEP_STATEMENTS]);
-    expect(plan.join('\n')).toMatch(index);
-    expect(plan.filter((detail) => /TEMP B-TREE/.test(detail))).toEqual([]);
-  });
+  it.each(Object.entries({ ...UPKEEP_INDEXES, ...FORGETTING_INDEXES }))(
+    '%s, for upkeep, uses the index made for it',
+    async (name, index) => {
+      const statements = { ...UPKEEP_STATEMENTS, ...FORGETTING_STATEMENTS };
+      const plan = await explain(statements[name as keyof typeof statements]);
+      expect(plan.join('\n')).toMatch(index);
+      expect(plan.filter((detail) => /TEMP B-TREE/.test(detail))).toEqual([]);
+    },
+  );
 });

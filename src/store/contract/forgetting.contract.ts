@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { sumCounts } from '../roll-up.js';
+import type { Store } from '../store.js';
+import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
+import {
+  sampleItem,
+  sampleMessage,
+  NOW,
+  sampleResolution,
+  sampleSettlement,
+  sampleSubmission,
+} from './fixtures/order-samples.js';
+import { sampleFcmp, sampleRasp, createRunResult, sampleSpec } from './fixtures/run-samples.js';
+
+const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
+const STEP = { endedBefore: NOW + 99, runs: 10, rows: 100, now: NOW + 200 };
+
+/** Adds a run that ends so many milliseconds after the beginning, with five events of each protocol. */
+async function endRun(store: Store, id: string, ms: number) {
+  const running = { state: 'running', workerId: 'w1', leaseMs: 1000, now: NOW } as const;
+  await store.createRun({ id, spec: sampleSpec(), ...running });
+  for (const seq of [1, 2, 3, 4, 5]) await store.append(id, [sampleFcmp(seq), sampleRasp(1, seq)]);
+  await store.endRun({ id, workerId: 'w1', result: createRunResult(), now: NOW + ms });
+}
+
+async function countEvents(store: Store, runId: string): Promise<number> {
+  const fcmp = await store.read({ runId, protocol: 'fcmp', limit: 100 });
+  return fcmp.length + (await store.read({ runId, protocol: 'rasp', limit: 100 })).length;
+}
+
+/** An order of an issue, settled as asking a person. */
+async function askPerson(store: Store, issue: string, id: string) {
+  const { record } = await store.submitOrder({ ...sampleSubmission({ issue_ref: issue }), run: id });
+  const item = sampleItem(record, { id: `item ${id}` });
+  await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
+  return { record, item };
+}
+
+/** How a store deletes old data. */
+export function describeForgetting(makeSite: MakeSite): void {
+  describe('the events of ended runs', () => {
+    it('are deleted in steps, longest ago first; the records stay', async () => {
+      const store = await openSite(await makeSite());
+      await endRun(store, 'b', 20);
+      await endRun(store, 'a', 10);
+      await endRun(store, 'young', 99);
+      const step = { ...STEP, rows: 8 };
+      expect(await store.forgetRuns(step)).toEqual({ ids: [], isDone: false });
+      expect([await countEvents(store, 'a'), await countEvents(store, 'b')]).toEqual([2, 10]);
+      expect(await store.findForgottenRuns(['a'])).toEqual([]);
+      expect(await store.forgetRuns(step)).toEqual({ ids: ['a'], isDone: false });
+      expect([await countEvents(store, 'a'), await countEvents(store, 'b')]).toEqual([0, 4]);
+      expect(await store.forgetRuns(step)).toEqual({ ids: ['b'], isDone: true });
+      expect(await store.forgetRuns(step)).toEqual({ ids: [], isDone: true });
+      expect(await countEvents(store, 'young')).toBe(10);
+      expect(await store.findRun('a')).toMatchObject({ state: 'ended', result: createRunResult() });
+      expect(await store.findForgottenRuns(['a', 'young', 'gone', `'"\\u0000`])).toEqual(['a']);
+    });
+
+    it('of many runs are deleted at once', async () => {
+      const store = await openSite(await makeSite());
+      for (const id of ['a', 'b', 'c']) await endRun(store, id, 10);
+      const first = await store.forgetRuns({ ...STEP, runs: 2 });
+      expect([first.ids.length, first.isDone]).toEqual([2, false]);
+      const second = await store.forgetRuns({ ...STEP, runs: 2 });
+      expect([...first.ids, ...second.ids].toSorted()).toEqual(['a', 'b', 'c']);
+      expect(second.isDone).toBe(true);
+    });
+
+    it('are deleted and counted once, also by several processes at the same time', async () => {
+      const site = await makeSite();
+      const [store, other] = site === 'memory:' ? [await openSite(site)] : [await openSite(site), await openSite(site)];
+      if (store === undefined) return;
+      const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
+      for (const id of ids) await endRun(store, id, 10);
+      const sweep = async (from: Store): Promise<string[]> => {
+        const { ids: some } = await from.forgetRuns({ ...STEP, runs: 3 });
+        return some.length === 0 ? [] : [...some, ...(await sweep(from))];
+      };
+      const swept = await Promise.all([store, other ?? store, store, other ?? store].map(sweep));
+      const left = await sweep(store);
+      expect([...swept.flat(), ...left].toSorted()).toEqual(ids.toSorted());
+    });
+
+    it('are kept while the run is not over, its order not settled, or an inbox item open', async () => {
+      const store = await openSite(await makeSite());
+      await store.createRun({ id: 'running', spec: sampleSpec(), state: 'running', now: NOW });
+      await store.append('running', [sampleFcmp(1)]);
+      const { record, item } = await askPerson(store, 'local#1', 'asked');
+      await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#2' }), run: 'queued' });
+      expect(await store.forgetRuns(STEP)).toEqual({ ids: [], isDone: true });
+      expect(await countEvents(store, 'running')).toBe(1);
+      await store.resolveItem(sampleResolution(item, record, 'accept'));
+      expect(await store.forgetRuns(STEP)).toEqual({ ids: ['asked'], isDone: true });
+    });
+
+    it('are gone for all: forgotten runs are listed in the order they were forgotten', async () => {
+      const store = await openSite(await makeSite());
+      for (const [index, id] of ['a', 'b', 'c'].entries()) {
+        await endRun(store, id, 10);
+        await store.forgetRuns({ ...STEP, now: NOW + 100 - index });
+      }
+      const page = { since: NOW + 98, limit: 2 };
+      const first = await store.listForgottenRuns(page);
+      expect(first.items).toEqual(['c', 'b']);
+      const second = await store.listForgottenRuns({ ...page, cursor: first.next_cursor ?? '' });
+      expect(second).toEqual({ items: ['a'], next_cursor: null });
+      expect((await store.listForgottenRuns({ since: NOW + 100 })).items).toEqual(['a']);
+      expect(await catchCode(store.listForgottenRuns({ since: 0, cursor: 'x' }))).toBe('INVALID_CURSOR');
+    });
+  });
+
+  describe('records', () => {
+    const ALL = { endedBefore: NOW + 99, forgottenBefore: NOW + 1000, limit: 10 };
+
+    it('are deleted with everything that belongs to them, once their events are gone; statistics stay', async () => {
+      const store = await openSite(await makeSite());
+      await endRun(store, 'plain', 10);
+      const { record, item } = await askPerson(store, 'local#1', 'asked');
+      await store.resolveItem(sampleResolution(item, record, 'accept'));
+      await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'next' });
+      expect(await store.forgetRecords(ALL)).toEqual({ deleted: 0, next_cursor: null });
+      await store.forgetRuns(STEP);
+      while ((await store.countEndedRuns(10)) > 0);
+      expect(await store.forgetRecords({ ...ALL, forgottenBefore: NOW + 200 })).toMatchObject({ deleted: 0 });
+      expect(await store.forgetRecords({ ...ALL, endedBefore: NOW })).toMatchObject({ deleted: 0 });
+      expect(await store.forgetRecords(ALL)).toEqual({ deleted: 2, next_cursor: null });
+      expect(await store.findRun('plain')).toBeUndefined();
+      expect(await store.findRun('asked')).toBeUndefined();
+      expect(await store.findOrder('local#1', record.order.run_id)).toBeUndefined();
+      expect((await store.listInbox({ issueRef: 'local#1' })).items).toEqual([]);
+      expect((await store.listExecutions({ issueRef: 'local#1' })).items).toEqual([]);
+      expect((await store.listForgottenRuns({ since: 0 })).items).toEqual([]);
+      expect((await store.listOrders({ issueRef: 'local#1' })).items).toMatchObject([{ run: 'next' }]);
+      const again = await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'more' });
+      expect(again.record.order.run_id).toMatch(/3$/);
+    });
+
+    it('of the order that is active in its issue stay, and so do those of runs that are not counted yet', async () => {
+      const store = await openSite(await makeSite());
+      const { record } = await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'active' });
+      await store.settleOrder(sampleSettlement(record));
+      await endRun(store, 'plain', 10);
+      await store.forgetRuns(STEP);
+      while ((await store.countEndedRuns(10)) > 0);
+      expect(await store.forgetRecords(ALL)).toEqual({ deleted: 1, next_cursor: null });
+      expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({ state: 'settled' });
+      const { counts } = { counts: await store.listRunSlots({ since: 0, until: NOW * 2, stepMs: 86_400_000 }) };
+      expect(sumCounts(counts.map((slot) => slot.counts)).outcomes.success).toBeGreaterThanOrEqual(1);
+    });
+
+    it('are examined in bounded steps', async () => {
+      const store = await openSite(await makeSite());
+      for (const id of ['a', 'b', 'c']) await endRun(store, id, 10);
+      await store.forgetRuns(STEP);
+      while ((await store.countEndedRuns(10)) > 0);
+      const first = await store.forgetRecords({ ...ALL, limit: 2 });
+      expect(first).toEqual({ deleted: 2, next_cursor: expect.any(String) as string });
+      const rest = { ...ALL, limit: 2, cursor: first.next_cursor ?? undefined };
+      expect(await store.forgetRecords(rest)).toEqual({ deleted: 1, next_cursor: null });
+    });
+  });
+
+  describe('old data', () => {
+    it('is deleted from the outbox once delivered, oldest first; other messages stay', async () => {
+      const store = await openSite(await makeSite());
+      for (const [index, sink] of ['a', 'b', 'c', 'd'].entries()) {
+        const { record } = await store.submitOrder(
+          sampleSubmission({ issue_ref: `local#${index}` }, { now: NOW + index }),
+        );
+        const settlement = sampleSettlement(record, 'advance', { outbox: [sampleMessage(record, { sink })] });
+        await store.settleOrder({ ...settlement, now: NOW + index });
+      }
+      const done = { workerId: 'w1', deliveredTo: 'there', now: NOW + 9 };
+      for (const { id } of await store.claimOutbox({ ...CLAIM, now: NOW + 9, limit: 3 })) {
+        await store.markDelivered({ id, ...done });
+      }
+      expect(await store.forgetDelivered({ before: NOW, limit: 10 })).toBe(0);
+      expect(await store.forgetDelivered({ before: NOW + 1, limit: 10 })).toBe(1);
+      expect((await store.listOutbox({})).items.map(({ sink }) => sink)).toEqual(['d', 'c', 'b']);
+      expect(await store.forgetDelivered({ before: NOW + 99, limit: 1 })).toBe(1);
+      expect((await store.listOutbox({})).items.map(({ sink }) => sink)).toEqual(['d', 'c']);
+      expect(await store.forgetDelivered({ before: NOW + 99, limit: 10 })).toBe(1);
+      expect((await store.listOutbox({})).items).toMatchObject([{ sink: 'd', state: 'waiting' }]);
+    });
+
+    it('is deleted from the result cache by age, oldest first', async () => {
+      const store = await openSite(await makeSite());
+      const keep = async (key: string, kept_at: string) =>
+        store.keep(key, { run_id: 'r', result: createRunResult(), kept_at });
+      await keep('oldest', '2026-11-01T00:00:00.000Z');
+      await keep('old', '2026-11-02T00:00:00.000Z');
+      await keep('young', '2026-11-14T00:00:00.000Z');
+      const before = Date.parse('2026-11-10');
+      expect(await store.forgetResults({ before, limit: 1 })).toBe(1);
+      expect(await store.find('oldest')).toBeUndefined();
+      expect(await store.find('old')).toBeDefined();
+      expect(await store.forgetResults({ before, limit: 10 })).toBe(1);
+      expect(await store.find('old')).toBeUndefined();
+      expect(await store.find('young')).toBeDefined();
+    });
+  });
+}

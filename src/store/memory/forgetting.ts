@@ -1,0 +1,141 @@
+import type { Forgetting } from '../forgetting.js';
+import { endCursor, readEndPage, toListed } from '../page.js';
+import { checkOpen, orderKey, type RunRow, type Tables } from './tables.js';
+
+/** Deletes old data. */
+export function createForgetting(tables: Tables): Forgetting {
+  const { runs, outbox, results } = tables;
+  return {
+    async forgetRuns({ endedBefore, runs: most, rows, now }) {
+      checkOpen(tables);
+      const due = inOrderOfEnd(tables)
+        .filter(
+          ({ endedAt, row }) => endedAt < endedBefore && !tables.forgotten.has(row.record.id) && !isNeeded(tables, row),
+        )
+        .slice(0, most)
+        .map(({ row }) => row.record.id);
+      const ids: string[] = [];
+      let left = rows;
+      for (const id of due) {
+        left -= dropEvents(tables, id, left);
+        if (left <= 0) break;
+        tables.forgotten.set(id, now);
+        ids.push(id);
+      }
+      return { ids, isDone: left > 0 && due.length < most };
+    },
+
+    async listForgottenRuns(page) {
+      checkOpen(tables);
+      const { size, after } = readEndPage(page);
+      return toListed(listForgotten(tables, after), { size }, ({ row }) => row.record.id, formatCursor);
+    },
+
+    async forgetRecords({ endedBefore, forgottenBefore, limit, cursor }) {
+      checkOpen(tables);
+      const { size, after } = readEndPage({ since: 0, limit, ...(cursor === undefined ? {} : { cursor }) });
+      const found = listForgotten(tables, after).filter(({ at }) => at < forgottenBefore);
+      const page = found.slice(0, size);
+      const due = page.filter(
+        ({ row }) =>
+          Date.parse(row.record.ended_at ?? '') < endedBefore && !isNeeded(tables, row) && !isActive(tables, row),
+      );
+      for (const { row } of due) dropRecords(tables, row);
+      const last = found.length > size ? page.at(-1) : undefined;
+      return { deleted: due.length, next_cursor: last === undefined ? null : formatCursor(last) };
+    },
+
+    async forgetDelivered({ before, limit }) {
+      checkOpen(tables);
+      const old = [...outbox]
+        .filter(([, { record }]) => record.state === 'delivered')
+        .slice(0, limit)
+        .filter(([, { record }]) => Date.parse(record.created_at) < before);
+      for (const [key] of old) outbox.delete(key);
+      return old.length;
+    },
+
+    async forgetResults({ before, limit }) {
+      checkOpen(tables);
+      const old = [...results].slice(0, limit).filter(([, { keptAt }]) => keptAt < before);
+      for (const [key] of old) results.delete(key);
+      return old.length;
+    },
+  };
+
+  function listForgotten(
+    { forgotten }: Tables,
+    after: { readonly endedAt: number; readonly sequence: number },
+  ): { readonly at: number; readonly row: RunRow }[] {
+    return [...forgotten]
+      .flatMap(([id, at]) => {
+        const row = runs.get(id);
+        return row === undefined ? [] : [{ at, row }];
+      })
+      .filter(({ at, row }) => at > after.endedAt || (at === after.endedAt && row.sequence > after.sequence))
+      .toSorted((one, other) => one.at - other.at || one.row.sequence - other.row.sequence);
+  }
+}
+
+function formatCursor({ at, row }: { readonly at: number; readonly row: RunRow }): string {
+  return endCursor({ endedAt: at, sequence: row.sequence });
+}
+
+/** Runs in the order in which they ended. */
+export function inOrderOfEnd({ runs }: Tables): { readonly endedAt: number; readonly row: RunRow }[] {
+  return [...runs.values()]
+    .flatMap((row) => (row.record.ended_at === null ? [] : [{ endedAt: Date.parse(row.record.ended_at), row }]))
+    .toSorted((one, other) => one.endedAt - other.endedAt || one.row.sequence - other.row.sequence);
+}
+
+/** Deletes the oldest events of a run, at most so many; returns how many. */
+function dropEvents({ events }: Tables, id: string, most: number): number {
+  let dropped = 0;
+  for (const protocol of ['fcmp', 'rasp']) {
+    const key = `${protocol} ${id}`;
+    dropped += events.get(key)?.splice(0, most - dropped).length ?? 0;
+    if (events.get(key)?.length === 0) events.delete(key);
+  }
+  return dropped;
+}
+
+/** Runs of undecided orders, and of open inbox items, are kept: their folders and events are the evidence. */
+function isNeeded(tables: Tables, { record: { order } }: RunRow): boolean {
+  if (order === null) return false;
+  if (tables.orders.get(orderKey(order.issue_ref, order.run_id))?.record.settled_at === null) return true;
+  return [...tables.inbox.values()].some(
+    ({ record }) =>
+      record.issue_ref === order.issue_ref && record.run_id === order.run_id && record.resolution === null,
+  );
+}
+
+/** An issue keeps its active order, and a race all of its orders: the fence compares with them. */
+function isActive(tables: Tables, { record: { order } }: RunRow): boolean {
+  if (order === null) return false;
+  const issue = tables.issues.get(order.issue_ref)?.record;
+  const group = tables.orders.get(orderKey(order.issue_ref, order.run_id))?.record.group;
+  return issue?.active_run_id === order.run_id || (group !== undefined && issue?.active_group === group);
+}
+
+function dropRecords(tables: Tables, { record: { id, order } }: RunRow): void {
+  const isOfOrder = ({
+    record,
+  }: {
+    readonly record: { readonly issue_ref: string; readonly run_id: string };
+  }): boolean => order !== null && record.issue_ref === order.issue_ref && record.run_id === order.run_id;
+  for (const [key, row] of tables.executions) if (isOfOrder(row)) tables.executions.delete(key);
+  for (const [key, row] of tables.inbox) if (isOfOrder(row)) tables.inbox.delete(key);
+  if (order !== null) {
+    const key = orderKey(order.issue_ref, order.run_id);
+    tables.orders.delete(key);
+    deleteValue(tables.orderKeysByRequest, key);
+  }
+  deleteValue(tables.runIdsByRequest, id);
+  dropEvents(tables, id, Number.MAX_SAFE_INTEGER);
+  tables.forgotten.delete(id);
+  tables.runs.delete(id);
+}
+
+function deleteValue(map: Map<string, string>, value: string): void {
+  for (const [key, each] of map) if (each === value) map.delete(key);
+}
