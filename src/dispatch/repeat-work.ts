@@ -14,13 +14,17 @@ export interface RepeatedWork {
   readonly waker: Waker;
   /** How long it sleeps at most between two rounds. */
   readonly sleepMs: number;
+  /** How long it sleeps after a wake-up; twice as long after each round without one, up to `sleepMs`, which is the default. */
+  readonly firstSleepMs?: number;
   readonly logger: Logger;
   /** Ends the repetition after the present round. */
   readonly signal: AbortSignal;
 }
 
 /** Does work when woken and every so often, until the signal is aborted. A failure is logged; the next round tries again. */
-export async function repeatWork({ name, work, waker, sleepMs, logger, signal }: RepeatedWork): Promise<void> {
+export async function repeatWork(repeated: RepeatedWork): Promise<void> {
+  const { name, work, waker, sleepMs, firstSleepMs = sleepMs, logger, signal } = repeated;
+  let longestMs = firstSleepMs;
   for (;;) {
     try {
       await work();
@@ -30,7 +34,9 @@ export async function repeatWork({ name, work, waker, sleepMs, logger, signal }:
       await pause(FAILURE_PAUSE_MS);
     }
     if (signal.aborted) return;
-    await waker.sleep(sleepMs);
+    // Up to a quarter less: loops that were started together must not look together.
+    const wasWoken = await waker.sleep(longestMs * (1 - Math.random() / 4));
+    longestMs = wasWoken ? firstSleepMs : Math.min(sleepMs, longestMs * 2);
     await pause(LEAST_PAUSE_MS);
   }
 }

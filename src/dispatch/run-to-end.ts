@@ -26,7 +26,7 @@ export const CANCELED_BEFORE_START: RunResult = {
  * that waits takes no slot. Undefined where the folder cannot be locked at all; the run then reports why.
  */
 export async function acquireFolder(
-  { store, runs, clock }: WorkContext,
+  { store, runs, clock, lookAt }: WorkContext,
   hold: { readonly id: string; readonly workerId: string },
   workdir: string,
 ): Promise<FolderLock | 'busy' | undefined> {
@@ -34,7 +34,9 @@ export async function acquireFolder(
     return await lockFolder(join(runs.data, 'locks'), workdir);
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'WORKING_FOLDER_BUSY') return undefined;
-    await store.releaseRun({ ...hold, now: clock(), retryAt: clock() + FOLDER_RETRY_MS });
+    const retryAt = clock() + FOLDER_RETRY_MS;
+    await store.releaseRun({ ...hold, now: clock(), retryAt });
+    lookAt?.(retryAt);
     return 'busy';
   }
 }

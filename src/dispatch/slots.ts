@@ -20,6 +20,11 @@ export class Slots {
     return this.#taken.size >= this.#count;
   }
 
+  /** Whether one more fills it. */
+  get isLast(): boolean {
+    return this.#taken.size === this.#count - 1;
+  }
+
   take(claim: string): void {
     this.#taken.add(claim);
   }

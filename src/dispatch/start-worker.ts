@@ -14,7 +14,9 @@ import type { WorkContext, Worker, WorkerOptions } from './worker-options.js';
 import { DEFAULT_LEASE_MS } from './worker-options.js';
 
 const DEFAULT_CONCURRENCY = 4;
-const DEFAULT_POLL_MS = 1000;
+/** Wake-ups are what counts: a poll only finds what was due when a wake-up was lost. */
+const DEFAULT_POLL_MS = 30_000;
+const FIRST_POLL_MS = 250;
 /** A clock that differs by more is worth a warning. */
 const CLOCK_TOLERANCE_MS = 5000;
 /** When it stops, a worker starts deliveries within this time; the rest is for the others. */
@@ -42,11 +44,12 @@ export function startWorker(options: WorkerOptions): Worker {
   // Every piece of work listens to it.
   setMaxListeners(0, outOfTime.signal);
   const slots = new Slots(concurrency);
-  const context: WorkContext = { store, lead, runs, leaseMs, clock, logger, slots, signal: outOfTime.signal };
-  const tasks = new Set<Promise<void>>();
   const forWork = createWaker();
   const forDelivery = createWaker();
   const forReports = createWaker();
+  const lookAt = (moment: number) => forWork.wakeAt(performance.now() + moment - clock());
+  const context: WorkContext = { store, lead, runs, leaseMs, clock, logger, slots, lookAt, signal: outOfTime.signal };
+  const tasks = new Set<Promise<void>>();
   const stopping = new AbortController();
 
   const wake = () => {
@@ -81,6 +84,8 @@ export function startWorker(options: WorkerOptions): Worker {
         takes,
         concurrency: options.concurrencyByType ?? {},
         ...(options.workerTypes === undefined ? {} : { workerTypes: options.workerTypes }),
+        watcher: id,
+        isLast: slots.isLast,
       });
       if (claimed === undefined) return;
       slots.take(workerId);
@@ -99,6 +104,12 @@ export function startWorker(options: WorkerOptions): Worker {
     if (record.state !== 'waiting') slots.take(workerId);
     begin(workerId, async () => resumeAdopted(context, record, workerId));
     return true;
+  }
+
+  /** Delivers what is due; what failed is tried again at its time. */
+  async function deliver(): Promise<void> {
+    const { retryAt } = await lead.deliver({ signal: stopping.signal });
+    if (retryAt !== undefined) forDelivery.wakeAt(performance.now() + retryAt - clock());
   }
 
   /** Reports itself to the fleet. Whoever misses two leases is gone. */
@@ -120,16 +131,22 @@ export function startWorker(options: WorkerOptions): Worker {
   if (options.clock === undefined && Math.abs(skewMs) > CLOCK_TOLERANCE_MS) {
     logger.warn("this machine's clock differs from the database's; leases follow the database", { skew_ms: skewMs });
   }
-  const stopWatching = store.watchQueue(wake);
-  const loop = { logger, signal: stopping.signal };
+  const stopWatching = store.watchQueue(
+    (work) => {
+      if (work !== 'messages') forWork.wake();
+      if (work !== 'runs') forDelivery.wake();
+    },
+    { worker: id, takes, ...(options.workerTypes === undefined ? {} : { workerTypes: options.workerTypes }) },
+  );
+  const loop = { logger, signal: stopping.signal, firstSleepMs: Math.min(FIRST_POLL_MS, pollMs) };
   const loops = [
     repeatWork({ ...loop, name: 'claiming work', waker: forWork, sleepMs: pollMs, work: claimWork }),
     repeatWork({
       ...loop,
       name: 'delivering',
       waker: forDelivery,
-      sleepMs: pollMs,
-      work: async () => lead.deliver({ signal: stopping.signal }),
+      sleepMs: 2 * pollMs,
+      work: deliver,
     }),
   ];
   // It reports until its last run has ended, also while it shuts down.
@@ -137,7 +154,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const reports = repeatWork({
     name: 'reporting to the fleet',
     waker: forReports,
-    sleepMs: leaseMs / 2,
+    sleepMs: leaseMs,
     work: report,
     logger,
     signal: idle.signal,

@@ -2,8 +2,8 @@ import type { OrderRecord } from '../records/index.js';
 import type { Store } from '../store/index.js';
 import { createWaker } from './waker.js';
 
-/** How late the end of an order is noticed if the store sends no notification. */
-const LOOK_MS = 500;
+/** How late the end of an order is noticed if a notification is lost. */
+const LOOK_MS = 5000;
 
 /**
  * Waits until an order is settled or canceled, whoever does it. Undefined if there is no such order; rejects with the
@@ -13,12 +13,14 @@ const LOOK_MS = 500;
  * const record = await waitForOrder(store, { issueRef: order.issue_ref, runId: order.run_id })
  */
 export async function waitForOrder(
-  store: Pick<Store, 'findOrder' | 'watchQueue'>,
+  store: Pick<Store, 'findOrder' | 'watch'>,
   { issueRef, runId }: { readonly issueRef: string; readonly runId: string },
   { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<OrderRecord | undefined> {
   const waker = createWaker();
-  const stopWatching = store.watchQueue(waker.wake);
+  const first = await store.findOrder(issueRef, runId);
+  if (first === undefined) return undefined;
+  const stopWatching = store.watch(first.run, waker.wake);
   signal?.addEventListener('abort', waker.wake);
   try {
     for (;;) {

@@ -6,7 +6,7 @@ describe('a waker', () => {
     const waker = createWaker();
     const sleep = waker.sleep(60_000);
     waker.wake();
-    await expect(sleep).resolves.toBeUndefined();
+    await expect(sleep).resolves.toBe(true);
   });
 
   it('does not forget a call that came before the sleep, and counts many as one', async () => {
@@ -19,6 +19,12 @@ describe('a waker', () => {
   });
 
   it('wakes by itself in the end', async () => {
-    await expect(createWaker().sleep(1)).resolves.toBeUndefined();
+    await expect(createWaker().sleep(1)).resolves.toBe(false);
+  });
+
+  it('wakes at the earliest of the moments it was given', async () => {
+    const waker = createWaker();
+    for (const later of [60_000, 5, 30_000]) waker.wakeAt(performance.now() + later);
+    await expect(waker.sleep(60_000)).resolves.toBe(true);
   });
 });

@@ -1,8 +1,10 @@
 /** Lets a loop sleep until something happens. */
 export interface Waker {
   readonly wake: () => void;
-  /** Resolves when woken, also by a call that came before, or after so many milliseconds. */
-  readonly sleep: (longestMs: number) => Promise<void>;
+  /** Resolves when woken, also by a call that came before, or after so many milliseconds; whether it was woken. */
+  readonly sleep: (longestMs: number) => Promise<boolean>;
+  /** Wakes at a moment of `performance.now()`, or sooner if there is an earlier one. */
+  readonly wakeAt: (moment: number) => void;
 }
 
 /**
@@ -15,11 +17,15 @@ export interface Waker {
 export function createWaker(): Waker {
   let isWoken = false;
   let rouse: (() => void) | undefined;
+  let alarm: { readonly moment: number; readonly timer: NodeJS.Timeout } | undefined;
+
+  function wake(): void {
+    isWoken = true;
+    rouse?.();
+  }
+
   return {
-    wake: () => {
-      isWoken = true;
-      rouse?.();
-    },
+    wake,
     sleep: async (longestMs) => {
       if (!isWoken) {
         await new Promise<void>((resolve) => {
@@ -30,8 +36,25 @@ export function createWaker(): Waker {
           };
         });
       }
+      const wasWoken = isWoken;
       rouse = undefined;
       isWoken = false;
+      return wasWoken;
+    },
+    wakeAt: (moment) => {
+      if (alarm !== undefined && alarm.moment <= moment) return;
+      clearTimeout(alarm?.timer);
+      const ring = (): void => {
+        alarm = undefined;
+        wake();
+      };
+      alarm = {
+        moment,
+        timer: setTimeout(ring, Math.min(LONGEST_ALARM_MS, Math.max(0, moment - performance.now()))).unref(),
+      };
     },
   };
 }
+
+/** What a timer can hold; whoever is woken too soon sets the alarm again. */
+const LONGEST_ALARM_MS = 2 ** 31 - 1;

@@ -23,7 +23,7 @@ export interface WorkerOptions {
   readonly takes?: readonly ('orders' | 'runs')[];
   /** How long a claim holds without being renewed; 30 seconds by default. */
   readonly leaseMs?: number;
-  /** How long it sleeps at most between two claims; 1 second by default. */
+  /** How long it sleeps at most between two claims without being woken; 30 seconds by default. */
   readonly pollMs?: number;
   /** How often an order whose worker died on this machine is queued again, under a new run id; 0 by default. */
   readonly workerLostRetries?: number;
@@ -59,6 +59,8 @@ export interface WorkContext {
   readonly logger: Logger;
   /** Without it any number of runs may execute at once. */
   readonly slots?: Slots;
+  /** Looks for work at a moment of `clock`: a run was released until then. */
+  readonly lookAt?: (moment: number) => void;
   /** Aborted when the worker has no more time. */
   readonly signal: AbortSignal;
 }

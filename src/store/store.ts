@@ -1,5 +1,5 @@
 import type { OrderStore, OutboxStore, StoreClock } from '../orders/index.js';
-import type { CacheLimits, ResultCache, RunStore, WatchableEventLog } from '../runs/index.js';
+import type { CacheLimits, ResultCache, RunClaim, RunStore, WatchableEventLog } from '../runs/index.js';
 import type { Duties } from './duties.js';
 import type { Fleet } from './fleet.js';
 import type { Forgetting } from './forgetting.js';
@@ -31,7 +31,16 @@ export interface QueueWatch {
    * Calls back when an order, a run or a message may have become due, until the returned function is called. It only
    * wakes: a late, repeated or needless call changes nothing, because the claim decides.
    */
-  watchQueue(wake: () => void): () => void;
+  watchQueue(wake: (work?: QueueWork) => void, watcher?: QueueWatcher): () => void;
+}
+
+/** What a worker is woken for: runs to claim, or messages to deliver. Without it, both. */
+export type QueueWork = 'runs' | 'messages';
+
+/** Who watches, and which runs it takes, so that one worker is woken for a run and not all of them. */
+export interface QueueWatcher extends Pick<RunClaim, 'takes' | 'workerTypes'> {
+  /** The name its claims have as `watcher`. */
+  readonly worker?: string;
 }
 
 /** Options of a store. */

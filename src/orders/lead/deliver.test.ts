@@ -86,8 +86,10 @@ describe('deliverDue', () => {
     const { ports, queue, pass, findMessage } = setUp([sink]);
     script.push(refuse(false));
     await queue('a');
-    await deliverDue(ports);
-    expect(await findMessage('a-scripted')).toMatchObject({ state: 'waiting', tries: 1, last_error: 'no' });
+    const { retryAt } = await deliverDue(ports);
+    const waiting = await findMessage('a-scripted');
+    expect(waiting).toMatchObject({ state: 'waiting', tries: 1, last_error: 'no' });
+    expect(retryAt).toBe(waiting?.due_at);
     expect(await deliverDue(ports)).toMatchObject({ delivered: 0 });
     pass(60_000);
     expect(await deliverDue(ports)).toMatchObject({ delivered: 1 });

@@ -29,7 +29,12 @@ export interface DeliveryReport {
   readonly dead: number;
   /** Another worker claimed the message meanwhile. */
   readonly lost: number;
+  /** When the first of the postponed ones is to be tried again, in milliseconds since 1970. */
+  readonly retryAt?: number;
 }
+
+/** What became of one message. */
+type Outcome = { readonly is: Exclude<keyof DeliveryReport, 'retryAt'>; readonly retryAt?: number };
 
 /*
  * A message is leased for six times the longest request of its sink: three for looking through comments, one for sending,
@@ -41,12 +46,21 @@ const SEARCH_FACTOR = 3;
 /** Delivers everything that is due, at least once. What may have been sent before is looked for first. */
 export async function deliverDue(ports: DeliveryPorts): Promise<DeliveryReport> {
   const reports = await waitForAll(ports.sinks.map(async (sink) => deliverTo(ports, sink)));
-  const sum = (key: keyof DeliveryReport) => reports.reduce((total, report) => total + report[key], 0);
-  return { delivered: sum('delivered'), postponed: sum('postponed'), dead: sum('dead'), lost: sum('lost') };
+  const sum = (key: Outcome['is']) => reports.reduce((total, report) => total + report[key], 0);
+  const retryAt = Math.min(...reports.map((report) => report.retryAt ?? Infinity));
+  return {
+    delivered: sum('delivered'),
+    postponed: sum('postponed'),
+    dead: sum('dead'),
+    lost: sum('lost'),
+    ...(retryAt === Infinity ? {} : { retryAt }),
+  };
 }
 
 async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryReport> {
-  const report = { delivered: 0, postponed: 0, dead: 0, lost: 0 };
+  const counts = { delivered: 0, postponed: 0, dead: 0, lost: 0 };
+  let retryAt: number | undefined;
+  const readReport = (): DeliveryReport => ({ ...counts, ...(retryAt === undefined ? {} : { retryAt }) });
   while (ports.signal?.aborted !== true) {
     const messages = await ports.store.claimOutbox({
       workerId: ports.workerId,
@@ -55,11 +69,15 @@ async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryRepo
       limit: ports.concurrency,
       sinks: [sink.name],
     });
-    if (messages.length === 0) return report;
+    if (messages.length === 0) return readReport();
     const outcomes = await waitForAll(messages.map(async (message) => deliverOne(ports, sink, message)));
-    for (const outcome of outcomes) report[outcome] += 1;
+    for (const outcome of outcomes) {
+      counts[outcome.is] += 1;
+      retryAt = Math.min(retryAt ?? Infinity, outcome.retryAt ?? Infinity);
+    }
+    if (retryAt === Infinity) retryAt = undefined;
   }
-  return report;
+  return readReport();
 }
 
 /** Waits for all, also when one fails: nothing is left running behind the caller's back. */
@@ -68,7 +86,7 @@ async function waitForAll<T>(promises: readonly Promise<T>[]): Promise<readonly 
   return Promise.all(promises);
 }
 
-async function deliverOne(ports: DeliveryPorts, sink: Sink, message: OutboxMessage): Promise<keyof DeliveryReport> {
+async function deliverOne(ports: DeliveryPorts, sink: Sink, message: OutboxMessage): Promise<Outcome> {
   const { store, workerId, clock } = ports;
   let delivery: Delivery;
   try {
@@ -77,7 +95,7 @@ async function deliverOne(ports: DeliveryPorts, sink: Sink, message: OutboxMessa
     return fail(ports, sink, message, error);
   }
   const done = { id: message.id, workerId, deliveredTo: delivery.deliveredTo, now: clock() };
-  return (await store.markDelivered(done)) ? 'delivered' : 'lost';
+  return { is: (await store.markDelivered(done)) ? 'delivered' : 'lost' };
 }
 
 async function findAgain(sink: Sink, message: OutboxMessage): Promise<Delivery | undefined> {
@@ -85,12 +103,7 @@ async function findAgain(sink: Sink, message: OutboxMessage): Promise<Delivery |
   return sink.find(message, AbortSignal.timeout(sink.timeoutMs * SEARCH_FACTOR));
 }
 
-async function fail(
-  ports: DeliveryPorts,
-  sink: Sink,
-  message: OutboxMessage,
-  thrown: unknown,
-): Promise<keyof DeliveryReport> {
+async function fail(ports: DeliveryPorts, sink: Sink, message: OutboxMessage, thrown: unknown): Promise<Outcome> {
   const { store, workerId, clock, random, backoff } = ports;
   const error = describe(thrown);
   const { tries } = message;
@@ -98,11 +111,11 @@ async function fail(
   const asked = thrown instanceof SinkError ? (thrown.retryAfterMs ?? 0) : 0;
   const pause = Math.max(asked, pauseAfter({ tries, leastMs: sink.timeoutMs, random, backoff }));
   const retryAt = isDead ? null : clock() + pause;
-  if (!(await store.markFailed({ id: message.id, workerId, error, retryAt }))) return 'lost';
+  if (!(await store.markFailed({ id: message.id, workerId, error, retryAt }))) return { is: 'lost' };
   const fields = { sink: sink.name, issue_ref: message.issue_ref, trigger: message.trigger, tries, error };
   if (isDead) ports.logger.error('comment given up', fields);
   else ports.logger.warn('comment not delivered, trying again', { ...fields, pause_ms: pause });
-  return isDead ? 'dead' : 'postponed';
+  return retryAt === null ? { is: 'dead' } : { is: 'postponed', retryAt };
 }
 
 const LONGEST_ERROR = 500;

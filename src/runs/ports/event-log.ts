@@ -34,7 +34,7 @@ export interface EventQuery {
 
 /** A log that notifies when there is more to read, also of events another machine has written. */
 export interface WatchableEventLog extends EventLog {
-  /** Calls back after events of the run were added, until the returned function is called. */
+  /** Calls back after events of the run were added, and in a store after it has ended, until the returned function is called. */
   watch(runId: string, wake: () => void): () => void;
 }
 

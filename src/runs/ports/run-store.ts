@@ -35,6 +35,10 @@ export interface RunClaim {
   readonly concurrency?: Readonly<Record<string, number>>;
   /** Only orders of these worker types; all by default. */
   readonly workerTypes?: readonly string[];
+  /** The name under which the worker watches the queue. */
+  readonly watcher?: string;
+  /** The worker takes nothing more after this run: others are woken instead of it until it asks again. */
+  readonly isLast?: boolean;
 }
 
 /** A claimed run and, if it carries one, its order. */

@@ -95,9 +95,14 @@ const MAX_UNSENT = 256 * 1024;
 const REST = 2;
 const SHORTEST_REST_MS = 4;
 const LONGEST_REST_MS = 100;
-/** The end of a run's record is not published, so it is polled; soon after the last event it is likely. */
-const FIRST_POLL_MS = 50;
-const LONGEST_POLL_MS = 1000;
+/**
+ * The end of a run is announced like its events, but one wake-up may stand for both: it is looked for when events have
+ * stopped coming, sooner after the last event of an attempt. The longest time is for an announcement that was lost.
+ */
+const LAST_EVENT_POLL_MS = 50;
+const QUIET_POLL_MS = 1000;
+const END_POLL_MS = 15_000;
+const RETRY_MS = 1000;
 
 /** Starts sending what follows; stops when the run ends or the last reader is gone. */
 function createBroadcast(options: BroadcastOptions): Broadcast {
@@ -107,8 +112,7 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
   let pollWaiters: (() => void)[] = [];
   const waker = createWaker();
   const closing = new AbortController();
-  let pollMs = LONGEST_POLL_MS;
-  let pollDue = performance.now() + pollMs;
+  let pollDue = performance.now() + END_POLL_MS;
 
   function detach(reader: Reader, reason: Detachment): void {
     const resolve = attached.get(reader);
@@ -135,20 +139,18 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
       if (chunk.bytes.length > 0) reader.outlet.write(chunk.bytes);
       reader.position = chunk.last;
     }
-    if (!chunk.isTerminal) return;
-    pollMs = FIRST_POLL_MS;
-    pollDue = performance.now() + pollMs;
+    pollDue = performance.now() + (chunk.isTerminal ? LAST_EVENT_POLL_MS : QUIET_POLL_MS);
   }
 
-  /** Sends everything available; returns the milliseconds spent on writing. */
-  async function sendAll(): Promise<number> {
-    let spent = 0;
+  /** Sends everything available; returns the milliseconds spent on writing, and undefined if there was nothing. */
+  async function sendAll(): Promise<number | undefined> {
+    let spent: number | undefined;
     for (;;) {
       const chunk = await logReader.next();
       if (chunk === undefined || closing.signal.aborted) return spent;
       const began = performance.now();
       publish(chunk);
-      spent += performance.now() - began;
+      spent = (spent ?? 0) + performance.now() - began;
     }
   }
 
@@ -162,18 +164,19 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
     close();
   }
 
-  /** Checks for the end first, then reads the log: events before the end are not missed. */
+  /** Without new events, the run may have ended. What came before its end is sent before the end is. */
   async function poll(): Promise<void> {
-    let end: Awaited<ReturnType<typeof findEnd>>;
-    if (performance.now() >= pollDue) {
-      end = await findEnd();
-      pollMs = Math.min(LONGEST_POLL_MS, pollMs * 2);
-      pollDue = performance.now() + pollMs;
+    let spent = await sendAll();
+    if (spent === undefined || performance.now() >= pollDue) {
+      pollDue = performance.now() + END_POLL_MS * (1 - Math.random() / 4);
+      const end = await findEnd();
+      if (end !== undefined) {
+        spent = await sendAll();
+        await finish(end.status);
+      }
     }
-    const spent = await sendAll();
-    if (end !== undefined) await finish(end.status);
     for (const resolve of pollWaiters.splice(0)) resolve();
-    await wait(Math.min(LONGEST_REST_MS, Math.max(SHORTEST_REST_MS, REST * spent)));
+    await wait(Math.min(LONGEST_REST_MS, Math.max(SHORTEST_REST_MS, REST * (spent ?? 0))));
   }
 
   async function run(): Promise<void> {
@@ -182,7 +185,7 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
       while (!closing.signal.aborted) {
         await poll().catch(async (error: unknown) => {
           logger.warn('cannot read the events of a run', { error });
-          await wait(LONGEST_POLL_MS);
+          await wait(RETRY_MS);
           waker.wake();
         });
         await waker.sleep(Math.max(0, pollDue - performance.now()));

@@ -108,6 +108,7 @@ export function createClaimRun(tables: Tables): ClaimRun {
       const row = findHeld(tables, hold);
       if (row === undefined || row.record.order !== null) return false;
       endRow(row, result, hold.now);
+      tables.wakers.wake(hold.id);
       tables.wakers.wake(QUEUE);
       return true;
     },

@@ -53,6 +53,7 @@ export function createRuns(tables: Tables, searchWindow: number): RunStore {
       if (row.record.state !== 'ended') row.record = { ...row.record, cancel_requested: true };
       if (row.record.state === 'queued' && row.record.order === null) endRow(row, CANCELED_IN_QUEUE, now);
       tables.wakers.wake(formatRequestsKey(id));
+      tables.wakers.wake(id);
       tables.wakers.wake(QUEUE);
       return readRun(tables, row);
     },

@@ -135,6 +135,7 @@ export function closeOrder(
 ): void {
   row.record = { ...row.record, ...copyValue(close) };
   tables.openOrders.delete(row);
+  tables.wakers.wake(row.record.run);
 }
 
 /** Reads a run, with what it waits for. */

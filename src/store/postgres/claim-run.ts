@@ -3,10 +3,6 @@ import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
 import { readColumns, readOrder, closeDigest, digestValues, readRun } from './rows.js';
 import type { Context } from './context.js';
 import type { Queryable, Row } from './driver.js';
-import { NOTIFY_QUEUE } from './queue.js';
-
-/** Claims are serialized across all machines, so that each can count the claims of the others. */
-const CLAIM_LOCK = 758_424;
 
 type ClaimRun = Pick<
   RunStore,
@@ -23,9 +19,9 @@ type ClaimRun = Pick<
 >;
 
 /** Claims runs, and lets the holder of a claim start, renew, release and end them. */
-export function createClaimRun({ database }: Context): ClaimRun {
+export function createClaimRun({ database, notifications }: Context): ClaimRun {
   return {
-    async claimRun({ worker, leaseMs, now, takes, concurrency = {}, workerTypes }) {
+    async claimRun({ worker, leaseMs, now, takes, concurrency = {}, workerTypes, watcher, isLast = false }) {
       const limits = Object.entries(concurrency);
       const values = [
         worker.worker_id,
@@ -33,19 +29,18 @@ export function createClaimRun({ database }: Context): ClaimRun {
         worker.pid,
         worker.pid_started,
         now + leaseMs,
+        now,
         workerTypes ?? null,
         limits.map(([type]) => type),
         limits.map(([, limit]) => limit),
-        now,
         takes?.includes('orders') !== false,
         takes?.includes('runs') !== false,
+        watcher === undefined ? null : notifications.listener,
+        watcher ?? null,
+        isLast,
       ];
-      // Without a queue there is no need to wait for the others.
-      const { rows: queued } = await database.query(ANY_QUEUED, [now]);
-      if (queued.length === 0) return undefined;
-      const claimed = await database.transaction(async (transaction) => claimNext(transaction, values));
+      const claimed = await claimNext(database, values);
       if (claimed === undefined) return undefined;
-      // After the claims of others may go on: what is read now belongs to the claimed run.
       const record = readRun(claimed);
       if (record.order === null) return { record, order: null, unresolved: [] };
       const { rows: orders } = await database.query(`SELECT * FROM sluice.order_records WHERE run = $1`, [record.id]);
@@ -143,7 +138,7 @@ export function createClaimRun({ database }: Context): ClaimRun {
         `WITH ended AS (
            UPDATE sluice.runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = $3, result = $4
            WHERE id = $1 AND worker_id = $2 AND ${IS_HELD} AND order_run_id IS NULL
-           RETURNING seq, state, started_at, ended_at, ${NOTIFY_QUEUE}
+           RETURNING seq, state, started_at, ended_at
          ), counted AS (
            ${closeDigest(5, 'ended')}
          )
@@ -154,17 +149,8 @@ export function createClaimRun({ database }: Context): ClaimRun {
     },
 
     async requeueExpired(now) {
-      const { rows } = await database.query(
-        `WITH freed AS (
-           UPDATE sluice.runs SET ${UNCLAIMED} WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= $1
-           RETURNING true AS done
-         ), requeued AS (
-           SELECT count(*) AS total FROM freed
-         )
-         SELECT total, CASE WHEN total > 0 THEN ${NOTIFY_QUEUE}::text END FROM requeued`,
-        [now],
-      );
-      return readColumns(rows[0] ?? {}).number('total');
+      const { rows } = await database.query(REQUEUE_EXPIRED, [now], 'requeue-expired');
+      return rows.length;
     },
 
     async findRepositoryStart(id) {
@@ -186,86 +172,33 @@ export function createClaimRun({ database }: Context): ClaimRun {
 
 const IS_HELD = `state IN ('running', 'waiting')`;
 const IS_CANCELED = `cancel_requested AND started_at IS NULL`;
-const UNCLAIMED = `state = 'queued', lease_until = NULL, worker_id = NULL, owner_host = NULL, owner_pid = NULL, owner_pid_started = NULL`;
+const UNCLAIMED = `state = 'queued', parked = false, lease_until = NULL, worker_id = NULL, owner_host = NULL, owner_pid = NULL, owner_pid_started = NULL`;
 
-const ANY_QUEUED = `SELECT 1 FROM sluice.runs WHERE state = 'queued' AND not_before <= $1 LIMIT 1`;
+/** Rows that another process requeues are left to it. */
+const REQUEUE_EXPIRED = `
+  UPDATE sluice.runs SET ${UNCLAIMED} WHERE seq IN (
+    SELECT seq FROM sluice.runs WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= $1
+    ORDER BY seq FOR NO KEY UPDATE SKIP LOCKED)
+  RETURNING true AS done`;
 
-/** Claims the next run: among the first in the queue, else the first of each lane, unless there are too many of those. */
-async function claimNext(transaction: Queryable, values: readonly unknown[]): Promise<Row | undefined> {
-  // A separate statement, so that the next one sees what the previous claim has written.
-  await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [CLAIM_LOCK]);
-  const { rows: first } = await transaction.query(claimFrom(FIRST_QUEUED), values, 'claim-first');
-  if (first[0] !== undefined) return first[0];
-  const { rows: counted } = await transaction.query(COUNT_LANES);
-  const isFew = readColumns(counted[0] ?? {}).number('lanes') <= MOST_LANES;
-  const { rows } = await transaction.query(claimFrom(isFew ? FIRST_OF_LANES : ALL_QUEUED), values);
-  return rows[0];
-}
+/** `sluice.claim_run` is in `queue-functions.ts`: one call is one transaction, which commits before anyone hears of the claim. */
+const CLAIM = `
+  SELECT (run).*, contended, is_more
+  FROM sluice.claim_run($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::double precision[], $10, $11, $12, $13, $14, $15)`;
 
-/** With more lanes than this, stepping through lanes is no faster than stepping through runs. */
-const MOST_LANES = 2000;
+/** Each round waits for one claim of another worker, or parks a hundred runs; beyond that the next wake-up tries again. */
+const MOST_ROUNDS = 1000;
 
-/** As in the index `runs_lanes`. */
-const LANE = `(folder || E'\\n' || exclusive::text || E'\\n' || coalesce(worker_type, ''))`;
-
-const ALL_QUEUED = `SELECT * FROM sluice.runs WHERE state = 'queued' ORDER BY priority DESC, seq`;
-
-/** Most of the time one of the first can be claimed. */
-const FIRST_QUEUED = `${ALL_QUEUED} LIMIT 256`;
-
-/** Steps from lane to lane. */
-const LANES = `
-  WITH RECURSIVE steps (lane) AS (
-    (SELECT ${LANE} FROM sluice.runs WHERE state = 'queued' ORDER BY ${LANE} LIMIT 1)
-    UNION ALL
-    SELECT (SELECT ${LANE} FROM sluice.runs WHERE state = 'queued' AND ${LANE} > steps.lane ORDER BY ${LANE} LIMIT 1)
-    FROM steps WHERE steps.lane IS NOT NULL
-  )
-  SELECT lane FROM steps WHERE lane IS NOT NULL LIMIT ${MOST_LANES + 1}`;
-
-const COUNT_LANES = `SELECT count(*) AS lanes FROM (${LANES}) AS lanes`;
-
-/**
- * Thousands may wait for a few folders. Runs of one lane (folder, way of using it, worker type) can all be claimed or none of
- * them, apart from canceled ones, so the first of each lane is enough.
- */
-const FIRST_OF_LANES = `
-  SELECT firsts.* FROM (${LANES}) AS lanes CROSS JOIN LATERAL (
-    SELECT * FROM sluice.runs WHERE state = 'queued' AND ${LANE} = lanes.lane AND not_before <= $9
-    ORDER BY priority DESC, seq LIMIT 1) AS firsts
-  UNION ALL
-  SELECT * FROM sluice.runs WHERE state = 'queued' AND cancel_requested`;
-
-/**
- * Two runs share a folder only if neither needs it exclusively. A canceled order needs no folder: it is settled without a
- * process.
- */
-function claimFrom(queue: string): string {
-  return `
-  WITH busy AS MATERIALIZED (
-    SELECT worker_type, folder, exclusive FROM sluice.runs WHERE ${IS_HELD}
-  ), full_types AS MATERIALIZED (
-    SELECT type FROM unnest($7::text[], $8::double precision[]) AS limits (type, most)
-    WHERE (SELECT count(*) FROM busy WHERE busy.worker_type = type) >= most
-  ), candidate AS MATERIALIZED (
-    SELECT seq FROM (${queue}) AS queued
-    WHERE not_before <= $9
-      AND CASE WHEN order_run_id IS NULL THEN $11::boolean ELSE $10::boolean END
-      AND (worker_type IS NULL OR $6::text[] IS NULL OR worker_type = ANY ($6))
-      AND (worker_type IS NULL OR worker_type NOT IN (SELECT type FROM full_types))
-      AND (cancel_requested OR NOT EXISTS (
-        SELECT FROM busy WHERE busy.folder = queued.folder AND (busy.exclusive OR queued.exclusive)
-      ))
-    ORDER BY priority DESC, seq
-    LIMIT 1
-  ), next AS (
-    SELECT seq FROM sluice.runs WHERE seq = (SELECT seq FROM candidate) AND state = 'queued' FOR UPDATE
-  )
-  UPDATE sluice.runs
-  SET state = 'running', worker_id = $1, owner_host = $2, owner_pid = $3, owner_pid_started = $4, lease_until = $5, not_before = 0
-  FROM next
-  WHERE runs.seq = next.seq
-  RETURNING runs.*`;
+async function claimNext(database: Queryable, values: readonly unknown[]): Promise<Row | undefined> {
+  let waitFor: unknown = null;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const { rows } = await database.query(CLAIM, [...values, waitFor]);
+    const [row] = rows;
+    if (row === undefined || typeof row['id'] === 'string') return row;
+    waitFor = row['contended'];
+    if (waitFor === null && row['is_more'] !== true) return undefined;
+  }
+  return undefined;
 }
 
 async function findUnresolved(transaction: Queryable, dependencies: readonly string[]): Promise<string[]> {

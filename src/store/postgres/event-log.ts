@@ -16,11 +16,10 @@ import { createGatherer } from '../gather.js';
 import { readColumns } from './rows.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
-import { joinKeys } from './notifications.js';
 
 /**
- * The events of all runs. Appends of many runs are gathered into one statement: PostgreSQL commits notifications one at a
- * time, and two hundred runs would queue up.
+ * The events of all runs. Appends of many runs are gathered into one statement, whose cost hardly depends on how
+ * many there are. Only followers are notified: PostgreSQL commits transactions with notifications one at a time.
  */
 export function createEventLog({ database, notifications }: Context): WatchableEventLog {
   const append = createGatherer(async (rows) => {
@@ -59,7 +58,7 @@ export function createEventLog({ database, notifications }: Context): WatchableE
 
     watch(runId, wake) {
       database.checkOpen();
-      return notifications.listen('sluice_events', runId, wake);
+      return notifications.follow(runId, wake);
     },
   };
 }
@@ -83,7 +82,7 @@ async function insertRows(database: Queryable, rows: readonly EventRow[]): Promi
       offsets,
       bodies.map((body) => body.length),
       Buffer.concat(bodies),
-      joinKeys([...new Set(rows.map(({ runId }) => runId))]),
+      [...new Set(rows.map(({ runId }) => runId))],
     ],
     'insert-events',
   );
@@ -124,7 +123,7 @@ const INSERT_EVENTS = `
     ON CONFLICT DO NOTHING
     RETURNING 1
   ), announced AS MATERIALIZED (
-    SELECT pg_notify('sluice_events', keys) FROM unnest($9::text[]) AS keys
+    SELECT pg_notify('sluice_' || listener, 'run ' || run_id) FROM sluice.followers WHERE run_id = ANY ($9::text[])
   )
   SELECT (SELECT count(*) FROM added) AS added, (SELECT count(*) FROM announced)`;
 

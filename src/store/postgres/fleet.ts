@@ -1,6 +1,8 @@
+import { performance } from 'node:perf_hooks';
 import type { WorkerRecord } from '../../records/index.js';
 import { deriveWorkerState, KEPT_AFTER_MS, MOST_WORKERS } from '../fleet.js';
 import type { Fleet } from '../fleet.js';
+import { DATABASE_NOW } from './clock.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 import { readColumns } from './rows.js';
@@ -8,9 +10,10 @@ import { readColumns } from './rows.js';
 /** The workers that share this store. */
 export function createFleet({ database, clock }: Context): Fleet {
   return {
-    // Every report also measures the clock again: a worker reports for as long as it lives.
+    // Every report also reads the clock: a worker reports for as long as it lives.
     async reportWorker({ id, host, version, engines, capacity, busy, isStopping, now, aliveUntil }) {
-      await database.query(REPORT, [
+      const asked = performance.now();
+      const { rows } = await database.query(REPORT, [
         id,
         host,
         version,
@@ -22,7 +25,7 @@ export function createFleet({ database, clock }: Context): Fleet {
         aliveUntil,
         now - KEPT_AFTER_MS,
       ]);
-      await clock.measure();
+      clock.set(readColumns(rows[0] ?? {}).number('now'), asked);
     },
     async removeWorker(id) {
       await database.query('DELETE FROM sluice.workers WHERE id = $1', [id]);
@@ -47,7 +50,8 @@ const REPORT = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   ON CONFLICT (id) DO UPDATE SET
     host = EXCLUDED.host, version = EXCLUDED.version, engines = EXCLUDED.engines, capacity = EXCLUDED.capacity,
-    busy = EXCLUDED.busy, stopping = EXCLUDED.stopping, seen_at = EXCLUDED.seen_at, alive_until = EXCLUDED.alive_until`;
+    busy = EXCLUDED.busy, stopping = EXCLUDED.stopping, seen_at = EXCLUDED.seen_at, alive_until = EXCLUDED.alive_until
+  RETURNING ${DATABASE_NOW}`;
 
 function readWorker(row: Row, now: number): WorkerRecord {
   const { text, number, flag, time, json } = readColumns(row);

@@ -1,3 +1,5 @@
+import { QUEUE_FUNCTIONS } from './queue-functions.js';
+
 /**
  * The steps from an empty database to the present form, in order; a step that has been released never changes. JSON is
  * kept as text: PostgreSQL's own JSON type refuses characters that agents do print. Times are milliseconds since 1970.
@@ -356,6 +358,8 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX runs_forgotten ON sluice.runs (forgotten_at, seq) WHERE forgotten_at IS NOT NULL;
   `,
+  // Claims without one lock for all, wake-ups for one worker instead of all, announcements for those who follow.
+  QUEUE_FUNCTIONS,
 ];
 
 /** What a connection says when it is opened: tables refuse writes of another form. */

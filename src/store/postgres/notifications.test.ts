@@ -1,18 +1,19 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../../../test/postgres/eventually.js';
-import { createDatabase, makeSite } from '../../../test/postgres/fresh-database.js';
+import { makeSite } from '../../../test/postgres/fresh-database.js';
 import { openSite } from '../contract/fixtures/open-site.js';
-import { sampleFcmp } from '../contract/fixtures/run-samples.js';
+import { NOW, sampleClaim } from '../contract/fixtures/order-samples.js';
+import { createRunResult, sampleFcmp, sampleSpec } from '../contract/fixtures/run-samples.js';
 import type { Store } from '../store.js';
 import type { Database } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
-import { createNotifications, joinKeys, type Notifications } from './notifications.js';
+import { createNotifications, type Notifications } from './notifications.js';
 
 /** Longer than any test: what is heard was announced. */
 const NO_NET = 3_600_000;
 
 function listenTo(database: Database, netMs = NO_NET): Notifications {
-  const notifications = createNotifications(() => database.createClient(), netMs);
+  const notifications = createNotifications(database, netMs);
   onTestFinished(async () => notifications.close());
   return notifications;
 }
@@ -32,34 +33,51 @@ async function cutListeners(database: Database): Promise<void> {
 }
 
 async function announce(database: Database, key: string): Promise<void> {
-  await database.query(`SELECT pg_notify('sluice_events', $1)`, [key]);
+  await database.query(
+    `SELECT pg_notify('sluice_' || listener, 'run ' || run_id) FROM sluice.followers WHERE run_id = $1`,
+    [key],
+  );
+}
+
+/** Waits until the only listener that lives has registered. */
+async function settleAgain(database: Database): Promise<void> {
+  await eventually(async () => {
+    const { rows } = await database.query(
+      `SELECT FROM sluice.followers WHERE NOT pg_try_advisory_xact_lock_shared(listener)`,
+    );
+    expect(rows).toHaveLength(1);
+  });
+}
+
+/** Waits until so many runs are registered as followed. */
+async function settle(database: Database, count: number): Promise<void> {
+  await eventually(async () => expect((await database.query(`SELECT FROM sluice.followers`)).rows).toHaveLength(count));
 }
 
 describe('notifications', () => {
   it('reach the listeners of a key on one connection, which closes with the last of them', async () => {
-    const database = await openPlain(await createDatabase());
+    const database = await openPlain(await makeSite());
     const notifications = listenTo(database);
     const [one, two] = [vi.fn<() => void>(), vi.fn<() => void>()];
-    const stops = [
-      notifications.listen('sluice_events', 'one', one),
-      notifications.listen('sluice_events', 'two', two),
-    ];
-    // Everyone is called when listening begins, for what was announced before.
-    await eventually(() => expect([one.mock.calls.length, two.mock.calls.length]).toEqual([1, 1]));
+    const stops = [notifications.follow('one', one), notifications.follow('two', two)];
+    await settle(database, 2);
+    // Everyone is called when listening begins, when it is registered, and once more, for what was written before.
+    await eventually(() => expect([one.mock.calls.length, two.mock.calls.length]).toEqual([3, 3]));
     await announce(database, 'two');
-    await eventually(() => expect(two).toHaveBeenCalledTimes(2));
-    expect(one).toHaveBeenCalledTimes(1);
+    await eventually(() => expect(two).toHaveBeenCalledTimes(4));
+    expect(one).toHaveBeenCalledTimes(3);
     expect(await countListeners(database)).toBe(1);
     for (const stop of stops) stop();
     await eventually(async () => expect(await countListeners(database)).toBe(0));
   });
 
   it('resume after the connection was lost, and wake every listener once', async () => {
-    const database = await openPlain(await createDatabase());
+    const database = await openPlain(await makeSite());
     const wake = vi.fn<() => void>();
-    listenTo(database).listen('sluice_events', 'run', wake);
+    listenTo(database).follow('run', wake);
     for (let round = 0; round < 3; round++) {
       await eventually(async () => expect(await countListeners(database)).toBe(1));
+      await settleAgain(database);
       await eventually(() => expect(wake).toHaveBeenCalled());
       wake.mockClear();
       await announce(database, 'run');
@@ -72,9 +90,9 @@ describe('notifications', () => {
   });
 
   it('are backed up by a periodic wake-up', async () => {
-    const database = await openPlain(await createDatabase());
+    const database = await openPlain(await makeSite());
     const wake = vi.fn<() => void>();
-    listenTo(database, 20).listen('sluice_events', 'run', wake);
+    listenTo(database, 20).follow('run', wake);
     await eventually(() => expect(wake.mock.calls.length).toBeGreaterThan(5));
   });
 
@@ -82,31 +100,49 @@ describe('notifications', () => {
     const away = await openPlain('postgres://nobody@127.0.0.1:1/nothing');
     const wake = vi.fn<() => void>();
     const notifications = listenTo(away, 20);
-    notifications.listen('sluice_events', 'run', wake);
+    notifications.follow('run', wake);
     await eventually(() => expect(wake.mock.calls.length).toBeGreaterThan(5));
     await notifications.close();
   });
 });
 
-describe('keys that are announced together', () => {
-  it('are few payloads, each within the limit of PostgreSQL', () => {
-    expect(joinKeys(['a', 'b'])).toEqual(['["a","b"]']);
-    expect(joinKeys([])).toEqual([]);
-    const keys = Array.from({ length: 500 }, (_, index) => `${index} \u0001"`.repeat(10));
-    const payloads = joinKeys([...keys, 'x'.repeat(8000)]);
-    expect(payloads.flatMap((payload) => JSON.parse(payload) as string[])).toEqual(keys);
-    expect(Math.max(...payloads.map((payload) => Buffer.byteLength(payload)))).toBeLessThan(8000);
+describe('what someone follows', () => {
+  it('is announced to its followers alone, and so is the end of a run', async () => {
+    const url = await makeSite();
+    const [store, other] = [await openSite(url), await openPlain(url)];
+    const [followed, unfollowed] = [vi.fn<() => void>(), vi.fn<() => void>()];
+    const here = listenTo(other);
+    onTestFinished(here.follow('r1', followed));
+    onTestFinished(here.follow('elsewhere', unfollowed));
+    await settle(other, 2);
+    await eventually(() => expect(unfollowed.mock.calls.length).toBeGreaterThan(2));
+    const quiet = [followed.mock.calls.length, unfollowed.mock.calls.length];
+    await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
+    await store.claimRun(sampleClaim());
+    await store.append('r2', [sampleFcmp(1)]);
+    await store.append('r1', [sampleFcmp(1)]);
+    await eventually(() => expect(followed).toHaveBeenCalledTimes((quiet[0] ?? 0) + 1));
+    await store.endRun({ id: 'r1', workerId: 'w1', now: NOW, result: createRunResult() });
+    await eventually(() => expect(followed).toHaveBeenCalledTimes((quiet[0] ?? 0) + 2));
+    expect(unfollowed).toHaveBeenCalledTimes(quiet[1] ?? 0);
   });
 
-  it('each wake their listeners', async () => {
-    const database = await openPlain(await createDatabase());
-    const notifications = listenTo(database);
-    const [one, two] = [vi.fn<() => void>(), vi.fn<() => void>()];
-    notifications.listen('sluice_events', '["odd', one);
-    notifications.listen('sluice_events', 'two', two);
-    await eventually(() => expect([one.mock.calls.length, two.mock.calls.length]).toEqual([1, 1]));
-    for (const payload of joinKeys(['two', '["odd'])) await announce(database, payload);
-    await eventually(() => expect([one.mock.calls.length, two.mock.calls.length]).toEqual([2, 2]));
+  it('is forgotten when its connection is gone', async () => {
+    const url = await makeSite();
+    const [database, crashed] = [await openPlain(url), await openPlain(url)];
+    const gone = createNotifications(crashed, NO_NET);
+    gone.follow('run', () => undefined);
+    gone.watchQueue({ worker: 'w1' }, () => undefined);
+    await settle(database, 1);
+    await cutListeners(database);
+    await gone.close();
+    const here = listenTo(database);
+    onTestFinished(here.watchQueue({ worker: 'w2' }, () => undefined));
+    await eventually(async () => {
+      const { rows } = await database.query(`SELECT worker FROM sluice.queue_watchers`);
+      expect(rows).toEqual([{ worker: 'w2' }]);
+    });
+    expect((await database.query(`SELECT FROM sluice.followers`)).rows).toEqual([]);
   });
 });
 

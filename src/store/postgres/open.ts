@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { CACHE_LIMITS } from '../../runs/index.js';
 import type { Store, StoreOptions } from '../store.js';
 import { SEARCH_WINDOW } from '../page.js';
@@ -12,21 +13,19 @@ import { createFleet } from './fleet.js';
 import { createForgetting } from './forgetting.js';
 import { createOrders } from './orders.js';
 import { createOutbox } from './outbox.js';
-import { openQueue } from './queue.js';
 import { createResultCache } from './result-cache.js';
 import { createRuns } from './runs.js';
 import { createStatistics } from './statistics.js';
 import { createUpkeep } from './upkeep.js';
 
-/** A store that any number of machines share. Its tables are in the schema `sluice`, its queue in `sluice_queue`. */
+/** A store that any number of machines share. Its tables are in the schema `sluice`. */
 export async function openPostgresStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const database = await openDatabase(url, options.pool === undefined ? {} : { connections: options.pool });
-  const notifications = createNotifications(() => database.createClient());
+  const notifications = createNotifications(database);
   try {
     await migrate(database);
-    const queue = await openQueue(database, notifications);
     const clock = await measureClock(database);
-    return createStore({ database, notifications, queue, clock }, options);
+    return createStore({ database, notifications, clock }, options);
   } catch (error) {
     await database.close();
     throw error;
@@ -34,7 +33,7 @@ export async function openPostgresStore(url: string, options: StoreOptions = {})
 }
 
 function createStore(context: Context, options: StoreOptions): Store {
-  const { database, notifications, queue, clock } = context;
+  const { database, notifications, clock } = context;
   const { searchWindow = SEARCH_WINDOW } = options;
   return {
     ...createOrders(context, searchWindow),
@@ -48,12 +47,11 @@ function createStore(context: Context, options: StoreOptions): Store {
     ...createFleet(context),
     ...createDuties(context),
     now: clock.now,
-    watchQueue(wake) {
+    watchQueue(wake, watcher = {}) {
       database.checkOpen();
-      return queue.watch(wake);
+      return notifications.watchQueue({ worker: randomUUID(), ...watcher }, wake);
     },
     async close() {
-      queue.close();
       await notifications.close();
       await database.close();
     },

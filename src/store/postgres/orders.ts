@@ -18,7 +18,7 @@ import type { NamedOrder } from '../queue-rules.js';
 import { StoreError, orderNotFound } from '../store-error.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
-import { notifyRequests } from './notifications.js';
+import { WAKE_DELIVERER, notifyRequests } from './notifications.js';
 import { createOrderLists } from './lists.js';
 import {
   ALWAYS,
@@ -29,7 +29,6 @@ import {
   itemValues,
   messageValues,
 } from './insert.js';
-import { NOTIFY_QUEUE } from './queue.js';
 import { archiveEntries, enterRace } from './race.js';
 import { closeDigest, readColumns, digestValues, readItem, readOrder } from './rows.js';
 import { addRun } from './runs.js';
@@ -45,7 +44,7 @@ export function createOrders(context: Context, searchWindow: number): OrderStore
 }
 
 /** Assigns run ids and queues the runs that carry the orders. */
-function createSubmitOrder({ database, queue }: Context): Pick<OrderStore, 'submitOrder'> {
+function createSubmitOrder({ database }: Context): Pick<OrderStore, 'submitOrder'> {
   return {
     submitOrder: (submission) =>
       database.transaction(async (transaction) => {
@@ -62,9 +61,6 @@ function createSubmitOrder({ database, queue }: Context): Pick<OrderStore, 'subm
           issueRef,
           JSON.stringify(supersededBy(record.order.run_id, submission.now)),
         ]);
-        for (const { order } of [record, ...rivals]) {
-          await queue.announce(transaction, { kind: 'order', issue_ref: issueRef, run_id: order.run_id });
-        }
         return { record, rivals, repeated: false };
       }),
   };
@@ -217,7 +213,7 @@ const SETTLE_ACTIVE = `
       active_settled = true,
       updated_at = $3
     WHERE issue_ref = $1 AND active_run_id = $2 AND NOT active_settled
-    RETURNING ${NOTIFY_QUEUE}
+    RETURNING true
   ), settled AS (
     UPDATE sluice.orders SET settled_at = $3, decision = $5, result = $6
     FROM fence
@@ -259,7 +255,7 @@ const SETTLE_STALE = `
   WITH settled AS (
     UPDATE sluice.orders SET settled_at = $3, decision = $4, result = $5
     WHERE issue_ref = $1 AND run_id = $2 AND decision IS NULL
-    RETURNING run, ${NOTIFY_QUEUE}
+    RETURNING run
   ), ended AS (
     ${buildEndRun('settled', 6)}
   ), counted AS (
@@ -294,7 +290,7 @@ async function findDecision(database: Queryable, { issueRef, runId }: OrderSettl
 }
 
 /** Records the decisions of people. */
-function createResolveItem({ database, queue }: Context): Pick<OrderStore, 'resolveItem'> {
+function createResolveItem({ database }: Context): Pick<OrderStore, 'resolveItem'> {
   return {
     resolveItem: (decided) =>
       database.transaction(async (transaction): Promise<ResolveOutcome> => {
@@ -307,14 +303,9 @@ function createResolveItem({ database, queue }: Context): Pick<OrderStore, 'reso
         await closeItems(transaction, found, decided, resolution, order);
         await transaction.query(insertExecution(1, ALWAYS), executionValues(execution));
         await transaction.query(insertMessages(1, ALWAYS), messageValues(outbox, now));
+        if (outbox.length > 0) await transaction.query(`SELECT ${WAKE_DELIVERER}`);
         const item = { ...found.item, resolution };
-        if (order === undefined) return { status: 'resolved', item };
-        await queue.announce(transaction, {
-          kind: 'order',
-          issue_ref: order.order.issue_ref,
-          run_id: order.order.run_id,
-        });
-        return { status: 'resolved', item, order };
+        return order === undefined ? { status: 'resolved', item } : { status: 'resolved', item, order };
       }),
   };
 }
@@ -385,8 +376,7 @@ async function closeItems(
        state = CASE
          WHEN EXISTS (SELECT FROM sluice.inbox WHERE issue_ref = $1 AND resolution IS NULL) THEN 'needs-human' ELSE $2
        END
-     WHERE issue_ref = $1
-     RETURNING ${NOTIFY_QUEUE}`,
+     WHERE issue_ref = $1`,
     [issueRef, state, now],
   );
 }

@@ -5,7 +5,7 @@ import { readColumns } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 import { listRows } from './lists.js';
-import { NOTIFY_QUEUE } from './queue.js';
+import { WAKE_DELIVERER } from './notifications.js';
 
 /** The queue of comments. */
 export function createOutbox({ database }: Context): OutboxStore {
@@ -19,7 +19,7 @@ export function createOutbox({ database }: Context): OutboxStore {
       const { rows } = await database.query(
         `UPDATE sluice.outbox SET state = 'delivered', lease_until = NULL, delivered_to = $3
          WHERE id = $1 AND worker_id = $2 AND state = 'sending'
-         RETURNING ${NOTIFY_QUEUE}`,
+         RETURNING true AS done`,
         [id, workerId, JSON.stringify(deliveredTo)],
       );
       return rows.length > 0;
@@ -100,17 +100,17 @@ const FAIL = `
     lease_until = NULL,
     last_error = $3
   WHERE id = $1 AND worker_id = $2 AND state = 'sending'
-  RETURNING ${NOTIFY_QUEUE}`;
+  RETURNING true AS done`;
 
 const REDELIVER_ONE = `
   UPDATE sluice.outbox SET state = 'waiting', tries = 1, due_at = $1 WHERE id = $2 AND state IN ('dead', 'waiting')
-  RETURNING ${NOTIFY_QUEUE}`;
+  RETURNING ${WAKE_DELIVERER}`;
 
 const REDELIVER_ALL = `
   UPDATE sluice.outbox SET state = 'waiting', tries = 1, due_at = $1 WHERE seq IN (
     SELECT seq FROM sluice.outbox WHERE state IN ('dead', 'waiting') AND sink = $2 ORDER BY seq LIMIT $3
     FOR UPDATE SKIP LOCKED)
-  RETURNING ${NOTIFY_QUEUE}`;
+  RETURNING ${WAKE_DELIVERER}`;
 
 const LIST_SINKS = `
   SELECT sink, count(*) FILTER (WHERE state <> 'dead') AS open, count(*) FILTER (WHERE state = 'dead') AS dead,

@@ -12,6 +12,7 @@ import {
 import { sampleSpec } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
 import { openDatabase } from './database.js';
+import type { Database } from './database.js';
 import type { Row } from './driver.js';
 
 /** A database in which nearly everything is done: what is open must be found without looking at the rest. */
@@ -51,8 +52,8 @@ async function fillDatabase(): Promise<string> {
   return url;
 }
 
-/** How often each table has been read from end to end, apart from the one that is emptied all the time. Connections report this when they end, so all must have ended. */
-async function countScans(url: string): Promise<Row[]> {
+/** A connection to a database to which no one else is connected. */
+async function openAlone(url: string): Promise<Database> {
   const database = await openDatabase(url);
   onTestFinished(async () => database.close());
   await eventually(async () => {
@@ -61,9 +62,15 @@ async function countScans(url: string): Promise<Row[]> {
     );
     expect(rows).toEqual([]);
   });
+  return database;
+}
+
+/** How often each table has been read from end to end, other than those with a row or two a process and the one that is emptied all the time. Connections report this when they end, so all must have ended. */
+async function countScans(url: string): Promise<Row[]> {
+  const database = await openAlone(url);
   const { rows } = await database.query(
     `SELECT relname, seq_scan FROM pg_stat_user_tables
-     WHERE schemaname = 'sluice' AND relname NOT IN ('migrations', 'runs_to_count') ORDER BY relname`,
+     WHERE schemaname = 'sluice' AND relname NOT IN ('migrations', 'runs_to_count', 'followers', 'queue_watchers') ORDER BY relname`,
   );
   await database.close();
   return rows;
@@ -128,5 +135,49 @@ describe('a frequent query', () => {
     await database.query(`SELECT seq FROM sluice.orders WHERE worker_type = 'nobody'`);
     await database.close();
     expect(await countScans(url)).not.toEqual(before);
+  });
+});
+
+describe('a claim', () => {
+  /** How many rows of the table of runs have been read. */
+  async function countRead(url: string): Promise<number> {
+    const database = await openAlone(url);
+    const { rows } = await database.query(
+      `SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) AS read FROM pg_stat_user_tables
+       WHERE schemaname = 'sluice' AND relname = 'runs'`,
+    );
+    await database.close();
+    return Number(rows[0]?.['read']);
+  }
+
+  /** Rows that one claim reads beside so many runs in the queue of ten folders that are in use, and of a type that is full. */
+  async function measureClaim(queued: number): Promise<number> {
+    const url = await createDatabase();
+    await (await openStore(url)).close();
+    const database = await openDatabase(url);
+    await database.query(`
+      INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, worker_id, lease_until, started_at)
+        SELECT 'b' || n, '{}', 'codex', 'running', 0, '/busy/' || n, 'w', 0, 0 FROM generate_series(0, 9) AS n`);
+    await database.query(`
+      INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, priority)
+        SELECT 'q' || n, '{}', 'codex', 'queued', 0, '/busy/' || n % 10, 5 FROM generate_series(1, ${queued}) AS n`);
+    await database.query(`
+      INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, priority, worker_type, order_issue_ref, order_run_id)
+        SELECT 'f' || n, '{}', 'codex', 'queued', 0, '/full/' || n, 5, 'full', 'x', 'x' FROM generate_series(1, ${queued}) AS n`);
+    await database.query('ANALYZE');
+    await database.close();
+    const store = await openSite(url);
+    await store.createRun({ id: 'free', spec: sampleSpec(), state: 'queued', now: NOW });
+    await store.close();
+    const before = await countRead(url);
+    const next = await openSite(url);
+    expect((await next.claimRun(sampleClaim('w1', { concurrency: { full: 0 } })))?.record.id).toBe('free');
+    expect(await next.claimRun(sampleClaim('w1', { concurrency: { full: 0 } }))).toBeUndefined();
+    await next.close();
+    return (await countRead(url)) - before;
+  }
+
+  it('reads no more rows when thousands wait for folders in use, or for a type that is full', async () => {
+    expect(await measureClaim(20_000)).toBeLessThan(100);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../../../test/postgres/eventually.js';
-import { createDatabase, makeSite } from '../../../test/postgres/fresh-database.js';
+import { makeSite } from '../../../test/postgres/fresh-database.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import {
   sampleClaim,
@@ -11,90 +11,133 @@ import {
   sampleSubmission,
 } from '../contract/fixtures/order-samples.js';
 import { sampleSpec } from '../contract/fixtures/run-samples.js';
+import type { QueueWatcher, Store } from '../store.js';
 import type { Database } from './database.js';
 import { openPlain } from './fixtures/open-plain.js';
+import { createNotifications } from './notifications.js';
 
-async function listJobs(database: Database): Promise<unknown[]> {
-  const { rows } = await database.query(`SELECT data FROM sluice_queue.job ORDER BY created_on`);
-  return rows.map((row) => row['data']);
+/** A connection that listens holds the lock of its number. */
+const LIVE_WATCHERS = `SELECT FROM sluice.queue_watchers WHERE NOT pg_try_advisory_xact_lock_shared(listener)`;
+
+interface Watched {
+  readonly wake: ReturnType<typeof vi.fn<() => void>>;
+  readonly stop: () => void;
 }
 
-describe('the queue of work', () => {
-  it('gets a wake-up for every order, run and retry', async () => {
+/** Watches the queue as a worker with room does, once that is known to the others. */
+async function watch(store: Store, database: Database, watcher: QueueWatcher & { worker: string }): Promise<Watched> {
+  const wake = vi.fn<() => void>();
+  const stop = store.watchQueue(() => wake(), watcher);
+  onTestFinished(stop);
+  await eventually(async () => {
+    const { rows } = await database.query(`SELECT FROM sluice.queue_watchers WHERE worker = $1`, [watcher.worker]);
+    expect(rows).toHaveLength(1);
+  });
+  // When listening began, when it was registered, and a moment later.
+  await eventually(() => expect(wake).toHaveBeenCalledTimes(3));
+  wake.mockClear();
+  return { wake, stop };
+}
+
+describe('a run that can be claimed', () => {
+  it('wakes one worker that has room, not all of them', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
-    const { record } = await store.submitOrder(sampleSubmission({ request_id: 'r1' }));
-    await store.submitOrder(sampleSubmission({ request_id: 'r1' }));
-    await store.createRun({ id: 'run', spec: sampleSpec(), state: 'queued', now: NOW });
-    await store.createRun({ id: 'run', spec: sampleSpec(), state: 'queued', now: NOW });
-    await store.createRun({ id: 'here', spec: sampleSpec(), state: 'running', workerId: 'w1', leaseMs: 1, now: NOW });
-    const item = sampleItem(record);
-    await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
-    await store.resolveItem(sampleResolution(item, record, 'retry'));
-    expect(await listJobs(database)).toEqual([
-      { kind: 'order', issue_ref: 'local#1', run_id: '2026-11-15-backend-0001' },
-      { kind: 'run', id: 'run' },
-      { kind: 'order', issue_ref: 'local#1', run_id: '2026-11-15-backend-0002' },
-    ]);
+    const watched = await Promise.all(
+      ['w1', 'w2', 'w3'].map(async (worker) => watch(await openSite(url), database, { worker })),
+    );
+    await store.submitOrder(sampleSubmission());
+    const count = () => watched.reduce((total, { wake }) => total + wake.mock.calls.length, 0);
+    await eventually(() => expect(count()).toBe(1));
+    // Behind the first in the same repository: there is nothing to claim.
+    await store.submitOrder(sampleSubmission({ issue_ref: 'local#2' }));
+    await store.submitOrder(sampleSubmission({ issue_ref: 'local#3', repo_dir: '/elsewhere' }));
+    await eventually(() => expect(count()).toBe(2));
   });
 
-  it('gets no wake-up if the order is not written', async () => {
+  it('wakes a worker that takes such runs', async () => {
+    const url = await makeSite();
+    const [store, database] = [await openSite(url), await openPlain(url)];
+    const scripts = await watch(await openSite(url), database, {
+      worker: 'scripts',
+      takes: ['orders'],
+      workerTypes: ['script'],
+    });
+    const plain = await watch(await openSite(url), database, { worker: 'plain', takes: ['runs'] });
+    for (let number = 1; number <= 5; number += 1) {
+      await store.submitOrder(sampleSubmission({ issue_ref: `local#${number}`, repo_dir: `/${number}` }));
+    }
+    await eventually(() => expect(scripts.wake).toHaveBeenCalledTimes(5));
+    await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
+    await eventually(() => expect(plain.wake).toHaveBeenCalledTimes(1));
+    expect(scripts.wake).toHaveBeenCalledTimes(5);
+  });
+
+  it('wakes no worker that is full, until that has found nothing to claim', async () => {
+    const url = await makeSite();
+    const [store, database] = [await openSite(url), await openPlain(url)];
+    const [one, two] = [await openSite(url), await openSite(url)];
+    const [first, second] = [
+      await watch(one, database, { worker: 'one' }),
+      await watch(two, database, { worker: 'two' }),
+    ];
+    const submit = async (number: number) =>
+      store.submitOrder(sampleSubmission({ issue_ref: `local#${number}`, repo_dir: `/${number}` }));
+    await submit(1);
+    expect(await one.claimRun(sampleClaim('w1', { watcher: 'one', isLast: true }))).toBeDefined();
+    for (const { wake } of [first, second]) wake.mockClear();
+    for (let number = 2; number <= 6; number += 1) await submit(number);
+    await eventually(() => expect(second.wake).toHaveBeenCalledTimes(5));
+    expect(first.wake).not.toHaveBeenCalled();
+    while ((await one.claimRun(sampleClaim('w1', { watcher: 'one' }))) !== undefined);
+    second.stop();
+    await eventually(async () => {
+      expect((await database.query(LIVE_WATCHERS)).rows).toHaveLength(1);
+    });
+    await submit(7);
+    await eventually(() => expect(first.wake).toHaveBeenCalled());
+  });
+
+  it('wakes the next worker when one is full and more can be claimed', async () => {
+    const url = await makeSite();
+    const [store, database] = [await openSite(url), await openPlain(url)];
+    for (const number of [1, 2]) {
+      await store.submitOrder(sampleSubmission({ issue_ref: `local#${number}`, repo_dir: `/${number}` }));
+    }
+    const { wake } = await watch(await openSite(url), database, { worker: 'idle' });
+    expect(await store.claimRun(sampleClaim('w1', { isLast: true }))).toBeDefined();
+    await eventually(() => expect(wake).toHaveBeenCalledTimes(1));
+  });
+
+  it('does not count on a worker that is gone', async () => {
+    const url = await makeSite();
+    const [store, database] = [await openSite(url), await openPlain(url)];
+    const crashed = await openPlain(url);
+    const gone = createNotifications(crashed);
+    onTestFinished(async () => gone.close());
+    gone.watchQueue({ worker: 'gone' }, () => undefined);
+    const { wake } = await watch(await openSite(url), database, { worker: 'here' });
+    await gone.close();
+    for (let number = 1; number <= 8; number += 1) {
+      await store.submitOrder(sampleSubmission({ issue_ref: `local#${number}`, repo_dir: `/${number}` }));
+    }
+    await eventually(() => expect(wake).toHaveBeenCalledTimes(8));
+  });
+
+  it('wakes no one if it is not stored', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const { record } = await store.submitOrder(sampleSubmission());
-    const jobs = await listJobs(database);
+    const { wake } = await watch(await openSite(url), database, { worker: 'here' });
     // The same ULID twice: the transaction fails after the issue's number was counted up.
     const failing = store.submitOrder({
-      ...sampleSubmission({ issue_ref: 'local#2' }),
+      ...sampleSubmission({ issue_ref: 'local#2', repo_dir: '/2' }),
       run: record.run,
     });
     expect(await catchCode(failing)).toBe('STORE_FAILED');
-    expect(await listJobs(database)).toEqual(jobs);
     expect(await store.findIssue('local#2')).toBeUndefined();
-  });
-
-  it('stores no order if the queue itself fails', async () => {
-    const url = await createDatabase();
-    const [store, database] = [await openSite(url), await openPlain(url)];
-    await database.query(`ALTER TABLE sluice_queue.job RENAME TO elsewhere`);
-    expect(await catchCode(store.submitOrder(sampleSubmission()))).toBe('STORE_FAILED');
-    expect(await store.findIssue('local#1')).toBeUndefined();
-    expect(await store.claimRun(sampleClaim())).toBeUndefined();
-  });
-
-  it('wakes the workers of all machines, and is empty afterwards', async () => {
-    const url = await makeSite();
-    const [store, one, two] = [await openSite(url), await openSite(url), await openSite(url)];
-    const database = await openPlain(url);
-    const wakes = [vi.fn<() => void>(), vi.fn<() => void>()];
-    onTestFinished(one.watchQueue(() => wakes[0]?.()));
-    onTestFinished(two.watchQueue(() => wakes[1]?.()));
-    await eventually(() => expect(wakes.every((wake) => wake.mock.calls.length > 0)).toBe(true));
-    for (const wake of wakes) wake.mockClear();
-    for (let index = 0; index < 5; index++) await store.submitOrder(sampleSubmission({ issue_ref: `local#${index}` }));
-    await eventually(() => expect(wakes.every((wake) => wake.mock.calls.length > 0)).toBe(true));
-    await eventually(async () => expect(await listJobs(database)).toEqual([]));
-  });
-
-  it('delivers wake-ups that were sent while no worker was running', async () => {
-    const url = await makeSite();
-    const store = await openSite(url);
-    await store.submitOrder(sampleSubmission());
-    await store.close();
-    const later = await openSite(url);
-    const wake = vi.fn<() => void>();
-    onTestFinished(later.watchQueue(wake));
-    await eventually(() => expect(wake).toHaveBeenCalled());
-    expect(await later.claimRun(sampleClaim())).toBeDefined();
-  });
-
-  it('delivers the wake-up of a killed worker again', async () => {
-    const url = await makeSite();
-    const [store, database] = [await openSite(url), await openPlain(url)];
-    await store.submitOrder(sampleSubmission());
-    await database.query(`UPDATE sluice_queue.job SET state = 'active', started_on = now() - interval '1 day'`);
-    onTestFinished(store.watchQueue(() => undefined));
-    await eventually(async () => expect(await listJobs(database)).toEqual([]));
+    await store.submitOrder(sampleSubmission({ issue_ref: 'local#3', repo_dir: '/3' }));
+    await eventually(() => expect(wake).toHaveBeenCalledTimes(1));
   });
 
   it('assigns nothing: of two workers woken by one order one claims it, and a needless wake-up changes nothing', async () => {
@@ -106,18 +149,16 @@ describe('the queue of work', () => {
     expect(await one.claimRun(sampleClaim('w1'))).toBeUndefined();
   });
 
-  it('survives the loss of its tables while it is watched', async () => {
-    const url = await createDatabase();
+  it('comes after a decision: the comment wakes a worker, also a full one', async () => {
+    const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
-    const wake = vi.fn<() => void>();
-    onTestFinished(store.watchQueue(wake));
+    const { record } = await store.submitOrder(sampleSubmission());
+    const item = sampleItem(record);
+    await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
+    const { wake } = await watch(await openSite(url), database, { worker: 'full' });
+    await database.query(`UPDATE sluice.queue_watchers SET is_full = true`);
+    await store.resolveItem(sampleResolution(item, record, 'accept'));
     await eventually(() => expect(wake).toHaveBeenCalledTimes(1));
-    await database.query('DROP SCHEMA sluice_queue CASCADE');
-    await database.query(`SELECT pg_notify('sluice_queue', '')`);
-    await eventually(() => expect(wake.mock.calls.length).toBeGreaterThan(1));
-    // Longer than the time between two looks into the queue: each of them fails, and no one notices.
-    await database.query('SELECT pg_sleep(1.2)');
-    expect(await store.findIssue('local#1')).toBeUndefined();
   });
 });
 

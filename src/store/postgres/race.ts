@@ -11,7 +11,6 @@ import {
   itemValues,
   messageValues,
 } from './insert.js';
-import { NOTIFY_QUEUE } from './queue.js';
 import { closeDigest, digestValues, readColumns } from './rows.js';
 
 type Settled = Awaited<ReturnType<OrderStore['settleOrder']>>;
@@ -28,7 +27,7 @@ export async function enterRace(
   const { issueRef, runId, now, stale, runResult } = settlement;
   return database.transaction(async (transaction): Promise<Settled | undefined> => {
     const fence = await transaction.query(
-      `UPDATE sluice.issues SET updated_at = $3 WHERE issue_ref = $1 AND active_group = $2 RETURNING ${NOTIFY_QUEUE}`,
+      `UPDATE sluice.issues SET updated_at = $3 WHERE issue_ref = $1 AND active_group = $2 RETURNING true AS done`,
       [issueRef, race.group, now],
     );
     if (fence.rows.length === 0) return undefined;

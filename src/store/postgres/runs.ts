@@ -15,12 +15,11 @@ import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 import { listRows, searchRuns } from './lists.js';
 import { notifyRequests } from './notifications.js';
-import { NOTIFY_QUEUE } from './queue.js';
 import { closeDigest, digestValues, readRun } from './rows.js';
 
 /** The queue of runs. */
 export function createRuns(context: Context, searchWindow: number): RunStore {
-  const { database, notifications, queue } = context;
+  const { database, notifications } = context;
   return {
     ...createClaimRun(context),
 
@@ -30,8 +29,7 @@ export function createRuns(context: Context, searchWindow: number): RunStore {
       return database.transaction(async (transaction) => {
         const isNew = await addRun(transaction, queuePlainRun(id, stored), { requestId: requestId ?? null, now });
         if (!isNew) return { id: await findRepeated(transaction, { id, requestId, spec: stored }), repeated: true };
-        if (state === 'queued') await queue.announce(transaction, { kind: 'run', id });
-        else {
+        if (state === 'running') {
           await transaction.query(
             `UPDATE sluice.runs SET state = 'running', worker_id = $2, lease_until = $3, started_at = $4 WHERE id = $1`,
             [id, workerId ?? null, leaseMs === undefined ? null : now + leaseMs, now],
@@ -51,7 +49,7 @@ export function createRuns(context: Context, searchWindow: number): RunStore {
              result = CASE WHEN ${isOver} THEN $3 ELSE result END,
              state = CASE WHEN ${isOver} THEN 'ended' ELSE state END
            WHERE id = $1
-           RETURNING seq, state, started_at, ended_at, ${NOTIFY_QUEUE}, ${notifyRequests('id')}
+           RETURNING seq, state, started_at, ended_at, ${notifyRequests('id')}
          ), counted AS (
            ${closeDigest(4, 'canceled')}
          )
@@ -74,7 +72,7 @@ export function createRuns(context: Context, searchWindow: number): RunStore {
 
     watchRequests(id, wake) {
       database.checkOpen();
-      return notifications.listen('sluice_requests', id, wake);
+      return notifications.watchRequests(id, wake);
     },
 
     async findRun(id) {
@@ -111,7 +109,7 @@ export async function addRun(
          (id, spec, engine, state, order_issue_ref, order_run_id, created_at, request_id, folder, exclusive, priority, worker_type)
        VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11)
        ON CONFLICT DO NOTHING
-       RETURNING seq, ${NOTIFY_QUEUE}
+       RETURNING seq
      )
      INSERT INTO sluice.run_digests (seq, engine, created_at, words) SELECT seq, $3, $6, $12 FROM added
      RETURNING true AS done`,

@@ -152,7 +152,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
         digests.close(hold.id, result);
         return true;
       });
-      if (hasEnded) wakers.wake(QUEUE);
+      if (hasEnded) for (const key of [hold.id, QUEUE]) wakers.wake(key);
       return hasEnded;
     },
 

@@ -158,6 +158,7 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
   const find = database.prepare(
     'SELECT run, decision, entry, race_group FROM orders WHERE issue_ref = ? AND run_id = ?',
   );
+  const findRuns = database.prepare('SELECT run FROM orders WHERE issue_ref = ? AND race_group = ?');
   const findEntries = database.prepare(`
     SELECT run_id, entry FROM orders WHERE issue_ref = ? AND race_group = ? ORDER BY sequence`);
   const endRun = database.prepare(END_RUN);
@@ -189,6 +190,15 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
     };
   }
 
+  /** The last run of a race decides the orders of the others. */
+  async function wakeFollowers({ issueRef, runId, race }: OrderSettlement): Promise<void> {
+    wakers.wake(QUEUE);
+    const runs = await database.read(() =>
+      race === undefined ? [find.get(issueRef, runId) ?? {}] : findRuns.all(issueRef, race.group),
+    );
+    for (const run of runs) wakers.wake(readText(run, 'run'));
+  }
+
   function settle(settlement: OrderSettlement): Settled {
     const { issueRef, runId, now, runResult, active, stale, race } = settlement;
     const isRacing = race !== undefined && Number(fenceRace.run(now, issueRef, race.group).changes) === 1;
@@ -208,7 +218,7 @@ function createSettleOrder(database: Database, wakers: Wakers): Pick<OrderStore,
       const { issueRef, runId } = settlement;
       try {
         const settled = await database.write(() => settle(settlement));
-        wakers.wake(QUEUE);
+        await wakeFollowers(settlement);
         return settled;
       } catch (error) {
         if (!(error instanceof DecidedBefore)) throw error;

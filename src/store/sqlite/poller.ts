@@ -12,17 +12,18 @@ const POLL_MS = 50;
 
 /**
  * Checks at short intervals whether another connection has written; if so, wakes the workers and the
- * watchers of runs that have new events or requests. What this process writes wakes its watchers without waiting.
+ * watchers of runs that have new events or requests, or have ended. What this process writes wakes its watchers without waiting.
  */
 export function createPoller(database: Database, wakers: Wakers): Poller {
   const readVersion = database.prepare('PRAGMA data_version');
   const findLast = database.prepare(`
     SELECT (SELECT max(last_seq) FROM event_packs WHERE run_id = ?1 AND protocol = 'fcmp' AND attempt = 0) AS fcmp,
       (SELECT attempt || ':' || last_seq FROM event_packs WHERE run_id = ?1 AND protocol = 'rasp'
-       ORDER BY attempt DESC, last_seq DESC LIMIT 1) AS rasp`);
+       ORDER BY attempt DESC, last_seq DESC LIMIT 1) AS rasp,
+      (SELECT state FROM runs WHERE id = ?1) AS state, (SELECT settled_at FROM orders WHERE run = ?1) AS settled_at`);
   const readLast = (runId: string): string => {
     const row = findLast.get(runId) ?? {};
-    return JSON.stringify([row['fcmp'], row['rasp']]);
+    return JSON.stringify([row['fcmp'], row['rasp'], row['state'], row['settled_at']]);
   };
   const findRequests = database.prepare('SELECT cancel_requested, reply FROM runs WHERE id = ?');
   const requestsTo = (run: string): string => JSON.stringify(findRequests.get(run) ?? null);

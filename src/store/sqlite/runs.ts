@@ -65,8 +65,7 @@ export function createRuns(database: Database, wakers: Wakers, poller: Poller, s
         }
         return readRun(find.get(id) ?? {});
       });
-      wakers.wake(formatRequestsKey(id));
-      wakers.wake(QUEUE);
+      for (const key of [formatRequestsKey(id), id, QUEUE]) wakers.wake(key);
       return record;
     },
 
