@@ -33,7 +33,7 @@ export interface TablePair {
 }
 
 /** Columns that only one side has: they follow from others and are computed when everything is there. */
-const DERIVED = new Set(['issues.active_settled']);
+const DERIVED = new Set(['issues.active_settled', 'runs.parked']);
 
 /**
  * Matches the tables of two sides, referenced tables first; undefined if only one side has a table or column, which would
