@@ -144,10 +144,12 @@ export function createNotifications(
   }
 
   async function update(): Promise<void> {
-    while (isStale && listener !== undefined && !isClosed) {
+    for (;;) {
+      const number = listener;
+      if (!isStale || number === undefined || isClosed) return;
       isStale = false;
       try {
-        await updateOnce(listener);
+        await updateOnce(number);
       } catch (error) {
         isStale = true;
         throw error;
