@@ -28,6 +28,7 @@ const CORE = [
   'orders',
   'store',
   'dispatch',
+  'tracing',
 ];
 
 /** The house, from the ground up: `docs/architecture.md` draws it. */
@@ -60,6 +61,12 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
     imports: [GROUND, 'files', 'json-schema', 'records', 'run-folder', 'runs', 'orders', 'dispatch'],
     types: ['json'],
     packages: [],
+  },
+  // Spans of what runs and orders publish; implements a port of runs.
+  tracing: {
+    imports: [GROUND, 'files'],
+    types: ['events', 'records', 'runs'],
+    packages: ['@opentelemetry/api'],
   },
   api: { imports: [GROUND, 'records'], types: ['json', 'events'], packages: [], browserSafe: true },
   config: { imports: CORE, packages: 'any' },

@@ -8,8 +8,10 @@ import { silentLogger, omitUndefined } from '../base/index.js';
 import { findProjectData } from '../files/index.js';
 import type { Logger } from '../base/index.js';
 import type { Store } from '../store/index.js';
+import type { Tracing } from '../tracing/index.js';
 import type { CommandIo } from './command-io.js';
 import { loadCommandConfig } from './load-command-config.js';
+import { openCommandTracing } from './command-tracing.js';
 import { formatLine } from './terminal-text.js';
 
 /** The options that name the store. */
@@ -28,6 +30,8 @@ export interface CommandContext {
   readonly lead: Lead;
   /** Silent, unless the command passes one. */
   readonly logger: Logger;
+  /** Undefined without an OpenTelemetry SDK in this process. */
+  readonly tracing: Tracing | undefined;
 }
 
 /** What a command adds. */
@@ -98,7 +102,12 @@ export async function withContext<T>(
       ...omitUndefined({ secrets }),
     });
     try {
-      return await work({ config, wrappers, store, lead, logger });
+      const tracing = readsOnly ? undefined : await openCommandTracing(config, { logger, io });
+      try {
+        return await work({ config, wrappers, store, lead, logger, tracing });
+      } finally {
+        await tracing?.flush();
+      }
     } finally {
       await lead.close();
     }
@@ -133,7 +142,11 @@ export async function loadLogger(io: CommandIo): Promise<(config: Config) => Log
 }
 
 /** The settings of a worker, from the configuration. */
-export function workerSettings({ config, logger }: Pick<CommandContext, 'config' | 'logger'>) {
+export function workerSettings({
+  config,
+  logger,
+  tracing: tracer,
+}: Pick<CommandContext, 'config' | 'logger' | 'tracing'>) {
   const {
     data,
     programs,
@@ -147,7 +160,7 @@ export function workerSettings({ config, logger }: Pick<CommandContext, 'config'
   const { retries } = config;
   return {
     logger,
-    runs: { data, logger, ...omitUndefined({ programs, agents, approvals, sandbox, secrets }) },
+    runs: { data, logger, ...omitUndefined({ programs, agents, approvals, sandbox, secrets, tracer }) },
     ...omitUndefined({
       concurrencyByType,
       leaseMs: leaseS === undefined ? undefined : leaseS * 1000,

@@ -154,6 +154,8 @@ export const configFileSchema = object(
     /** Programs that requests to the server may start with engine `command`. */
     commands: names,
     server: serverSchema,
+    /** Whether traces contain prompts, answers, and arguments and results of tools, shortened; and where runs are linked to. */
+    traces: object({}, { content: flag, console_url: name }),
     retention: retentionSchema,
     packing: packingSchema,
   },

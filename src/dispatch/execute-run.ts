@@ -1,7 +1,7 @@
 import type { ClaimedRun } from '../runs/index.js';
 import { holdClaim } from './hold-claim.js';
 import type { HeldClaim } from './hold-claim.js';
-import type { RunRecord } from '../records/index.js';
+import type { OrderRecord, RunRecord } from '../records/index.js';
 import { executeOrder } from './order/execute-order.js';
 import { resumeOrder } from './order/resume-order.js';
 import { retryStore } from './retry-store.js';
@@ -15,10 +15,31 @@ export async function executeRun(context: WorkContext, claimed: ClaimedRun, work
   try {
     if (order === null) await executePlainRun(context, record, workerId, claim);
     else {
-      await executeOrder(context, { record: order, unresolved: claimed.unresolved }, { workerId, claim, executeCheck });
+      await traceOrder(context, claimed.record.spec.traceparent, order, async (inside) =>
+        executeOrder(inside, { record: order, unresolved: claimed.unresolved }, { workerId, claim, executeCheck }),
+      );
     }
   } finally {
     await claim.end();
+  }
+}
+
+/** Executes an order below a span of its own, which ends with what was decided. */
+async function traceOrder(
+  context: WorkContext,
+  caller: string | undefined,
+  { order, run }: OrderRecord,
+  execute: (context: WorkContext) => Promise<void>,
+): Promise<void> {
+  const { issue_ref, run_id, worker } = order;
+  const trace = context.runs.tracer?.startOrder({ issue_ref, run_id, worker, run, traceparent: caller });
+  try {
+    await execute({ ...context, traceparent: trace?.traceparent ?? caller });
+  } finally {
+    if (trace !== undefined) {
+      const settled = await context.store.findOrder(issue_ref, run_id).catch(() => undefined);
+      trace.end(settled?.decision ?? undefined);
+    }
   }
 }
 

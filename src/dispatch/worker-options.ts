@@ -61,6 +61,8 @@ export interface WorkContext {
   readonly slots?: Slots;
   /** Looks for work at a moment of `clock`: a run was released until then. */
   readonly lookAt?: (moment: number) => void;
+  /** The span of the order, for the runs that check its result. */
+  readonly traceparent?: string | undefined;
   /** Aborted when the worker has no more time. */
   readonly signal: AbortSignal;
 }

@@ -102,6 +102,8 @@ export const storedRunSpec = {
     /** How often rejected output is sent back to the agent with the errors; 0 by default. */
     max_retries: { type: 'integer', minimum: 0, maximum: 100 },
     model: word,
+    /** The span that caused the run, as W3C Trace Context has it; the parent of its spans. */
+    traceparent: { type: 'string', pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' },
     /** Captures through a terminal instead of pipes; `beside`: through both. */
     terminal: { enum: [true, false, 'beside'] },
   },

@@ -92,10 +92,16 @@ function beginRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Ru
   const id = decided.newId();
   // Checked here, so that a bad id is the caller's error and not the run's.
   runFolderPath(decided.data, id);
-  const feed = new EventFeed(id, decided.eventLog);
+  const trace = ports.tracer?.startRun({ id, spec: checked.spec });
+  // So that what the agent itself records joins the trace. Never the one of this process.
+  const environment = { ...decided.environment, TRACEPARENT: trace?.traceparent ?? spec.traceparent };
+  const feed = new EventFeed(id, decided.eventLog, trace === undefined ? undefined : (event) => trace.see(event));
   const control = new RunControl();
   const { canResume } = getLauncher(spec.engine, decided.agents, decided.launchers);
-  const result = runToResult(id, checked, decided, control, feed, recovery);
+  const result = runToResult(id, checked, { ...decided, environment }, control, feed, recovery).then((ended) => {
+    trace?.end(ended);
+    return ended;
+  });
   return {
     id,
     events: feed,

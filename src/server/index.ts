@@ -8,4 +8,3 @@ export { runServer } from './run-server.js';
 export { DEFAULT_HOST, createServer } from './create-server.js';
 export { isLoopback } from './security/origin.js';
 export { readTokenSettings, settingsFromConfig, type ServerSettings } from './server-settings.js';
-export { openTracing } from './tracing/open-tracing.js';

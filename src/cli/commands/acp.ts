@@ -5,6 +5,7 @@ import type { Permissions as AcpPermissions } from '../../acp/index.js';
 import { withContext, withContextOptions, loadLogger, workerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
 import type { CommandIo } from '../command-io.js';
+import { readOwnTraceparent } from '../command-tracing.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { listenForInterruption } from '../interruption.js';
 import { parseCount, parseSeconds, readContract } from '../run-flags.js';
@@ -89,7 +90,11 @@ async function serve(context: CommandContext, flags: AcpFlags, io: CommandIo, si
   try {
     await serveAcp({
       context: { store, lead, runs, leaseMs, clock: () => store.now(), logger, signal: new AbortController().signal },
-      spec: { engine: flags.engine, permissions, ...omitUndefined({ contract, model, max_retries, limits, env }) },
+      spec: {
+        engine: flags.engine,
+        permissions,
+        ...omitUndefined({ contract, model, max_retries, limits, env, traceparent: readOwnTraceparent() }),
+      },
       input: toReadable(stdin),
       output: toWritable(io),
       signal,

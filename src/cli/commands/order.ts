@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { OrderRecord } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
+import { readOwnTraceparent } from '../command-tracing.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { withContext, withContextOptions, workerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
@@ -48,7 +49,7 @@ async function execute(
 ): Promise<{ readonly record: OrderRecord; readonly race: readonly OrderRecord[] }> {
   const { startWorker, waitForOrder } = await import('../../dispatch/index.js');
   const { store, lead } = context;
-  const { order, rivals } = await lead.submit(request);
+  const { order, rivals } = await lead.submit(request, { traceparent: readOwnTraceparent() });
   const name = { issueRef: order.issue_ref, runId: order.run_id };
   for (const { run_id, worker } of [order, ...rivals.map((rival) => rival.order)]) {
     await io.stderr.write(`${order.issue_ref}: run ${run_id}, worker ${worker}\n`);

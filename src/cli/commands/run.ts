@@ -7,6 +7,7 @@ import type { Run } from '../../runs/index.js';
 import type { Config } from '../../config/index.js';
 import { answerQuestions } from '../answer-questions.js';
 import type { CommandIo } from '../command-io.js';
+import { openCommandTracing, readOwnTraceparent } from '../command-tracing.js';
 import { createEventPrinter } from '../event-printer.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { loadCommandConfig } from '../load-command-config.js';
@@ -88,9 +89,11 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     const config = await loadCommandConfig(flags, io);
     const { data, programs, agents, approvals, sandbox, secrets } = config;
     await printDataFolder(config, flags, io);
-    const run = startRun(spec, {
+    const tracer = await openCommandTracing(config, { io });
+    const traced = { ...spec, ...omitUndefined({ traceparent: readOwnTraceparent() }) };
+    const run = startRun(traced, {
       data,
-      ...omitUndefined({ programs, agents, approvals, sandbox, secrets }),
+      ...omitUndefined({ programs, agents, approvals, sandbox, secrets, tracer }),
       onWarning: ({ message }) => void io.stderr.write(formatLine(message)),
     });
     const cancel = (): void => void run.cancel();
@@ -101,6 +104,7 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
     if (result.sandbox?.used === false && flags.watchJson !== true)
       await io.stderr.write(formatLine(`Not sandboxed: ${result.sandbox.reason ?? 'no reason given'}.`));
     await printResult({ run, result, engine: spec.engine, durationMs: Date.now() - began }, flags, io);
+    await tracer?.flush();
     return exitCodeFor(result.status);
   } finally {
     interruption.stopListening();

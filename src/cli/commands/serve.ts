@@ -73,15 +73,17 @@ interface Serving {
 }
 
 async function serve(context: CommandContext, { flags, io, interruption }: Serving): Promise<ExitCode> {
-  const [{ runServer, settingsFromConfig, createMetrics, openTracing }, { createNotifyPost }, { watchTokens }] =
-    await Promise.all([import('../../server/index.js'), import('../../config/index.js'), import('../watch-tokens.js')]);
-  const { config, wrappers, store, lead, logger } = context;
+  const [{ runServer, settingsFromConfig, createMetrics }, { createNotifyPost }, { watchTokens }] = await Promise.all([
+    import('../../server/index.js'),
+    import('../../config/index.js'),
+    import('../watch-tokens.js'),
+  ]);
+  const { config, wrappers, store, lead, logger, tracing } = context;
   const { data, server: fileSettings = {} } = config;
   const host = flags.host ?? fileSettings.host;
   const localToken = await chooseLocalToken(config, host);
   const settings = settingsFromConfig(config, { env: process.env, cwd: process.cwd(), localToken });
   const notifyPost = createNotifyPost(config, process.env);
-  const tracing = await openTracing(logger);
   const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: fileSettings.drift_threshold });
   metrics.watch(interruption.signal);
   const services = await startServices(context, { flags, metrics });

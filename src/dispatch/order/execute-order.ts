@@ -59,7 +59,10 @@ export async function executeOrder(
   try {
     // Before the agent can change anything.
     const start = await beginAt(await recordStart(order.repo_dir), worktree === undefined ? undefined : order);
-    const prepared = await resumeSession(context, order, await prepareOrder(context, located, worktree, start));
+    const prepared = addTraceparent(
+      await resumeSession(context, order, await prepareOrder(context, located, worktree, start)),
+      context.traceparent,
+    );
     if (signal.aborted) return void (await store.releaseRun({ id, workerId, now: clock(), retryAt: clock() }));
     const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
     const base = 'why' in start || start.isEmpty ? {} : { baseCommit: start.head };
@@ -82,6 +85,15 @@ export async function executeOrder(
   } finally {
     await lock?.release();
   }
+}
+
+/** The span of the order is the parent of that of its run. */
+function addTraceparent<T extends Injection | { readonly startError: string }>(
+  prepared: T,
+  traceparent: string | undefined,
+): T {
+  if (traceparent === undefined || !('spec' in prepared)) return prepared;
+  return { ...prepared, spec: { ...prepared.spec, traceparent } };
 }
 
 /** Whether its agent may wait for a person: then the order can be resumed by another worker. */

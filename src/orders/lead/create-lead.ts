@@ -9,7 +9,7 @@ import type { Resolved, ResolveRequest } from './resolve.js';
 import { readResult, settle } from './settle.js';
 import type { OrderName, Settlement, WorkerEnd } from './settle.js';
 import { submit } from './submit.js';
-import type { SubmittedOrder } from './submit.js';
+import type { SubmitOptions, SubmittedOrder } from './submit.js';
 import type { Reading } from '../../records/index.js';
 import type { Checks } from '../proof/checks.js';
 import type { PullRequestFinding } from '../proof/pull-request.js';
@@ -25,7 +25,7 @@ export interface Lead {
   /** The repositories of the configuration. */
   readonly repos: readonly Repo[];
   /** Checks a request, assigns its run id, makes it the active one and queues it. */
-  submit(request: unknown): Promise<SubmittedOrder>;
+  submit(request: unknown, options?: SubmitOptions): Promise<SubmittedOrder>;
   /** Reads what an agent reports, and decides nothing: for whoever gathers evidence before it is settled. */
   read(end: OrderName & WorkerEnd): Promise<Reading>;
   /** Looks up a pull request in the repository that an issue names, with the credentials of a sink. */
@@ -87,7 +87,7 @@ export function createLead(options: LeadOptions): Lead {
     read: async (end) => track(async () => readResult(context, end)),
     findPullRequest: async (issueRef, named) => track(async () => findPullRequest(context, issueRef, named)),
     maskText: (text) => context.secrets.maskText(text),
-    submit: async (request) => track(async () => submit(context, request)),
+    submit: async (request, options) => track(async () => submit(context, request, options)),
     settle: async (end) => track(async () => settle(context, end)),
     deliver: async (how) => track(async () => deliver(how?.signal)),
     resolve: async (request) => track(async () => resolveItem(context, request)),

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../base/index.js';
 import { formatRunId } from '../../records/index.js';
 import type { OrderRecord, StoredRunSpec, WorkOrder, WorkRequest } from '../../records/index.js';
 import { chooseIsolation } from '../proof/choose-isolation.js';
@@ -25,10 +26,14 @@ export interface SubmittedOrder {
  * Checks a request and assigns its run id; the run it replaces is asked to stop. A race is submitted as several orders
  * at once, which differ in their worker.
  */
-export async function submit(context: LeadContext, request: unknown): Promise<SubmittedOrder> {
+export async function submit(
+  context: LeadContext,
+  request: unknown,
+  { traceparent }: SubmitOptions = {},
+): Promise<SubmittedOrder> {
   const checked = readWorkRequest(request);
   const now = context.clock();
-  const prepare = async (worker: string): Promise<Rival> => prepareOrder(context, { ...checked, worker });
+  const prepare = async (worker: string): Promise<Rival> => prepareOrder(context, { ...checked, worker }, traceparent);
   const [first, ...rivals] = await Promise.all(listRunners(checked).map(prepare));
   if (first === undefined) throw new Error('A race has at least one run.');
   const submitted = await context.store.submitOrder({
@@ -41,13 +46,23 @@ export async function submit(context: LeadContext, request: unknown): Promise<Su
   return { order: record.order, run: record.run, repeated, record, rivals: submitted.rivals };
 }
 
+/** What belongs to a request without being part of it. */
+export interface SubmitOptions {
+  /** The span that caused the order, as W3C Trace Context has it; the parent of its spans. */
+  readonly traceparent?: string | undefined;
+}
+
 /** The workers of an order: one, or those of its race. */
 function listRunners({ worker, race }: WorkRequest): readonly string[] {
   if (race === undefined) return [worker];
   return typeof race === 'number' ? Array.from({ length: race }, () => worker) : race;
 }
 
-async function prepareOrder({ wrappers, checks, repos, newId }: LeadContext, request: WorkRequest): Promise<Rival> {
+async function prepareOrder(
+  { wrappers, checks, repos, newId }: LeadContext,
+  request: WorkRequest,
+  traceparent: string | undefined,
+): Promise<Rival> {
   const wrapper = findWrapper(request.worker, wrappers);
   // A name that means nothing is refused now, not when the work is done.
   findChecks(request, wrapper, checks);
@@ -56,7 +71,7 @@ async function prepareOrder({ wrappers, checks, repos, newId }: LeadContext, req
     request,
     workerType: wrapper.type,
     run: newId(),
-    spec: sketchSpec(request, wrapper),
+    spec: { ...sketchSpec(request, wrapper), ...omitUndefined({ traceparent }) },
     isolation: await chooseIsolation(request, wrapper),
   };
 }

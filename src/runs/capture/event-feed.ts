@@ -1,4 +1,4 @@
-import type { Emitted } from '../../events/index.js';
+import type { Emitted, FcmpEvent } from '../../events/index.js';
 import type { EventLog } from '../ports/event-log.js';
 import { SluiceError } from '../../base/index.js';
 
@@ -12,6 +12,7 @@ const PAGE = 1024;
 export class EventFeed implements AsyncIterable<Emitted> {
   readonly #runId: string;
   readonly #log: EventLog;
+  readonly #see: ((event: FcmpEvent) => void) | undefined;
   readonly #order = new ProtocolOrder();
   readonly #recent = new RecentEvents();
   readonly #readers = new Set<{ next: number }>();
@@ -19,9 +20,10 @@ export class EventFeed implements AsyncIterable<Emitted> {
   #hasEnded = false;
   #failure: SluiceError | null = null;
 
-  constructor(runId: string, log: EventLog) {
+  constructor(runId: string, log: EventLog, see?: (event: FcmpEvent) => void) {
     this.#runId = runId;
     this.#log = log;
+    this.#see = see;
   }
 
   /** Publishes events, which must be in the log. */
@@ -29,7 +31,10 @@ export class EventFeed implements AsyncIterable<Emitted> {
     if (events.length === 0) return;
     let needed = this.#order.length + events.length;
     for (const { next } of this.#readers) needed = Math.min(needed, next);
-    for (const { protocol } of events) this.#order.add(protocol);
+    for (const { protocol, event } of events) {
+      this.#order.add(protocol);
+      if (protocol === 'fcmp') this.#see?.(event);
+    }
     this.#recent.add(events, needed);
     this.#wake();
   }

@@ -85,7 +85,7 @@ function listNamed({ spec, ports }: RunContext, program: readonly string[]): rea
 
 /** The environment of an engine: what every process needs, what it may need, and what the spec names in `env`. */
 export function selectAgentEnvironment({ spec, launcher, ports }: Pick<RunContext, 'spec' | 'launcher' | 'ports'>) {
-  return selectEnvironment([...launcher.environment, ...(spec.env ?? [])], ports.environment);
+  return selectEnvironment([...launcher.environment, ...(spec.env ?? []), 'TRACEPARENT'], ports.environment);
 }
 
 /** The words that start an engine's program. */

@@ -6,6 +6,7 @@ import { chooseDataFolder } from '../../files/index.js';
 import type { FolderLock } from '../workspace/folder-lock.js';
 import type { Engine } from '../../events/index.js';
 import type { AgentSettings } from '../launchers/acp.js';
+import type { RunTracer } from './run-tracer.js';
 import { readSandboxUse } from './sandbox-port.js';
 import type { SandboxPort } from './sandbox-port.js';
 import type { Launcher } from '../launchers/launcher.js';
@@ -58,6 +59,8 @@ export interface RunPorts {
    * before one is launched again. By default there is no limit.
    */
   readonly slot?: RunSlot;
+  /** Makes spans of the run. By default there are none. */
+  readonly tracer?: RunTracer;
   /** Aborted when this process must exit: the run stops waiting for an unavailable event log. */
   readonly ending?: AbortSignal;
 }
@@ -69,7 +72,7 @@ export interface RunSlot {
 }
 
 /** The ports of a run, all of them decided. */
-export interface DecidedPorts extends Omit<Required<RunPorts>, 'secrets' | 'folderLock'> {
+export interface DecidedPorts extends Omit<Required<RunPorts>, 'secrets' | 'folderLock' | 'tracer'> {
   readonly folderLock: FolderLock | undefined;
   readonly secretPatterns: readonly string[];
   /** Null where the run folder's own logs are the event log. */

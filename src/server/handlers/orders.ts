@@ -4,6 +4,7 @@ import type { IssueState, OrderRecord } from '../../records/index.js';
 import type { OrderView } from '../../api/index.js';
 import { readChange, readRace } from '../../dispatch/index.js';
 import { RequestError } from '../http/problem.js';
+import { readTraceparent } from '../http/read-request.js';
 import type { Handlers } from '../http/request-checks.js';
 import { resolveAllowedFolder } from '../security/allowed-folder.js';
 import type { ServerContext } from '../server-context.js';
@@ -28,9 +29,10 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
   }
 
   return {
-    async submitOrder({ body, caller, requestId }) {
+    async submitOrder({ body, caller, requestId, context }) {
       server.checkTakesWork();
-      const { record, rivals } = await lead.submit(await checkFolder(body));
+      const traced = { traceparent: readTraceparent(context) };
+      const { record, rivals } = await lead.submit(await checkFolder(body), traced);
       const { issue_ref, run_id } = record.order;
       logger.info('order submitted', { issue_ref, run_id, caller: caller.name, request_id: requestId });
       return { ...viewOrder(record), ...(rivals.length === 0 ? {} : { rivals: rivals.map(viewOrder) }) };

@@ -88,6 +88,17 @@ describe('POST /v1/runs', () => {
     expect((await store.listRuns({})).items).toEqual([]);
   });
 
+  it('records the span of its caller; an invalid one counts as none', async () => {
+    const { post, get, work } = await openRuns();
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    const start = async (header: string) => {
+      const { id } = await readJson(post('/v1/runs', { ...print('x'), workdir: work }, { traceparent: header }));
+      return (await readJson(get(`/v1/runs/${String(id)}`)))['spec'];
+    };
+    expect(await start(traceparent)).toMatchObject({ traceparent });
+    expect(await start('nonsense')).not.toHaveProperty('traceparent');
+  });
+
   it('gives the same run for the same request id', async () => {
     const { post, get, work } = await openRuns();
     const request = { ...print('x'), workdir: work, request_id: 'q1' };

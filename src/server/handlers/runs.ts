@@ -2,6 +2,7 @@ import { omitUndefined } from '../../base/index.js';
 import type { RunResult, RunSpec, RunState } from '../../records/index.js';
 import { checkRunSpec, RunSpecError } from '../../runs/index.js';
 import { RequestError } from '../http/problem.js';
+import { readTraceparent } from '../http/read-request.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { answerPermission } from './answer-permission.js';
@@ -17,10 +18,11 @@ type RunHandlers = Pick<Handlers, 'startRun' | 'listRuns' | 'getRun' | 'replyToR
 export function createRunHandlers(server: ServerContext): RunHandlers {
   const { store, clock, newId, logger, settings, ending } = server;
   return {
-    async startRun({ body, caller, requestId }) {
+    async startRun({ body, caller, requestId, context }) {
       server.checkTakesWork();
       const { request_id, ...asked } = body;
-      const spec: RunSpec = await checkRunRequest(asked, server);
+      const traceparent = readTraceparent(context) ?? asked.traceparent;
+      const spec: RunSpec = await checkRunRequest({ ...asked, ...omitUndefined({ traceparent }) }, server);
       const named = omitUndefined({ requestId: request_id });
       const { id, repeated } = await store.createRun({ id: newId(), spec, state: 'queued', now: clock(), ...named });
       const { engine } = spec;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { getErrorMessage } from '../../base/index.js';
+import { runSpecSchema } from '../../records/index.js';
 import { RequestError } from './request-error.js';
 
 /** Limits of a body. */
@@ -93,6 +94,14 @@ export function readHeader(context: Context, name: string): string | undefined {
   if (incoming === undefined) return context.req.header(name);
   const value = incoming.headers[name];
   return typeof value === 'string' ? value : value?.[0];
+}
+
+const TRACEPARENT = new RegExp(runSpecSchema.properties.traceparent.pattern);
+
+/** The span that sent a request; undefined if it says none, or none that can be read. */
+export function readTraceparent(context: Context): string | undefined {
+  const sent = readHeader(context, 'traceparent');
+  return sent !== undefined && TRACEPARENT.test(sent) ? sent : undefined;
 }
 
 /** The request as Node.js has it; undefined where there is no connection. */

@@ -5,7 +5,7 @@ import { workerState } from '../../records/index.js';
 import type { WorkerRecord } from '../../records/index.js';
 import type { Store, StoreFigures } from '../../store/index.js';
 import type { ServerMeter } from '../server-context.js';
-import type { Tracing } from '../tracing/open-tracing.js';
+import type { Tracing } from '../../tracing/index.js';
 import { createFigures } from './figures.js';
 import { createOrderFigures, createRunFigures } from './run-figures.js';
 import { createTail } from './tail.js';
@@ -17,7 +17,7 @@ interface MetricsOptions {
   readonly data: string;
   readonly clock?: () => number;
   readonly logger?: Logger;
-  readonly tracing?: Tracing | undefined;
+  readonly tracing?: Pick<Tracing, 'request'> | undefined;
   /** Logs a warning from this many unknown types and fields in one run; 10 by default. */
   readonly driftThreshold?: number | undefined;
 }
@@ -63,10 +63,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     list: async (since, cursor) =>
       store.listEndedRuns({ since, limit: 500, ...(cursor === undefined ? {} : { cursor }) }),
     toHappening: ({ id, ended_at }) => ({ id, at: Date.parse(ended_at ?? '') }),
-    async report(run) {
-      tracing?.run(run);
-      await runs.count(run);
-    },
+    report: async (run) => runs.count(run),
   });
   const lookAtOrders = createTail({
     from,
@@ -77,10 +74,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         ...(cursor === undefined ? {} : { cursor }),
       }),
     toHappening: ({ id, at }) => ({ id, at: Date.parse(at) }),
-    report(execution) {
-      tracing?.execution(execution);
-      orders.count(execution);
-    },
+    report: (execution) => orders.count(execution),
   });
 
   const look = async () => Promise.all([lookAtRuns(), lookAtOrders()]);

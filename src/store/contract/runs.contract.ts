@@ -82,6 +82,15 @@ export function describeRuns(makeSite: MakeSite): void {
       expect(await store.createRun({ id: 'r2', spec: holed, ...asked })).toEqual({ id: 'r1', repeated: true });
     });
 
+    it('are the same whichever span repeats the request', async () => {
+      const store = await openSite(await makeSite());
+      const span = (digit: string) => `00-${'a'.repeat(32)}-${digit.repeat(16)}-01`;
+      const asked = { requestId: 'q1', ...QUEUED };
+      await store.createRun({ id: 'r1', spec: sampleSpec({ traceparent: span('1') }), ...asked });
+      const again = await store.createRun({ id: 'r2', spec: sampleSpec({ traceparent: span('2') }), ...asked });
+      expect(again).toEqual({ id: 'r1', repeated: true });
+    });
+
     it('are refused with the request id of a different request', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: sampleSpec(), requestId: 'q1', ...QUEUED });

@@ -99,8 +99,9 @@ async function tryCheck(
     : ran;
 }
 
-async function runOnce(context: WorkContext, spec: RunSpec, execute: ExecuteCheck): Promise<CheckTry> {
-  const { store, clock, leaseMs } = context;
+async function runOnce(context: WorkContext, asked: RunSpec, execute: ExecuteCheck): Promise<CheckTry> {
+  const { store, clock, leaseMs, traceparent } = context;
+  const spec = { ...asked, ...omitUndefined({ traceparent }) };
   const id = createUlids(clock)();
   const workerId = `check/${id}`;
   await retryStore(

@@ -1,0 +1,28 @@
+import { silentLogger } from '../base/index.js';
+import type { Logger } from '../base/index.js';
+import type { Config } from '../config/index.js';
+import { runSpecSchema } from '../records/index.js';
+import type { Tracing } from '../tracing/index.js';
+import type { CommandIo } from './command-io.js';
+import { formatLine } from './terminal-text.js';
+
+/** Traces for the OpenTelemetry SDK of this process, if it has one; what is wrong is a line on stderr, or in the log. */
+export async function openCommandTracing(
+  { traces = {}, notify }: Pick<Config, 'traces' | 'notify'>,
+  { logger, io }: { readonly logger?: Logger; readonly io: CommandIo },
+): Promise<Tracing | undefined> {
+  const { openTracing } = await import('../tracing/index.js');
+  const isLogged = logger !== undefined && logger !== silentLogger;
+  const onStderr = { ...silentLogger, warn: (message: string) => void io.stderr.write(formatLine(message)) };
+  return openTracing({
+    logger: isLogged ? logger : onStderr,
+    content: traces.content,
+    consoleUrl: traces.console_url ?? notify?.console_url,
+  });
+}
+
+/** The span this process belongs to, from the variable that other programs use; undefined if it is invalid. */
+export function readOwnTraceparent(): string | undefined {
+  const value = process.env['TRACEPARENT'] ?? '';
+  return new RegExp(runSpecSchema.properties.traceparent.pattern).test(value) ? value : undefined;
+}

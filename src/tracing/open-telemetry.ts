@@ -1,0 +1,28 @@
+import type { Context, TraceAPI } from '@opentelemetry/api';
+
+/** The part of the optional package `@opentelemetry/api` that is used. */
+export interface OpenTelemetry {
+  readonly trace: TraceAPI;
+  readonly ROOT_CONTEXT: Context;
+}
+
+/** Where every copy of the package, of whatever version, registers an SDK. */
+const REGISTERED = /^opentelemetry\.js\.api\.\d+$/;
+
+/** What an SDK has registered in this process: the version of its copy of the package, and its provider of tracers. */
+export interface RegisteredSdk {
+  readonly version: string;
+  readonly provider: unknown;
+}
+
+/** The SDK that this process was started with (`node --import`); undefined without one. */
+export function findSdk(surroundings: object = globalThis): RegisteredSdk | undefined {
+  for (const symbol of Object.getOwnPropertySymbols(surroundings)) {
+    if (!REGISTERED.test(symbol.description ?? '')) continue;
+    const registered: unknown = Reflect.get(surroundings, symbol);
+    if (typeof registered !== 'object' || registered === null || !('trace' in registered)) continue;
+    const version = 'version' in registered ? String(registered.version) : 'unknown';
+    return { version, provider: registered.trace };
+  }
+  return undefined;
+}
