@@ -87,7 +87,7 @@ export function createLead(options: LeadOptions): Lead {
     read: async (end) => track(async () => readResult(context, end)),
     findPullRequest: async (issueRef, named) => track(async () => findPullRequest(context, issueRef, named)),
     maskText: (text) => context.secrets.maskText(text),
-    submit: async (request, options) => track(async () => submit(context, request, options)),
+    submit: async (request, more) => track(async () => submit(context, request, more)),
     settle: async (end) => track(async () => settle(context, end)),
     deliver: async (how) => track(async () => deliver(how?.signal)),
     resolve: async (request) => track(async () => resolveItem(context, request)),
