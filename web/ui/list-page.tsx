@@ -1,5 +1,7 @@
 import type { ComponentChildren, RefObject } from 'preact';
+import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { query } from '../app/router.js';
 import type { GetKey, Page, PageInput, ShownList } from '../server/live-list.js';
 import { useLiveList } from '../server/live-list.js';
 import { ClearFilters } from './filter-field.js';
@@ -47,6 +49,8 @@ export function ListPage<Item, Filter extends object>({
   readonly children: (items: readonly Item[], list: RefObject<HTMLTableElement>) => ComponentChildren;
 }) {
   const rows = useRef<HTMLTableElement>(null);
+  // A narrow screen shows the search only, unless a filter is set: the rows come first.
+  const areFieldsOpen = useSignal(names.some((name) => name !== 'search' && query.peek().has(name)));
   const shown = useLiveList(
     JSON.stringify(filter),
     async (page, signal) => load({ ...filter, ...page }, signal),
@@ -61,9 +65,21 @@ export function ListPage<Item, Filter extends object>({
         <h1>{title}</h1>
         {end === undefined ? null : <span class="row end">{end}</span>}
       </div>
-      <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <form
+        class={areFieldsOpen.value ? 'filters open' : 'filters'}
+        role="search"
+        onSubmit={(event) => event.preventDefault()}
+      >
         {fields}
         <ClearFilters names={names} />
+        <button
+          type="button"
+          class="filters-toggle"
+          aria-expanded={areFieldsOpen.value}
+          onClick={() => (areFieldsOpen.value = !areFieldsOpen.value)}
+        >
+          {areFieldsOpen.value ? 'Fewer filters' : 'Filters'}
+        </button>
       </form>
       {below}
       <ListFrame

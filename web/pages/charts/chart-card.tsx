@@ -2,7 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { navigate } from '../../app/router.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { buildListPath, formatFigure, hasFigures, summarizeSeries, toFiguresText } from './chart-model.js';
+import {
+  buildListPath,
+  describePeak,
+  formatFigure,
+  hasFigures,
+  summarizeSeries,
+  toFiguresText,
+} from './chart-model.js';
 import type { ChartModel, Series } from './chart-model.js';
 import { timeMark } from './chart-range.js';
 
@@ -21,11 +28,14 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
       <ul class="strips" aria-label="Lines">
         {shown.map((series) => (
           <li key={series.label}>
-            <span class="strip-name one-line">
+            <span class="strip-name">
               <SafeText text={series.label} limit={100} />
             </span>
             <Strip chart={chart} series={series} most={most} />
-            <span class="strip-sum">{summarizeSeries(series, chart)}</span>
+            <span class="strip-sum">
+              {summarizeSeries(series, chart)}
+              <span class="strip-peak">{describePeak(series, chart)}</span>
+            </span>
           </li>
         ))}
       </ul>

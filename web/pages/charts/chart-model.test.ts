@@ -8,6 +8,7 @@ import {
   toCharts,
   toFiguresText,
   buildListPath,
+  describePeak,
   sumUsage,
 } from './chart-model.js';
 
@@ -107,7 +108,7 @@ it('figures are copied exactly, and a hostile version is neither a cell nor a fo
   expect(chart && toFiguresText(chart)).toBe("time\t'=1+1 x y\n2026-11-15T00:00:00.000Z\t2\n");
 });
 
-it('a line is summarized as a total, a maximum or a current value', () => {
+it('a line is summarized as a total, a usual or a current value', () => {
   const inbox = (open: number): Partial<Bucket> => ({ runs: [ran('codex', 2)], inbox: { open, oldest_age_ms: 5000 } });
   const words = toCharts(over(inbox(4), inbox(1)), null).map((chart) => [
     chart.id,
@@ -118,13 +119,22 @@ it('a line is summarized as a total, a maximum or a current value', () => {
     ['repairs', '4'],
     ['cost'],
     ['tokens'],
-    ['latency', '≤ 500 ms'],
-    ['slowest', '≤ 1.0 s'],
+    ['latency', '~ 500 ms'],
+    ['slowest', '~ 1.0 s'],
     ['drift'],
     ['inbox', 'now 1'],
     ['age', 'now 5.0 s'],
     ['causes'],
   ]);
+});
+
+it('the highest bar of a line is named, large counts are rounded', () => {
+  const tokens = toCharts(over({ usage: [used('claude', 'opus', 2)] }, {}), null).find(({ id }) => id === 'tokens');
+  if (tokens === undefined) throw new Error('no chart of tokens');
+  const line = { label: 'x', tone: 'accent', runs: null, values: [3_400_000, null, 100_000] } as const;
+  expect(describePeak(line, tokens)).toBe('peak 3.4M');
+  expect(summarizeSeries(line, tokens)).toBe('3.5M');
+  expect(describePeak({ ...line, values: [null, 0] }, tokens)).toBe('');
 });
 
 const used = (engine: string, model: string | null, cost: number): Bucket['usage'][number] => ({

@@ -201,15 +201,34 @@ export function formatFigure(value: number | null, unit: ChartModel['unit']): st
   return unit === 'duration' ? formatDuration(value) : formatCount(value);
 }
 
-/** A short summary of a line: its total, its current value, or its maximum. */
+/** A short summary of a line: its total, its current value, or its usual value. */
 export function summarizeSeries({ values }: Series, { unit, isState }: ChartModel): string {
   const known = values.filter((value) => value !== null);
-  if (isState) return `now ${formatFigure(values.at(-1) ?? null, unit)}`;
-  if (unit === 'duration') return known.length === 0 ? '' : `≤ ${formatFigure(Math.max(...known), unit)}`;
-  return formatFigure(
+  if (isState) return `now ${formatShortFigure(values.at(-1) ?? null, unit)}`;
+  if (unit === 'duration') return known.length === 0 ? '' : `~ ${formatFigure(findMiddle(known), unit)}`;
+  return formatShortFigure(
     known.reduce((soFar, value) => soFar + value, 0),
     unit,
   );
+}
+
+/** What the highest bar of a line stands for: the scale of a strip without an axis. */
+export function describePeak({ values }: Series, { unit }: ChartModel): string {
+  const peak = Math.max(0, ...values.map((value) => value ?? 0));
+  return peak === 0 ? '' : `peak ${formatShortFigure(peak, unit)}`;
+}
+
+/** Above this a figure is rounded: `3.5M`. */
+const LONG_COUNT = 100_000;
+
+function formatShortFigure(value: number | null, unit: ChartModel['unit']): string {
+  if (unit === 'count' && value !== null && value >= LONG_COUNT) return formatShort(value);
+  return formatFigure(value, unit);
+}
+
+function findMiddle(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
 /** Percentiles of several engines cannot be added up: each has its own line, and each percentile its own chart. */

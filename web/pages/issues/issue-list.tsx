@@ -29,7 +29,7 @@ export function IssueList() {
       what="issues"
       end={
         hasScope('run') ? (
-          <a class="button" href="/issues?order">
+          <a class="button primary" href="/issues?order">
             Submit an order
           </a>
         ) : undefined

@@ -80,95 +80,107 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
   return (
     <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
       <OfferFailure offer={offer} />
-      <div class="pair">
-        {line('issueRef', 'Issue', 'owner/repo#12, group/project#12, or local#name.')}
-        {line('role', 'Role', 'For example backend or qa. Part of the run id.')}
+      <div class="form-columns">
+        <div class="stack">
+          <div class="pair">
+            {line('issueRef', 'Issue', 'owner/repo#12, group/project#12, or local#name.')}
+            {line('role', 'Role', 'For example backend or qa. Part of the run id.')}
+          </div>
+          <ListField
+            id="worker"
+            label="Worker"
+            help="The agent or configured wrapper that executes the order."
+            wrong={wrong.worker}
+            value={fields.worker}
+            onWrite={(worker) => edit({ worker })}
+          >
+            {workers.map((worker) => (
+              <option key={worker.name} value={worker.name}>
+                {worker.name === worker.type ? worker.name : `${worker.name} (${worker.type})`}
+              </option>
+            ))}
+          </ListField>
+          {line(
+            'repoDir',
+            'Repository',
+            `Folder on the server. Must be under ${roots.length === 0 ? 'one of the roots' : roots.join(' or ')}.`,
+          )}
+          {lines('instructions', 'Instructions', 'What the worker should do.', 8)}
+          {lines('constraints', 'Constraints', 'Optional. One per line.', 3)}
+        </div>
+        <div class="stack">
+          <details class="card" open>
+            <summary>
+              <strong>Proof and race</strong>
+            </summary>
+            <div class="stack">
+              <div class="pair">
+                {lines('checks', 'Checks', describeChecks(offer.value?.checks ?? []), 2)}
+                {lines('paths', 'Paths', 'What the change may touch: globs such as src/**, one per line.', 2)}
+              </div>
+              {line('race', 'Race', 'How many runs compete (2 to 8), or the workers that do, separated by commas.')}
+              <Choices
+                name="expects"
+                legend="Expected result"
+                value={fields.expects}
+                onChange={(expects) => edit({ expects })}
+                options={[
+                  { value: 'change', label: 'change', help: 'A commit or a pull request.' },
+                  { value: 'report', label: 'report', help: 'An answer; no commit is needed.' },
+                ]}
+              />
+            </div>
+          </details>
+          <details class="card">
+            <summary>
+              <strong>References and scheduling</strong>
+            </summary>
+            <div class="stack">
+              <div class="pair">
+                {line('specRef', 'Specification', 'URL or path.')}
+                {line('contractsRef', 'Contracts', 'URL or path of contracts to follow.')}
+                {line('priority', 'Priority', 'Higher runs first. Default: 0.')}
+              </div>
+              {lines('dependsOn', 'Depends on', 'Issues that must be in review or done first. One per line.', 2)}
+              <Choices
+                name="isolation"
+                legend="Isolation"
+                value={fields.isolation}
+                onChange={(isolation) => edit({ isolation })}
+                options={[
+                  {
+                    value: 'default',
+                    label: 'default',
+                    help: 'Agents use a worktree in a git repository, others the folder.',
+                  },
+                  {
+                    value: 'repository',
+                    label: 'repository',
+                    help: 'Works in the folder itself; one order at a time.',
+                  },
+                  {
+                    value: 'worktree',
+                    label: 'worktree',
+                    help: 'Uses a separate git worktree, so several orders can run at once.',
+                  },
+                ]}
+              />
+            </div>
+          </details>
+        </div>
+        <div class="form-end-place">
+          <FormEnd
+            form={form}
+            not="The order was not submitted"
+            unanswered="The server did not answer. Send again: the order is submitted only once"
+            send="Submit order"
+            sending="Submitting …"
+            empty="Reset form"
+            onEmpty={forget}
+            then="The new run becomes the active run; a run still working on this issue is stopped."
+          />
+        </div>
       </div>
-      <ListField
-        id="worker"
-        label="Worker"
-        help="The agent or configured wrapper that executes the order."
-        wrong={wrong.worker}
-        value={fields.worker}
-        onWrite={(worker) => edit({ worker })}
-      >
-        {workers.map((worker) => (
-          <option key={worker.name} value={worker.name}>
-            {worker.name === worker.type ? worker.name : `${worker.name} (${worker.type})`}
-          </option>
-        ))}
-      </ListField>
-      {line(
-        'repoDir',
-        'Repository',
-        `Folder on the server. Must be under ${roots.length === 0 ? 'one of the roots' : roots.join(' or ')}.`,
-      )}
-      {lines('instructions', 'Instructions', 'What the worker should do.', 8)}
-      {lines('constraints', 'Constraints', 'Optional. One per line.', 3)}
-      <details class="card">
-        <summary>
-          <strong>Proof and race</strong>
-        </summary>
-        <div class="stack">
-          <div class="pair">
-            {lines('checks', 'Checks', describeChecks(offer.value?.checks ?? []), 2)}
-            {lines('paths', 'Paths', 'What the change may touch: globs such as src/**, one per line.', 2)}
-          </div>
-          {line('race', 'Race', 'How many runs compete (2 to 8), or the workers that do, separated by commas.')}
-          <Choices
-            name="expects"
-            legend="Expected result"
-            value={fields.expects}
-            onChange={(expects) => edit({ expects })}
-            options={[
-              { value: 'change', label: 'change', help: 'A commit or a pull request.' },
-              { value: 'report', label: 'report', help: 'An answer; no commit is needed.' },
-            ]}
-          />
-        </div>
-      </details>
-      <details class="card">
-        <summary>
-          <strong>References and scheduling</strong>
-        </summary>
-        <div class="stack">
-          <div class="pair">
-            {line('specRef', 'Specification', 'URL or path.')}
-            {line('contractsRef', 'Contracts', 'URL or path of contracts to follow.')}
-            {line('priority', 'Priority', 'Higher runs first. Default: 0.')}
-          </div>
-          {lines('dependsOn', 'Depends on', 'Issues that must be in review or done first. One per line.', 2)}
-          <Choices
-            name="isolation"
-            legend="Isolation"
-            value={fields.isolation}
-            onChange={(isolation) => edit({ isolation })}
-            options={[
-              {
-                value: 'default',
-                label: 'default',
-                help: 'Agents use a worktree in a git repository, others the folder.',
-              },
-              { value: 'repository', label: 'repository', help: 'Works in the folder itself; one order at a time.' },
-              {
-                value: 'worktree',
-                label: 'worktree',
-                help: 'Uses a separate git worktree, so several orders can run at once.',
-              },
-            ]}
-          />
-        </div>
-      </details>
-      <FormEnd
-        form={form}
-        not="The order was not submitted"
-        unanswered="The server did not answer. Send again: the order is submitted only once"
-        send="Submit order"
-        sending="Submitting …"
-        empty="Reset form"
-        onEmpty={forget}
-        then="The new run becomes the active run; a run still working on this issue is stopped."
-      />
     </form>
   );
 }

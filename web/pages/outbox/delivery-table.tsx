@@ -17,7 +17,7 @@ import { Moment } from '../../ui/time.js';
 
 const COLUMNS: readonly Column[] = [
   { name: 'State', width: '7.5rem' },
-  { name: 'Issue', width: '24%' },
+  { name: 'Issue', width: '20%' },
   { name: 'To', width: '7rem' },
   { name: 'Destination or error' },
   { name: 'Attempts', width: '6rem', isNumber: true },

@@ -35,8 +35,10 @@ export function FailureCard({
       <p>
         <strong>What to do:</strong> {adviseOn(error)}
       </p>
-      <FailedTool run={run} />
-      <LastStderr stderr={stderr} />
+      <div class="failure-facts">
+        <FailedTool run={run} />
+        <LastStderr stderr={stderr} />
+      </div>
     </section>
   );
 }

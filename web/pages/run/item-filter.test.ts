@@ -87,11 +87,15 @@ describe('the items of a run', () => {
   test('lie on the axis: tools from start to end, waits until the answer, messages since what came before', () => {
     const conversation = converse();
     const bars = conversation.items.map((item) => {
-      const { from, to } = measureBar(conversation, item, conversation.events.length, START + 2000);
+      const { from, to } = measureBar(conversation, item, conversation.events.length, {
+        start: START - 700,
+        end: START + 2000,
+      });
       return [from - START, to - START];
     });
+    // The first one since the run was started.
     expect(bars).toEqual([
-      [0, 0],
+      [-700, 0],
       [0, 100],
       [200, 500],
       [200, 300],
@@ -100,7 +104,7 @@ describe('the items of a run', () => {
       [1600, 1700],
     ]);
     const tool = conversation.items[2];
-    const open = tool && measureBar(conversation, tool, 3, START + 400);
+    const open = tool && measureBar(conversation, tool, 3, { start: START, end: START + 400 });
     expect(open).toEqual({ from: START + 200, to: START + 400, isOpen: true });
     expect(conversation.items.map((item) => nameItem(conversation, item))).toContain('bash cat x');
   });

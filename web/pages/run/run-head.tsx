@@ -13,52 +13,67 @@ import { findOpenItem, waiting } from '../../server/waiting.js';
 import { navigate } from '../../app/router.js';
 import { asFailure } from '../../server/use-resource.js';
 
-/** Identity and state of a run, in two lines. */
+/** What a run was asked and what can be done with it; below, how it stands. */
 export function RunHead({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
   const { id, engine, state, result, order, started_at, ended_at } = run;
   const usage = formatUsage(result?.usage);
   const review = findOpenItem(waiting.value, id);
   return (
-    <header class="page-head run-head">
-      <h1>
-        <a href="/runs">Runs</a> / <code>{id}</code>
-      </h1>
-      <Badge>{engine}</Badge>
-      <Badge tone={chooseTone(state)} isLive={state === 'running'}>
-        {state}
-      </Badge>
-      {result === null ? null : <Outcome status={result.status} review={review} />}
-      {result?.status === 'success' ? (
-        <RepairLevel level={result.repair_level} kinds={(result.repairs ?? []).map(({ kind }) => kind)} />
-      ) : null}
-      {run.waiting_for === null ? null : (
-        <span>
-          waiting for its folder
-          {run.waiting_for.run === null ? null : (
-            <>
-              , in use by <a href={toPath({ page: 'run', id: run.waiting_for.run })}>{run.waiting_for.run}</a>
-            </>
-          )}
+    <header class="run-head">
+      <div class="run-title">
+        <h1>
+          <a href="/runs">Runs</a> / <SafeText text={describeTask(run)} limit={200} />
+        </h1>
+        <span class="end row run-actions">
+          <CancelRun run={run} onChange={onChange} />
+          <RunAgain run={run} />
+          <a class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download>
+            Export
+          </a>
+          <RunExports id={id} hasEnded={run.state === 'ended'} />
         </span>
-      )}
-      <span class="dim">{durationText(started_at, ended_at)}</span>
-      {usage === '' ? null : <span class="dim">{usage}</span>}
-      {result !== null && result.attempts > 1 ? <span class="dim">{result.attempts} attempts</span> : null}
-      {order === null ? null : (
-        <a href={toPath({ page: 'issues', ref: order.issue_ref })}>
-          <SafeText text={order.issue_ref} limit={80} />
-        </a>
-      )}
-      <span class="end row">
-        <CancelRun run={run} onChange={onChange} />
-        <RunAgain run={run} />
-        <a class="button" href={`/v1/runs/${encodeURIComponent(id)}/export`} download>
-          Export
-        </a>
-        <RunExports id={id} hasEnded={run.state === 'ended'} />
-      </span>
+      </div>
+      <div class="row run-facts">
+        {result === null ? (
+          <Badge tone={chooseTone(state)} isLive={state === 'running'}>
+            {state}
+          </Badge>
+        ) : (
+          <Outcome status={result.status} review={review} />
+        )}
+        {result?.status === 'success' ? (
+          <RepairLevel level={result.repair_level} kinds={(result.repairs ?? []).map(({ kind }) => kind)} />
+        ) : null}
+        <Badge>{engine}</Badge>
+        {run.waiting_for === null ? null : (
+          <span>
+            waiting for its folder
+            {run.waiting_for.run === null ? null : (
+              <>
+                , in use by <a href={toPath({ page: 'run', id: run.waiting_for.run })}>{run.waiting_for.run}</a>
+              </>
+            )}
+          </span>
+        )}
+        <span class="dim">{durationText(started_at, ended_at)}</span>
+        {usage === '' ? null : <span class="dim">{usage}</span>}
+        {result !== null && result.attempts > 1 ? <span class="dim">{result.attempts} attempts</span> : null}
+        {order === null ? null : (
+          <a href={toPath({ page: 'issues', ref: order.issue_ref })}>
+            <SafeText text={order.issue_ref} limit={80} />
+          </a>
+        )}
+        <code class="dim">{id}</code>
+      </div>
     </header>
   );
+}
+
+/** What was asked, on one line; a program that is not an agent is called by its command. */
+function describeTask({ spec, order }: RunView): string {
+  const asked = (spec.prompt ?? '').replaceAll(/\s+/g, ' ').trim();
+  if (asked !== '') return asked;
+  return order === null ? (spec.command ?? []).join(' ') : `Order ${order.run_id}`;
 }
 
 function durationText(startedAt: string | null, endedAt: string | null): string {

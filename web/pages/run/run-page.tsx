@@ -29,6 +29,7 @@ export function RunPage() {
 function RunView({ id }: { readonly id: string }) {
   const run = useMemo(() => openRun(id, readPlace(query.peek().get('at'))), [id]);
   const isOver = useSignal(false);
+  const hasTools = useSignal(false);
   const standing = useResource(`run ${id}`, async (signal) => client.getRun({ id, signal }), { live: !isOver.value });
   const isEnded = standing.value?.state === 'ended';
   useEffect(() => {
@@ -78,9 +79,17 @@ function RunView({ id }: { readonly id: string }) {
       <FailureCard run={run} view={standing.value} stderr={stderr} />
       <RunDetails run={standing.value} open={run} />
       <ConnectionNotices run={run} />
-      <div class="lens-bar">
+      <div class={hasTools.value ? 'lens-bar has-tools' : 'lens-bar'}>
         <LensSwitch run={run} />
         <ConnectionBadge run={run} />
+        <button
+          type="button"
+          class="tools-toggle"
+          aria-expanded={hasTools.value}
+          onClick={() => (hasTools.value = !hasTools.value)}
+        >
+          Find and replay
+        </button>
         <ReplayBar run={run} />
         <FindBar run={run} />
       </div>

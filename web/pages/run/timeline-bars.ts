@@ -10,19 +10,21 @@ export interface TimelineBar {
 
 /**
  * When an item began and ended. A tool lasts from its start to its end, a question until something follows it, a message
- * from what came before it: that is when the model worked on it.
+ * from what came before it: that is when the model worked on it. The first item lasts from the start of the run: that is
+ * how long the program took to begin.
  */
 export function measureBar(
   { events, times }: Pick<Conversation, 'events' | 'times'>,
   item: Item,
   eventCount: number,
-  now: number,
+  { start, end: now }: { readonly start: number; readonly end: number },
 ): TimelineBar {
   const first = item.events[0] ?? 0;
   const last = findLast(item.events, eventCount);
   const from = times[first] ?? now;
   const to = times[last] ?? from;
   const { type } = item;
+  if (first === 0) return { from: Math.min(start, from), to, isOpen: false };
   if (type === 'assistant.tool_call') {
     const event = events[last];
     const isOpen = event?.type === 'assistant.tool_call' && event.data.status === 'started';

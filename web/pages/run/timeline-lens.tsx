@@ -101,7 +101,7 @@ function TimelineRow({
   readonly isLit: boolean;
   readonly onChoose: () => void;
 }) {
-  const { from, to, isOpen } = measureBar(conversation, item, eventCount, end);
+  const { from, to, isOpen } = measureBar(conversation, item, eventCount, { start, end });
   const kind = findKind(conversation, item);
   const isError = isErrorItem(conversation, item);
   const length = end - start;

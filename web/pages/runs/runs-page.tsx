@@ -31,7 +31,7 @@ function RunList() {
       what="runs"
       end={
         hasScope('run') ? (
-          <a class="button" href="/runs?start">
+          <a class="button primary" href="/runs?start">
             Start a run
           </a>
         ) : undefined

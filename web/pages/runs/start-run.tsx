@@ -73,27 +73,35 @@ function RunFields({
   return (
     <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
       <OfferFailure offer={offer} />
-      <TaskFields {...part} engines={engines.map(({ name }) => name)} commands={commands} roots={roots} />
-      {part.isCommand ? null : (
-        <RightsFields
-          {...part}
-          allowed={engine?.asks_permission === true ? permissions : permissions.filter((one) => one !== 'ask')}
-          canAsk={engine?.can_ask !== false}
-        />
-      )}
-      <SandboxFields {...part} mayBypass={permissions.includes('bypass')} />
-      <ContractFields {...part} />
-      <LimitFields {...part} allowedEnv={env} />
-      <FormEnd
-        form={form}
-        not="The run was not started"
-        unanswered="The server did not answer. Send again: the run starts only once"
-        send="Start the run"
-        sending="Starting …"
-        empty="Clear form"
-        onEmpty={forget}
-        then="The run is queued immediately and can be canceled from its page."
-      />
+      <div class="form-columns">
+        <div class="stack">
+          <TaskFields {...part} engines={engines.map(({ name }) => name)} commands={commands} roots={roots} />
+          <ContractFields {...part} />
+          <LimitFields {...part} allowedEnv={env} />
+        </div>
+        <div class="stack card form-rights">
+          {part.isCommand ? null : (
+            <RightsFields
+              {...part}
+              allowed={engine?.asks_permission === true ? permissions : permissions.filter((one) => one !== 'ask')}
+              canAsk={engine?.can_ask !== false}
+            />
+          )}
+          <SandboxFields {...part} mayBypass={permissions.includes('bypass')} />
+        </div>
+        <div class="form-end-place">
+          <FormEnd
+            form={form}
+            not="The run was not started"
+            unanswered="The server did not answer. Send again: the run starts only once"
+            send="Start the run"
+            sending="Starting …"
+            empty="Clear form"
+            onEmpty={forget}
+            then="The run is queued immediately and can be canceled from its page."
+          />
+        </div>
+      </div>
     </form>
   );
 }

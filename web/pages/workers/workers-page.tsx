@@ -9,11 +9,12 @@ import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
+import './workers.css';
 
 const COLUMNS: readonly Column[] = [
   { name: 'State', width: '7.5rem' },
   { name: 'Host' },
-  { name: 'Busy', width: '6rem', isNumber: true },
+  { name: 'Load', width: '11rem' },
   { name: 'Version', width: '7rem' },
   { name: 'Engines', width: '34%' },
   { name: 'Last seen', width: '9.5rem' },
@@ -59,8 +60,8 @@ function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) 
                 <SafeText text={worker.host} />
                 <span class="below">{worker.id}</span>
               </td>
-              <td class="number">
-                {worker.busy} of {worker.capacity}
+              <td>
+                <Load busy={worker.busy} capacity={worker.capacity} />
               </td>
               <td class="nowrap">
                 <SafeText text={worker.version} />
@@ -76,5 +77,20 @@ function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) 
         </RowTable>
       )}
     </>
+  );
+}
+
+/** How many of its slots a worker uses: a picture, and the numbers. */
+function Load({ busy, capacity }: { readonly busy: number; readonly capacity: number }) {
+  const share = capacity === 0 ? 0 : Math.min(1, busy / capacity);
+  return (
+    <span class="load">
+      <span class="load-track" aria-hidden="true">
+        <span class="load-used" style={{ width: `${share * 100}%` }} />
+      </span>
+      <span class="nowrap">
+        {busy} of {capacity}
+      </span>
+    </span>
   );
 }
