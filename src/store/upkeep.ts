@@ -11,6 +11,11 @@ export interface Upkeep {
     readonly cursor?: string;
     readonly limit?: number;
   }): Promise<Listed<RunRecord>>;
+  /**
+   * Claims runs or executions for the figures of one process, by their ids; returns those that no process has claimed within
+   * the last day. So several servers together count each of them once.
+   */
+  claimFigures(claim: { readonly ids: readonly string[]; readonly now: number }): Promise<readonly string[]>;
   /** Which of these runs had their events deleted. */
   findForgottenRuns(ids: readonly string[]): Promise<readonly string[]>;
   /** Which of these runs ended before a moment, with their orders settled: nothing is written to their folders any more. */
@@ -19,6 +24,11 @@ export interface Upkeep {
     readonly endedBefore: number;
   }): Promise<readonly string[]>;
 }
+
+/** How long a process that sees a run late finds that another one has counted it. */
+export const COUNTED_KEPT_MS = 24 * 60 * 60 * 1000;
+/** How many old claims one call deletes at most. */
+export const COUNTED_DELETED = 2000;
 
 /** Counts of unfinished work. */
 export interface StoreFigures {

@@ -36,7 +36,7 @@ const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
 
 /**
- * Counts what the server does, and what all machines did since it started.
+ * Counts what the server does, and its share of what all machines did since it started: the figures of all servers add up.
  *
  * @example
  * const metrics = createMetrics({ store, data })
@@ -58,11 +58,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const orders = createOrderFigures(figures);
 
   const from = clock();
+  // Each run and execution is counted by one of the servers that share the store.
+  const claim = async (ids: readonly string[]) => store.claimFigures({ ids, now: clock() });
   const lookAtRuns = createTail({
     from,
     list: async (since, cursor) =>
       store.listEndedRuns({ since, limit: 500, ...(cursor === undefined ? {} : { cursor }) }),
     toHappening: ({ id, ended_at }) => ({ id, at: Date.parse(ended_at ?? '') }),
+    claim,
     report: async (run) => runs.count(run),
   });
   const lookAtOrders = createTail({
@@ -74,6 +77,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         ...(cursor === undefined ? {} : { cursor }),
       }),
     toHappening: ({ id, at }) => ({ id, at: Date.parse(at) }),
+    claim,
     report: (execution) => orders.count(execution),
   });
 

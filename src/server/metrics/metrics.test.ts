@@ -100,6 +100,37 @@ describe('GET /metrics', () => {
     expect(await figure('sluice_usage_cost_dollars_total')).toEqual({ '{engine="codex"}': 1 });
   });
 
+  it('counts each run and each decision on one of the servers that share a store', async () => {
+    const { store, data } = await openServer();
+    const servers = [createMetrics({ store, data }), createMetrics({ store, data })];
+    for (let run = 0; run < 20; run += 1) {
+      await store.createRun({
+        id: `r${run}`,
+        spec: sampleSpec(),
+        state: 'running',
+        workerId: 'w',
+        leaseMs: 1000,
+        now: NOW,
+      });
+      await store.endRun({ id: `r${run}`, workerId: 'w', now: soon(), result: createRunResult() });
+      const { record } = await store.submitOrder(sampleSubmission({ issue_ref: `local#${run}` }));
+      const execution = sampleExecution(record, record.decision ?? sampleSettlement(record).active.decision, {
+        at: new Date(soon()).toISOString(),
+      });
+      await store.settleOrder(sampleSettlement(record, 'advance', { execution }, soon()));
+      // Both look at the same time, in any order.
+      if (run % 3 === 0) await Promise.all(servers.map(async (server) => server.render()));
+    }
+    const texts = await Promise.all(servers.map(async (server) => server.render()));
+    const add = (name: string): number =>
+      texts
+        .flatMap((text) => [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, 'gm'))])
+        .reduce((sum, [, count]) => sum + Number(count), 0);
+    // Each order has a run as well.
+    expect(add('sluice_runs_ended_total')).toBe(40);
+    expect(add('sluice_decisions_total')).toBe(20);
+  });
+
   it('counts drift by engine version, and logs runs with much of it', async () => {
     const { store, data, figure, lines } = await openMetered();
     for (const [id, count] of [

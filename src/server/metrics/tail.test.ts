@@ -7,7 +7,7 @@ interface Row {
 }
 
 /** A list that grows, read in pages of two. */
-function growing() {
+function growing(elsewhere: readonly string[] = []) {
   const rows: Row[] = [];
   const reported: string[] = [];
   const look = createTail<Row>({
@@ -18,6 +18,7 @@ function growing() {
       return { items: found.slice(Number(cursor), next), next_cursor: next < found.length ? String(next) : null };
     },
     toHappening: (row) => row,
+    claim: async (ids) => ids.filter((id) => !elsewhere.includes(id)),
     report: ({ id }) => void reported.push(id),
   });
   return { rows, reported, look };
@@ -55,12 +56,21 @@ describe('a tail', () => {
         return { items, next_cursor: cursor === '0' ? '1' : null };
       },
       toHappening: (row) => row,
+      claim: async (ids) => ids,
       report: ({ id }) => void reported.push(id),
     });
     await expect(look()).rejects.toThrow('out of reach');
     isBroken = false;
     await look();
     expect(reported).toEqual(['new', 'old']);
+  });
+
+  it('leaves out what another process has reported', async () => {
+    const { rows, reported, look } = growing(['b']);
+    rows.push({ id: 'a', at: 2000 }, { id: 'b', at: 2000 }, { id: 'c', at: 3000 });
+    await look();
+    await look();
+    expect(reported).toEqual(['a', 'c']);
   });
 
   it('reports nothing twice when two reads overlap', async () => {

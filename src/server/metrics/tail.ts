@@ -14,6 +14,8 @@ interface TailOptions<T> {
     cursor: string | undefined,
   ) => Promise<{ readonly items: readonly T[]; readonly next_cursor: string | null }>;
   readonly toHappening: (item: T) => Happening;
+  /** Which of these entries this process reports; the others were reported by another one. */
+  readonly claim: (ids: readonly string[]) => Promise<readonly string[]>;
   readonly report: (item: T) => void | Promise<void>;
 }
 
@@ -22,8 +24,8 @@ const LOOK_BACK_MS = 10_000;
 /** The most pages read at once. Lists that start with the oldest continue next time; of others the rest is skipped. */
 const MOST_PAGES = 50;
 
-/** Reports every new entry of a list once, whichever machine wrote it. */
-export function createTail<T>({ from, list, toHappening, report }: TailOptions<T>): () => Promise<void> {
+/** Reports every new entry of a list that is left to this process, once, whichever machine wrote it. */
+export function createTail<T>({ from, list, toHappening, claim, report }: TailOptions<T>): () => Promise<void> {
   let latest = from;
   /** Entries already reported that may be listed again. */
   let reported = new Map<string, number>();
@@ -35,12 +37,13 @@ export function createTail<T>({ from, list, toHappening, report }: TailOptions<T
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const { items, next_cursor } = await list(since, cursor);
-      for (const item of items) {
+      const fresh = items.filter((item) => !reported.has(toHappening(item).id));
+      const claimed = new Set(await claim(fresh.map((item) => toHappening(item).id)));
+      for (const item of fresh) {
         const { id, at } = toHappening(item);
         newest = Math.max(newest, at);
-        if (reported.has(id)) continue;
         reported.set(id, at);
-        await report(item);
+        if (claimed.has(id)) await report(item);
       }
       if (next_cursor === null) break;
       cursor = next_cursor;

@@ -76,6 +76,29 @@ export function describeUpkeep(makeSite: MakeSite): void {
     });
   });
 
+  describe('claims for figures', () => {
+    it('are given to one process, for a day', async () => {
+      const store = await openSite(await makeSite());
+      const claim = async (ids: readonly string[], ms = 0) =>
+        (await store.claimFigures({ ids, now: NOW + ms })).toSorted();
+      expect(await claim(['a', 'b', 'b', `'"`])).toEqual([`'"`, 'a', 'b']);
+      expect(await claim(['b', 'c'], 1000)).toEqual(['c']);
+      expect(await claim([])).toEqual([]);
+      const day = 24 * 60 * 60 * 1000;
+      expect(await claim(['a', 'c'], day)).toEqual([]);
+      expect(await claim(['a', 'c'], day + 1)).toEqual(['a']);
+    });
+
+    it('are given once to several that ask at the same time', async () => {
+      const store = await openSite(await makeSite());
+      const ids = Array.from({ length: 50 }, (_, index) => `run-${index}`);
+      const shares = await Promise.all(
+        [ids, ids.toReversed(), ids].map(async (asked) => store.claimFigures({ ids: asked, now: NOW })),
+      );
+      expect(shares.flat().toSorted()).toEqual(ids.toSorted());
+    });
+  });
+
   describe('runs that have ended', () => {
     it('are listed in the order they ended, page by page', async () => {
       const store = await openSite(await makeSite());

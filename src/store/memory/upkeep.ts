@@ -1,5 +1,5 @@
 import { endCursor, readEndPage, toListed } from '../page.js';
-import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
+import { COUNTED_KEPT_MS, countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import { inOrderOfEnd } from './forgetting.js';
 import { checkOpen, orderKey, readOrder, readRun, type RunRow, type Tables } from './tables.js';
@@ -7,6 +7,7 @@ import { checkOpen, orderKey, readOrder, readRun, type RunRow, type Tables } fro
 /** Counts, and what is found of ended runs. */
 export function createUpkeep(tables: Tables): Upkeep {
   const { runs, outbox } = tables;
+  const counted = new Map<string, number>();
   return {
     async measure() {
       checkOpen(tables);
@@ -39,6 +40,14 @@ export function createUpkeep(tables: Tables): Upkeep {
         ({ row }) => readRun(tables, row),
         ({ endedAt, row }) => endCursor({ endedAt, sequence: row.sequence }),
       );
+    },
+
+    async claimFigures({ ids, now }) {
+      checkOpen(tables);
+      for (const [id, at] of counted) if (at < now - COUNTED_KEPT_MS) counted.delete(id);
+      const claimed = ids.filter((id, index) => !counted.has(id) && ids.indexOf(id) === index);
+      for (const id of claimed) counted.set(id, now);
+      return claimed;
     },
 
     async findForgottenRuns(ids) {

@@ -360,6 +360,11 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // Claims without one lock for all, wake-ups for one worker instead of all, announcements for those who follow.
   QUEUE_FUNCTIONS,
+  // Which runs and executions a process has counted in its metrics: several servers must not count one twice.
+  `
+  CREATE TABLE sluice.counted (id text COLLATE "C" PRIMARY KEY, at bigint NOT NULL);
+  CREATE INDEX counted_by_time ON sluice.counted (at);
+  `,
 ];
 
 /** What a connection says when it is opened: tables refuse writes of another form. */

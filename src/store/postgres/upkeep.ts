@@ -1,5 +1,5 @@
 import { endCursor, readEndPage, toListed } from '../page.js';
-import { countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
+import { COUNTED_DELETED, COUNTED_KEPT_MS, countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import { readColumns, readRun } from './rows.js';
 import type { Context } from './context.js';
@@ -19,6 +19,13 @@ export function createUpkeep({ database }: Context): Upkeep {
         inbox: number('inbox'),
         outbox: { open: number('open'), dead: number('dead'), oldest: numberOrNull('oldest') },
       };
+    },
+
+    async claimFigures({ ids, now }) {
+      if (ids.length === 0) return [];
+      await database.query(FORGET_CLAIMS, [now - COUNTED_KEPT_MS]);
+      const { rows } = await database.query(CLAIM_FIGURES, [JSON.stringify(ids), now]);
+      return rows.map((row) => readColumns(row).text('id'));
     },
 
     async listEndedRuns(page) {
@@ -76,3 +83,13 @@ const FIND_SETTLED = `
       SELECT 1 FROM sluice.orders
       WHERE orders.issue_ref = run.order_issue_ref AND orders.run_id = run.order_run_id
         AND orders.settled_at IS NULL)`;
+
+const FORGET_CLAIMS = `
+  DELETE FROM sluice.counted WHERE id IN (
+    SELECT id FROM sluice.counted WHERE at < $1 ORDER BY at LIMIT ${COUNTED_DELETED} FOR UPDATE SKIP LOCKED)`;
+
+/** In the order of their ids: two servers that claim the same ones must not wait for each other in a circle. */
+const CLAIM_FIGURES = `
+  INSERT INTO sluice.counted (id, at)
+    SELECT id, $2 FROM json_array_elements_text($1::json) AS id ORDER BY id COLLATE "C"
+  ON CONFLICT DO NOTHING RETURNING id`;

@@ -379,4 +379,9 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX runs_forgotten ON runs (forgotten_at, sequence) WHERE forgotten_at IS NOT NULL;
   `,
+  // Which runs and executions a process has counted in its metrics: several servers must not count one twice.
+  `
+  CREATE TABLE counted (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX counted_by_time ON counted (at);
+  `,
 ];

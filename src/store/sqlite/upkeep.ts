@@ -1,5 +1,5 @@
 import { endCursor, readEndPage, toListed } from '../page.js';
-import { countStates, OPEN_RUN_STATES } from '../upkeep.js';
+import { COUNTED_DELETED, COUNTED_KEPT_MS, countStates, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
@@ -15,6 +15,8 @@ export function createUpkeep(database: Database): Upkeep {
   const ended = database.prepare(LIST_ENDED);
   const forgotten = database.prepare(FIND_FORGOTTEN);
   const settled = database.prepare(FIND_SETTLED);
+  const claim = database.prepare(CLAIM_FIGURES);
+  const forgetClaims = database.prepare(FORGET_CLAIMS);
 
   return {
     measure: async () =>
@@ -32,6 +34,14 @@ export function createUpkeep(database: Database): Upkeep {
           },
         };
       }),
+
+    async claimFigures({ ids, now }) {
+      if (ids.length === 0) return [];
+      return database.write(() => {
+        forgetClaims.run(now - COUNTED_KEPT_MS);
+        return claim.all(now, JSON.stringify(ids)).map((row) => readText(row, 'id'));
+      });
+    },
 
     listEndedRuns: async (page) =>
       database.read(() => {
@@ -92,3 +102,9 @@ export const UPKEEP_STATEMENTS = {
   FIND_FORGOTTEN,
   FIND_SETTLED,
 } as const;
+
+const CLAIM_FIGURES = `
+  INSERT INTO counted (id, at) SELECT value, ? FROM json_each(?) WHERE true ON CONFLICT DO NOTHING RETURNING id`;
+
+const FORGET_CLAIMS = `
+  DELETE FROM counted WHERE id IN (SELECT id FROM counted WHERE at < ? ORDER BY at LIMIT ${COUNTED_DELETED})`;

@@ -10,8 +10,15 @@ export const PAGE_BYTES = 8 * 1024 * 1024;
  */
 export const TRANSFER_FORM = 1_000_000;
 
-/** Tables that belong to one database alone. */
-export const PRIVATE_TABLES: readonly string[] = ['migrations', 'transfer', 'followers', 'queue_watchers'];
+/** Tables that belong to one database alone, and are not copied. */
+export const PRIVATE_TABLES: readonly string[] = [
+  'migrations',
+  'transfer',
+  // Leases and wake-ups of processes.
+  'duties',
+  'followers',
+  'queue_watchers',
+];
 
 /** One of the two stores. */
 export interface Side {
