@@ -5,7 +5,7 @@ import { SluiceError } from './sluice-error.js';
 
 it('is that of the system, of a package, or our own', async () => {
   expect(getErrorCode(await readFile('/no/such/file').catch((error: unknown) => error))).toBe('ENOENT');
-  expect(getErrorCode(new SluiceError('NO_JSON', 'no JSON found'))).toBe('NO_JSON');
+  expect(getErrorCode(new SluiceError('NO_JSON', 'No JSON found.'))).toBe('NO_JSON');
 });
 
 it.each([new Error('without'), Object.assign(new Error('a number'), { code: 7 }), { code: 'ENOENT' }, 'ENOENT', null])(

@@ -21,7 +21,7 @@ export { silentLogger, type Logger } from './logger.js';
 export { getErrorMessage } from './error-message.js';
 export { formatUnseen, UNSEEN_CHARACTERS } from './unseen-characters.js';
 export { omitUndefined } from './omit-undefined.js';
-export { SluiceError, isSluiceError } from './sluice-error.js';
+export { SluiceError, copyAsJson, isSluiceError, writeBigint } from './sluice-error.js';
 export { createUlids } from './ulid.js';
 export { firstIndexThat } from './first-index.js';
 export { createJsonLogger } from './json-logger.js';

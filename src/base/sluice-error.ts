@@ -21,16 +21,25 @@ export class SluiceError<Code extends string = string> extends Error {
 
   /** For `JSON.stringify`: includes the message, which is not enumerable on errors, and writes bigints as digits. */
   toJSON(): unknown {
-    const fields = Object.assign({ message: this.message }, this);
-    return JSON.parse(JSON.stringify(fields, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part)));
+    return copyAsJson(Object.assign({ message: this.message }, this));
   }
+}
+
+/** A copy of a value as JSON, with bigints as strings. */
+export function copyAsJson(value: object): unknown {
+  return JSON.parse(JSON.stringify(value, writeBigint));
+}
+
+/** For `JSON.stringify`: writes bigints as strings with their digits. */
+export function writeBigint(_key: string, part: unknown): unknown {
+  return typeof part === 'bigint' ? `${part}` : part;
 }
 
 /**
  * Whether a thrown value is a Sluice error.
  *
  * @example
- * isSluiceError(new SluiceError('NO_JSON', 'no JSON found')) // true
+ * isSluiceError(new SluiceError('NO_JSON', 'No JSON found.')) // true
  */
 export function isSluiceError(thrown: unknown): thrown is SluiceError {
   return typeof thrown === 'object' && thrown !== null && MARK in thrown;

@@ -113,7 +113,7 @@ export async function generateAndParse<T>(
     ...parsing
   } = options;
   if (![maxRetries, timeoutMs, backoffMs].every((count) => Number.isInteger(count) && count >= 0))
-    throw new SluiceError('INVALID_OPTION', 'maxRetries, timeoutMs and backoffMs must be non-negative integers');
+    throw new SluiceError('INVALID_OPTION', 'maxRetries, timeoutMs and backoffMs must be non-negative integers.');
   checkOptions(parsing);
   checkSchema(schema);
   const usage: Record<string, number> = {};
@@ -176,7 +176,8 @@ async function untilAborted<T>(
   const signal = timeoutMs > 0 ? AbortSignal.any([late.signal, ...(given === undefined ? [] : [given])]) : given;
   signal?.throwIfAborted();
   const finished = new AbortController();
-  const expire = (): void => late.abort(new SluiceError('CALL_TIMED_OUT', `no answer within ${timeoutMs} ms`));
+  const expire = (): void =>
+    late.abort(new SluiceError('CALL_TIMED_OUT', `No answer within ${timeoutMs} ms (timeoutMs).`));
   const timer = timeoutMs > 0 ? setTimeout(expire, timeoutMs) : undefined;
   const aborted = new Promise<never>((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { signal: finished.signal });

@@ -39,16 +39,16 @@ describe('a schema that cannot validate is misuse', () => {
 
 describe('options that do not exist or cannot have their value are misuse', () => {
   test.each<[string, object, string]>([
-    ['a misspelt name', { allowpartial: true }, 'unknown option allowpartial; known: profile, allowPartial'],
-    ['a name every object has', { constructor: 1 }, 'unknown option constructor'],
+    ['a misspelt name', { allowpartial: true }, 'Unknown option allowpartial. Known options: profile, allowPartial'],
+    ['a name every object has', { constructor: 1 }, 'Unknown option constructor'],
     ['an unknown profile', { profile: 'strict' }, 'profile must be default|generic|tagged|unified'],
     ['an unknown preference', { prefer: 'best' }, 'prefer must be first|last'],
     ['a word for a flag', { align: 'true' }, 'align must be boolean'],
     ['a function for a list', { normalizers: (value: unknown) => value }, 'normalizers must be list'],
     ['a limit that is no bound', { limits: { depth: Number.NaN } }, 'depth must be a number from 0'],
     ['a negative limit', { limits: { bytes: -1 } }, 'bytes must be a number from 0'],
-    ['a misspelt limit', { limits: { byte: 9 } }, 'unknown option byte; known: bytes'],
-    ['the name of a profile in the place of the options', 'tagged' as unknown as object, 'unknown option 0'],
+    ['a misspelt limit', { limits: { byte: 9 } }, 'Unknown option byte. Known options: bytes'],
+    ['the name of a profile in the place of the options', 'tagged' as unknown as object, 'Unknown option 0'],
   ])('%s', async (_, options, message) => {
     const refusal = expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining(message) });
     expect(() => untyped(TEXT, undefined, options)).toThrow(refusal);
@@ -64,11 +64,11 @@ describe('options that do not exist or cannot have their value are misuse', () =
   test('options of streams and of generateAndParse are known there, and no others', async () => {
     const options = { partial: { numbers: true }, stopWhenComplete: true, validatePartial: false, label: 'x' } as const;
     expect(createJsonStream(undefined, options).push(TEXT).complete).toBe(true);
-    expect(() => untyped(TEXT, undefined, options)).toThrow('unknown option partial');
+    expect(() => untyped(TEXT, undefined, options)).toThrow('Unknown option partial');
     const asking = generateAndParse(async () => TEXT, withFields('a'), { prompt: 'x', maxRetry: 3 } as {
       prompt: string;
     });
-    await expect(asking).rejects.toThrow('unknown option maxRetry');
+    await expect(asking).rejects.toThrow('Unknown option maxRetry');
   });
 
   test('align without a schema is misuse', () => {

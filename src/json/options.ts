@@ -66,9 +66,12 @@ export function checkOptions(options: object | null, known: Readonly<Record<stri
   for (const [name, value] of Object.entries(options ?? { null: 0 })) {
     const allowed = Object.hasOwn(known, name) ? known[name] : undefined;
     if (allowed === undefined)
-      throw new SluiceError('INVALID_OPTION', `unknown option ${name}; known: ${Object.keys(known).join(', ')}`);
+      throw new SluiceError(
+        'INVALID_OPTION',
+        `Unknown option ${name}. Known options: ${Object.keys(known).join(', ')}.`,
+      );
     if (value !== undefined && !isOfKind(value, allowed))
-      throw new SluiceError('INVALID_OPTION', `${name} must be ${allowed}`);
+      throw new SluiceError('INVALID_OPTION', `${name} must be ${allowed}.`);
   }
 }
 

@@ -42,7 +42,7 @@ export function parse(raw: TextInput, schema?: StandardSchema, options: ParseOpt
   let step = pipeline.next();
   while (step.done !== true) {
     const answer = validate(schema, step.value);
-    if (answer instanceof Promise) throw new SluiceError('ASYNC_SCHEMA', 'the schema is asynchronous; use parseAsync');
+    if (answer instanceof Promise) throw new SluiceError('ASYNC_SCHEMA', 'The schema is asynchronous. Use parseAsync.');
     step = pipeline.next(toAnswer(answer));
   }
   return step.value;

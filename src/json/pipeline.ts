@@ -1,3 +1,4 @@
+import { writeBigint } from '../base/index.js';
 import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
 import { isContainer } from './limits.js';
@@ -15,7 +16,6 @@ import {
   makeWritable,
   NO_TAG,
   takeText,
-  writeBigint,
   type Details,
   type FailedAttempt,
   type ParseResult,
@@ -101,6 +101,17 @@ export function* runPipeline(
   const settings = resolveSettings(options, hasSchema);
   const raw = takeText(given, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
+  const result = yield* searchTwice(raw, settings, align, options);
+  return settings.numbers === 'bigint' && result.ok ? makeWritable(result) : result;
+}
+
+/** Searches the text and, if nothing could be read, the text without noise. */
+function* searchTwice(
+  raw: string,
+  settings: SearchSettings,
+  align: Aligner | undefined,
+  options: ParseOptions,
+): Checking<ParseResult<unknown>> {
   const result = yield* searchText(raw, settings, align, options);
   // The text could be read, so there is no noise to remove.
   if (settings.profile !== 'default' || result.status !== 'failed' || result.error.code === 'SCHEMA_MISMATCH')
@@ -109,13 +120,12 @@ export function* runPipeline(
   const second = clean === raw ? result : yield* searchText(clean, settings, align, options, [repairAt('noise', 0)]);
   if (!second.ok) return result;
   // Offsets in the cleaned text do not apply to the original.
-  const moved = {
+  return {
     ...second,
     repairs: second.repairs.map(({ kind }) => repairAt(kind, 0)),
     warnings: second.warnings.map(({ offset: _, ...warning }) => warning),
     candidate: { ...second.candidate, start: 0, end: raw.length },
   };
-  return settings.numbers === 'bigint' ? makeWritable(moved) : moved;
 }
 
 /** Searches one text, round by round. `repairs`: what was done to the text before. */
@@ -164,7 +174,10 @@ function* searchRound(search: Search, round: Round): Checking<ParseResult<unknow
   for (const found of candidates) {
     if (isFirst) {
       if (seen.length >= limits.candidates) {
-        failed.push({ code: 'LIMIT_EXCEEDED', message: `more than limits.candidates, ${seen.length}` });
+        failed.push({
+          code: 'LIMIT_EXCEEDED',
+          message: `The text has more than ${seen.length} candidates (limits.candidates).`,
+        });
         return undefined;
       }
       seen.push(found);
@@ -221,7 +234,7 @@ function* searchRivals(
     if (isMeant || isDemoted(before)) [winner, rival] = [attempted, start];
   }
   if (rival === undefined || options.ambiguous !== 'fail') return succeed(search, winner, rival);
-  return failWith([{ code: 'AMBIGUOUS', message: `another value passes at offset ${rival}` }], options.label);
+  return failWith([{ code: 'AMBIGUOUS', message: `Another value passes (offset ${rival}).` }], options.label);
 }
 
 /** The words before a value, back to the last bracket, without closing tags: what they enclosed is over. */
@@ -250,7 +263,7 @@ function* attempt(search: Search, found: FoundCandidate, round: Round): Checking
     : dropLastItem(attempted.value, answer.issues, search.raw.slice(found.start, reading.end));
   const second = shorter === undefined ? answer : yield shorter;
   if ('value' in second) return { ...attempted, value: second.value };
-  return { ...attempted, objection: describeMismatch('the value', answer.issues) };
+  return { ...attempted, objection: describeMismatch('The value', answer.issues) };
 }
 
 /**
@@ -282,13 +295,13 @@ function prepare(search: Search, found: FoundCandidate, reading: ReadValue, roun
   let value = aligned;
   let objection: Details | undefined;
   if (settings.profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {
-    objection = { code: 'ROOT_NOT_OBJECT', message: 'the root must be an object' };
+    objection = { code: 'ROOT_NOT_OBJECT', message: 'The root must be an object.' };
   } else {
     try {
       for (const normalizer of normalizers) value = normalizer(value);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      objection = { code: 'NORMALIZER_FAILED', message: `a normalizer failed: ${reason}`, cause };
+      objection = { code: 'NORMALIZER_FAILED', message: `A normalizer failed: ${reason}`, cause };
     }
   }
   return { found, reading, value, changes, objection };
@@ -336,23 +349,13 @@ function succeed(search: Search, winner: Attempted, rival?: number): ParseResult
   };
   const last = repairs.at(-1);
   if (last !== undefined)
-    warn('OUTPUT_REPAIRED_GENERIC', `repairs: ${[...new Set(repairs.map(({ kind }) => kind))].join(', ')}`);
-  if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `changes to fit the schema: ${changes.length}`);
-  if (last?.kind === 'truncated') warn('PARTIAL_VALUE', CUT_OFF, { offset: last.offset });
+    warn('OUTPUT_REPAIRED_GENERIC', `Repairs: ${[...new Set(repairs.map(({ kind }) => kind))].join(', ')}.`);
+  if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `Changes to fit the schema: ${changes.length}.`);
+  if (last?.kind === 'truncated') warn('PARTIAL_VALUE', `${CUT_OFF}.`, { offset: last.offset });
   warnings.push(...reading.duplicates);
-  if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'another value passes', { offset: rival });
+  if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'Another value passes.', { offset: rival });
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
-  const result = {
-    ok: true,
-    status: 'success',
-    value,
-    repairLevel,
-    repairs,
-    alignment: changes,
-    warnings,
-    candidate,
-  } as const;
-  return search.settings.numbers === 'bigint' ? makeWritable(result) : result;
+  return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
 }
 
 function placeCandidate({ found, reading }: Attempted): Candidate {

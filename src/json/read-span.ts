@@ -130,7 +130,7 @@ function readOpen(text: string, start: number, limit: number, settings: SearchSe
   const guessed = reading.ok && reading.repairs.some(({ kind }) => /quote$|missing_bracket/.test(kind));
   const goesOn = guessed ? /^[\s}\]]*["',:]/ : /^[\s}\]]*,\s*"[^"\n]*"\s*[:\]"]/;
   if (!reading.ok || !goesOn.test(text.slice(reading.end, reading.end + 99))) return reading;
-  return refused('SYNTAX', 'unclear end', reading.end, reading.end);
+  return refused('SYNTAX', 'Invalid JSON: unclear end', reading.end, reading.end);
 }
 
 /** After an opening fence: valid JSON up to the next fence; otherwise as far as the reader gets. */

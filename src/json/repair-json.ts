@@ -45,7 +45,9 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
   try {
     return write(best.value);
   } catch {
-    throw failWith([{ code: 'LIMIT_EXCEEDED', message: 'nested too deeply to be written; lower limits.depth' }]).error;
+    throw failWith([
+      { code: 'LIMIT_EXCEEDED', message: 'The value is nested too deeply to be written. Lower limits.depth.' },
+    ]).error;
   }
 
   /** The value inside running text. Glued to a word or empty, it is more likely a part of the text than the answer. */

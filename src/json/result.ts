@@ -1,4 +1,4 @@
-import { SluiceError } from '../base/index.js';
+import { copyAsJson, SluiceError } from '../base/index.js';
 import type { Candidate } from './find/spans.js';
 import { exceedsBytes } from './limits.js';
 import type { Limits } from './options.js';
@@ -77,17 +77,17 @@ export interface FailedAttempt {
 }
 
 /** What the profile `tagged` says of a text without any tag. */
-export const NO_TAG = 'no <json> block found';
+export const NO_TAG = 'No <json> block found.';
 
 /** One error for all attempts: that of the candidate that came furthest and is nearest to the schema, the first one of those. */
 export function failWith(failed: readonly FailedAttempt[], label?: string): ParseFailure {
-  let furthest: FailedAttempt = failed[0] ?? { code: 'NO_JSON', message: 'no JSON found' };
+  let furthest: FailedAttempt = failed[0] ?? { code: 'NO_JSON', message: 'No JSON found.' };
   for (const attempt of failed) if (rankStage(attempt) > rankStage(furthest)) furthest = attempt;
   const attempts = failed.flatMap(({ candidate, code, message }) =>
     candidate === undefined ? [] : [{ candidate, code, message }],
   );
   const { code, message, candidate: _, ...details } = furthest;
-  const others = attempts.length > 1 ? ` (best of ${attempts.length} candidates)` : '';
+  const others = attempts.length > 1 ? ` Best of ${attempts.length} candidates.` : '';
   const error = new ParseError(code, `${label === undefined ? '' : `${label}: `}${message}${others}`, {
     ...details,
     attempts,
@@ -100,9 +100,9 @@ export function takeText(raw: unknown, { bytes }: Required<Limits>): string | Fa
   const isBytes = ArrayBuffer.isView(raw);
   const text: unknown = isBytes && raw.byteLength <= bytes ? new TextDecoder().decode(raw) : (raw ?? '');
   if (typeof text === 'string' ? exceedsBytes(text, bytes) : isBytes)
-    return { code: 'LIMIT_EXCEEDED', message: `more than limits.bytes, ${bytes}` };
-  if (typeof text !== 'string') throw new SluiceError('INVALID_TEXT', 'the text must be a string or a Uint8Array');
-  return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'the text is empty' } : text;
+    return { code: 'LIMIT_EXCEEDED', message: `The text has more than ${bytes} bytes (limits.bytes).` };
+  if (typeof text !== 'string') throw new SluiceError('INVALID_TEXT', 'The text must be a string or a Uint8Array.');
+  return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'The text is empty.' } : text;
 }
 
 /** The stage reached, less what the schema objects to: one field counts little, the whole value a lot. */
@@ -114,18 +114,12 @@ function rankStage({ code, issues = [] }: FailedAttempt): number {
 export type Details = Omit<FailedAttempt, 'candidate' | 'value'>;
 
 export function describeUnreadable({ code, message, offset }: ReadFailure): Details {
-  return { code, message: `${message} (offset ${offset})` };
-}
-
-/** For `JSON.stringify`: writes bigints as text with their digits. */
-export function writeBigint(_key: string, part: unknown): unknown {
-  return typeof part === 'bigint' ? `${part}` : part;
+  return { code, message: `${message} (offset ${offset}).` };
 }
 
 /** A result with bigints that `JSON.stringify` can write. Not enumerable, so that it is compared and copied as data. */
 export function makeWritable<T extends object>(result: T): T {
-  const toJSON = (): unknown => JSON.parse(JSON.stringify({ ...result }, writeBigint));
-  return Object.defineProperty(result, 'toJSON', { value: toJSON });
+  return Object.defineProperty(result, 'toJSON', { value: () => copyAsJson({ ...result }) });
 }
 
 /** The first few issues in words, as a model or a person would want to read them. */
@@ -133,7 +127,7 @@ export function describeMismatch(what: string, issues: readonly SchemaIssue[]): 
   const more = issues.length > 5 ? `; and ${issues.length - 5} more` : '';
   return {
     code: 'SCHEMA_MISMATCH',
-    message: `${what} does not match the schema: ${joinIssues(issues)}${more}`,
+    message: `${what} does not match the schema: ${joinIssues(issues)}${more}.`,
     issues,
   };
 }

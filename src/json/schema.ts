@@ -89,7 +89,7 @@ export function checkSchema(schema: StandardSchema | undefined): void {
   if (typeof given?.['~standard']?.validate === 'function') return;
   throw new SluiceError(
     'INVALID_SCHEMA',
-    'not a Standard Schema: wrap a JSON Schema in fromJsonSchema of sluice/json-schema; options come third',
+    'Not a Standard Schema. Wrap a JSON Schema in fromJsonSchema of sluice/json-schema; options come third.',
   );
 }
 
@@ -100,7 +100,7 @@ export function requireAlignment(
   code: 'ALIGN_UNSUPPORTED' | 'PARTIAL_UNSUPPORTED',
 ): AlignableSchema['~sluice'] {
   if (schema !== undefined && isAlignable(schema)) return schema['~sluice'];
-  throw new SluiceError(code, `${option} needs a schema made by fromJsonSchema or alignable of sluice/json-schema`);
+  throw new SluiceError(code, `${option} needs a schema made by fromJsonSchema or alignable of sluice/json-schema.`);
 }
 
 function isAlignable(schema: StandardSchema): schema is AlignableSchema {

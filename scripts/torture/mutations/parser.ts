@@ -116,13 +116,13 @@ export const PARSER: readonly Mutation[] = [
     ],
     [
       'Step 9: the schema validates.',
-      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
       'return attempted;',
     ],
     [
       'The order is fixed: 7 before 8.',
-      "    objection = { code: 'ROOT_NOT_OBJECT', message: 'the root must be an object' };\n",
-      "    for (const normalizer of normalizers) value = normalizer(value);\n    objection = { code: 'ROOT_NOT_OBJECT', message: 'the root must be an object' };\n",
+      "    objection = { code: 'ROOT_NOT_OBJECT', message: 'The root must be an object.' };\n",
+      "    for (const normalizer of normalizers) value = normalizer(value);\n    objection = { code: 'ROOT_NOT_OBJECT', message: 'The root must be an object.' };\n",
     ],
     [
       'The order is fixed: 8 before 9.',

@@ -41,12 +41,12 @@ export const REPAIR: readonly Mutation[] = [
     ],
     [
       'Success means that the schema passes, and nothing else.',
-      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
       'return attempted;',
     ],
     [
       'Repair is of syntax and structure; no field is filled in.',
-      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
       'return { ...attempted, value: { provenance: {}, warnings: [], error: null, ...(attempted.value as object) } };',
     ],
     [
@@ -61,12 +61,12 @@ export const REPAIR: readonly Mutation[] = [
     ],
     [
       'A repaired value that does not pass is failed.',
-      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
       'return attempted;',
     ],
     [
       'A run whose output does not pass ends as failed.',
-      "return { ...attempted, objection: describeMismatch('the value', answer.issues) };",
+      "return { ...attempted, objection: describeMismatch('The value', answer.issues) };",
       'return attempted;',
     ],
   ),

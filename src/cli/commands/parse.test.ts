@@ -63,7 +63,7 @@ describe('sluice parse', () => {
   it('with --value a comment is no value', async () => {
     const { exitCode, stderr } = await parseCommand('not yet', ['--value', '--profile', 'tagged']);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('NO_JSON: no <json> block found.');
+    expect(stderr).toContain('NO_JSON: No <json> block found.');
   });
 
   it('reads the file that is named', async () => {

@@ -63,7 +63,7 @@ async function printValue({ status, value, error, warnings }: ParseOutput, io: C
     return EXIT.success;
   }
   const { code, message, hint } = error ?? { code: 'NO_JSON', message: warnings[0]?.message, hint: undefined };
-  await io.stderr.write(formatLine([`${code}: ${message}.`, hint].filter(Boolean).join(' ')));
+  await io.stderr.write(formatLine([`${code}: ${message}`, hint].filter(Boolean).join(' ')));
   return EXIT.failed;
 }
 

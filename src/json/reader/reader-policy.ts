@@ -44,5 +44,5 @@ export function cautiousPolicy(
 
 /** What a value beyond the depth limit fails with. */
 export function tooDeep(depth: number): string {
-  return `the value is nested deeper than limits.depth, ${depth}`;
+  return `The value is nested deeper than limits.depth, ${depth}`;
 }

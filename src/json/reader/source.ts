@@ -8,7 +8,7 @@ export interface ReadFailure {
 }
 
 /** What a text that ends too early fails with. */
-export const CUT_OFF = 'the text is cut off';
+export const CUT_OFF = 'The text is cut off';
 /** More repairs than this are not listed. */
 const MOST_REPAIRS = 1000;
 /** How many characters already read are kept for look-behind. */
@@ -77,7 +77,7 @@ export class Source {
     const offset = this.base + index;
     if (!this.allowed.has(kind)) {
       if (kind === 'truncated') this.fail(index, 'TRUNCATED', CUT_OFF);
-      else this.fail(index, 'SYNTAX', `invalid JSON: ${kind.replaceAll('_', ' ')}`);
+      else this.fail(index, 'SYNTAX', `Invalid JSON: ${kind.replaceAll('_', ' ')}`);
     } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
       // The last one says whether the text was cut off.
       const { repairs } = this;
@@ -95,7 +95,7 @@ export class Source {
   }
 
   /** Ends the reading because of the text at this index. */
-  fail(index = this.at, code: ReadFailure['code'] = 'SYNTAX', message = 'invalid JSON'): void {
+  fail(index = this.at, code: ReadFailure['code'] = 'SYNTAX', message = 'Invalid JSON'): void {
     this.failure ??= { code, message, offset: this.base + index };
   }
 }

@@ -114,7 +114,7 @@ export class ValueBuilder {
     top.key = key;
     top.shown = false;
     if (!Object.hasOwn(top.content, key) || this.duplicates.length >= MOST_DUPLICATES) return;
-    const message = `duplicate key ${JSON.stringify(key.slice(0, 80))}`;
+    const message = `Duplicate key ${JSON.stringify(key.slice(0, 80))}.`;
     this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: buildPath(this.#place()) });
   }
 

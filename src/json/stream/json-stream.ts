@@ -99,12 +99,12 @@ export function createJsonStream<T, Input>(
     follower.push(text);
     if (follower.reader !== undefined) showUnfinished(follower.reader, shown);
     if (objections.length > 0)
-      result = failWith([{ ...describeMismatch('a finished part', objections), value: follower.value }], parsing.label);
+      result = failWith([{ ...describeMismatch('A finished part', objections), value: follower.value }], parsing.label);
   };
 
   return {
     push(chunk) {
-      if (ended) throw new SluiceError('STREAM_ENDED', 'push after end(); create a stream for each text');
+      if (ended) throw new SluiceError('STREAM_ENDED', 'push was called after end(). Create a stream for each text.');
       const places = (changes = []);
       const text = readChunkText(chunk);
       take(typeof text === 'string' ? text : decoder.decode(text, { stream: true }));
