@@ -5,7 +5,6 @@ import {
   raceSchema,
   decisionAction,
   executionSchema,
-  inboxItemSchema,
   issueSchema,
   issueState,
   outboxMessageSchema,
@@ -22,7 +21,13 @@ import type { Endpoint } from './endpoint.js';
 import { runFilesSchema } from './shapes/files.js';
 import { listOf, pageQuery } from './shapes/lists.js';
 import { offerSchema } from './shapes/offer.js';
-import { commentPreviewSchema, issueDetailSchema, resolveRequestSchema, submittedOrderSchema } from './shapes/order.js';
+import {
+  inboxAnswerSchema,
+  commentPreviewSchema,
+  issueDetailSchema,
+  resolveRequestSchema,
+  submittedOrderSchema,
+} from './shapes/order.js';
 import { caseRequestSchema, parseAnswerSchema, parseRequestSchema } from './shapes/parse.js';
 import { runRequestSchema, runSchema, runSummarySchema } from './shapes/run.js';
 import { sessionSchema } from './shapes/session.js';
@@ -326,7 +331,7 @@ export const ENDPOINTS = {
       settled: { ...oneOf(['true']), description: 'Only settled items, newest first.' },
       issue_ref: name,
     },
-    answer: json(listOf(inboxItemSchema)),
+    answer: json(listOf(inboxAnswerSchema)),
     problems: ['INVALID_CURSOR'],
   }),
   getInboxItem: endpoint({
@@ -334,7 +339,7 @@ export const ENDPOINTS = {
     path: '/v1/inbox/{id}',
     scope: 'read',
     summary: 'One inbox item with its evidence.',
-    answer: json(inboxItemSchema),
+    answer: json(inboxAnswerSchema),
     problems: ['ITEM_NOT_FOUND'],
   }),
   previewResolution: endpoint({
@@ -352,7 +357,7 @@ export const ENDPOINTS = {
     scope: 'decide',
     summary: 'Decides an inbox item: accept, reject, retry or edit.',
     body: resolveRequestSchema,
-    answer: json(inboxItemSchema),
+    answer: json(inboxAnswerSchema),
     problems: resolutionProblems,
   }),
   listOutbox: endpoint({

@@ -16,6 +16,8 @@ export interface Upkeep {
    * the last day. So several servers together count each of them once.
    */
   claimFigures(claim: { readonly ids: readonly string[]; readonly now: number }): Promise<readonly string[]>;
+  /** The machines that have claimed these runs, by run. */
+  findHosts(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Which of these runs had their events deleted. */
   findForgottenRuns(ids: readonly string[]): Promise<readonly string[]>;
   /** Which of these runs ended before a moment, with their orders settled: nothing is written to their folders any more. */

@@ -8,18 +8,27 @@ import {
   resolutionAction,
 } from '../../records/index.js';
 
+/** The machine that executes or has executed it, and has its folder; absent while none has claimed it. */
+const host = name;
+
 /** An order and its state, with the names of the order at the top. */
 const { group, ...orderFields } = orderRecordSchema.properties;
-export const orderSchema = object({ issue_ref: name, run_id: name, worker: name, ...orderFields }, { group });
+export const orderSchema = object({ issue_ref: name, run_id: name, worker: name, ...orderFields }, { group, host });
 
 /** An order as it was submitted, with the others of its race. */
 export const submittedOrderSchema = object(
   { issue_ref: name, run_id: name, worker: name, ...orderFields },
-  { group, rivals: arrayOf(orderSchema) },
+  { group, host, rivals: arrayOf(orderSchema) },
 );
 
 /** See {@link orderSchema}. */
 export type OrderView = FromSchema<typeof orderSchema>;
+
+/** An inbox item, and the machine that has the folder of its run. */
+export const inboxAnswerSchema = {
+  ...inboxItemSchema,
+  properties: { ...inboxItemSchema.properties, host },
+} as const;
 
 /** What a person decides. Their name comes from the token. */
 export const resolveRequestSchema = object(
@@ -41,6 +50,6 @@ export const commentPreviewSchema = object({ action: name, comment: text });
 export const issueDetailSchema = object({
   issue: issueSchema,
   orders: arrayOf(orderSchema),
-  inbox: arrayOf(inboxItemSchema),
+  inbox: arrayOf(inboxAnswerSchema),
   needs_attention: flag,
 });

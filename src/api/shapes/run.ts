@@ -25,8 +25,11 @@ export const runRequestSchema = {
 
 const { owner: _owner, lease_until: _lease, spec, result, ...standing } = runRecordSchema.properties;
 
+/** The machine that executes or has executed it, and has its folder; absent while none has claimed it. */
+const host = name;
+
 /** A run and its state, with its engine at the top and without its claim. */
-export const runSchema = object({ ...standing, engine: name, spec, result });
+export const runSchema = object({ ...standing, engine: name, spec, result }, { host });
 
 /** See {@link runSchema}. */
 export type RunView = FromSchema<typeof runSchema>;
@@ -35,25 +38,28 @@ const { status, repair_level, attempts, usage } = runResultSchema.properties;
 const { category, code, message } = runFailureSchema.properties;
 
 /** A run in a list: its prompt shortened, its value left out, so that a page stays small. */
-export const runSummarySchema = object({
-  ...standing,
-  engine: name,
-  spec: object(
-    {},
-    { prompt: text, program: text, model: text, mode: runMode, permissions: runPermissions, workdir: text },
-  ),
-  result: orNull(
-    object(
-      { status, repair_level, attempts },
-      {
-        error: object({ category, code, message }),
-        usage,
-        /** The kinds of the first repairs, each once; absent without repairs. */
-        repair_kinds: arrayOf(name),
-      },
+export const runSummarySchema = object(
+  {
+    ...standing,
+    engine: name,
+    spec: object(
+      {},
+      { prompt: text, program: text, model: text, mode: runMode, permissions: runPermissions, workdir: text },
     ),
-  ),
-});
+    result: orNull(
+      object(
+        { status, repair_level, attempts },
+        {
+          error: object({ category, code, message }),
+          usage,
+          /** The kinds of the first repairs, each once; absent without repairs. */
+          repair_kinds: arrayOf(name),
+        },
+      ),
+    ),
+  },
+  { host },
+);
 
 /** See {@link runSummarySchema}. */
 export type RunSummary = FromSchema<typeof runSummarySchema>;

@@ -7,6 +7,7 @@ import type { Handlers } from '../http/request-checks.js';
 import type { Caller } from '../security/tokens.js';
 import type { ServerContext } from '../server-context.js';
 import { readPage } from './query.js';
+import { withHosts } from './with-hosts.js';
 
 type InboxHandlers = Pick<Handlers, 'listInbox' | 'getInboxItem' | 'previewResolution' | 'resolveItem'>;
 type Answer = Omit<ResolveRequest, 'id' | 'who'> & { readonly who?: string };
@@ -44,9 +45,14 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
     async listInbox({ query }) {
       const { issue_ref: issueRef, open, settled } = query;
       const which = settled === 'true' ? SETTLED : open === 'false' ? {} : { open: true };
-      return store.listInbox({ ...readPage(query), ...which, ...omitUndefined({ issueRef }) });
+      const listed = await store.listInbox({ ...readPage(query), ...which, ...omitUndefined({ issueRef }) });
+      return { ...listed, items: await withHosts(store, listed.items) };
     },
-    getInboxItem: async ({ params }) => findItem(params.id),
+    async getInboxItem({ params }) {
+      const item = await findItem(params.id);
+      const [found] = await withHosts(store, [item]);
+      return found ?? item;
+    },
     async previewResolution({ params, body, caller }) {
       try {
         const comment = await lead.preview(readResolveRequest(params.id, body, caller));

@@ -4,6 +4,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorker } from '../../dispatch/start-worker.js';
 import { readJson, openServer } from '../fixtures/open-server.js';
 import type { ServerChanges } from '../fixtures/open-server.js';
+import {
+  NOW,
+  sampleItem,
+  sampleSettlement,
+  sampleSubmission,
+  sampleWorker,
+} from '../../store/contract/fixtures/order-samples.js';
 
 const WORKER = fileURLToPath(new URL('../../dispatch/fixtures/worker.mjs', import.meta.url));
 const ISSUE = 'acme/shop#12';
@@ -269,4 +276,20 @@ describe('what waits for a person', () => {
       expect(await readJson(post(`/v1/inbox/${id}/preview`, { action: 'reject', why: 'x' }))).toMatchObject(unknown);
     }
   });
+});
+
+it('orders, inbox items, runs and files say on which machine a run was executed', async () => {
+  const { get, store } = await openServer();
+  const { record } = await store.submitOrder({ ...sampleSubmission(), run: 'r1' });
+  await store.claimRun({ worker: { ...sampleWorker('w1'), host: 'machine-7' }, leaseMs: 1000, now: NOW });
+  await store.settleOrder(sampleSettlement(record, 'needs-human', { item: sampleItem(record, { id: 'i1' }) }));
+  const ref = encodeURIComponent(record.order.issue_ref);
+  expect(await readJson(get(`/v1/issues/${ref}`))).toMatchObject({
+    orders: [{ run: 'r1', host: 'machine-7' }],
+    inbox: [{ run: 'r1', host: 'machine-7' }],
+  });
+  expect(await readJson(get('/v1/inbox'))).toMatchObject({ items: [{ host: 'machine-7' }] });
+  expect(await readJson(get('/v1/inbox/i1'))).toMatchObject({ host: 'machine-7' });
+  expect(await readJson(get('/v1/runs/r1'))).toMatchObject({ host: 'machine-7' });
+  expect(await readJson(get('/v1/runs/r1/files'))).toMatchObject({ evidence: [], host: 'machine-7' });
 });

@@ -9,6 +9,7 @@ import type { Handlers } from '../http/request-checks.js';
 import { resolveAllowedFolder } from '../security/allowed-folder.js';
 import type { ServerContext } from '../server-context.js';
 import { readPage } from './query.js';
+import { withHosts } from './with-hosts.js';
 
 /** An issue is shown with its newest orders; the list of executions has all. */
 const ORDERS_SHOWN = 20;
@@ -52,8 +53,8 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
       ]);
       return {
         issue,
-        orders: orders.items.map(viewOrder),
-        inbox: inbox.items,
+        orders: (await withHosts(store, orders.items)).map(viewOrder),
+        inbox: await withHosts(store, inbox.items),
         needs_attention: issue.state === 'needs-human',
       };
     },
@@ -76,7 +77,7 @@ function issueNotFound(): RequestError {
   return new RequestError('ISSUE_NOT_FOUND', 'Issue not found. GET /v1/issues lists all issues.');
 }
 
-function viewOrder(record: OrderRecord): OrderView {
+function viewOrder(record: OrderRecord & { readonly host?: string }): OrderView {
   const { issue_ref, run_id, worker } = record.order;
   return { issue_ref, run_id, worker, ...record };
 }

@@ -12,6 +12,7 @@ import type { ServerContext } from '../server-context.js';
 import { tarRun } from '../export/tar-files.js';
 import { streamBody } from '../export/stream-body.js';
 import { findRun } from './find-run.js';
+import { viewHost } from './run-view.js';
 
 /** Limits of a preview; the export has everything. */
 const MAX_ARTIFACTS = 1000;
@@ -37,6 +38,7 @@ export function createRunFileHandlers({ store, data }: ServerContext): FileHandl
         evidence: evidence.map(({ name, size }) => ({ name, size })),
         artifacts: await Promise.all(shown),
         artifacts_left_out: Math.max(0, artifacts.length - MAX_ARTIFACTS),
+        ...(folder === undefined ? viewHost(record.owner?.host) : {}),
       };
     },
     async readEvidence({ params, query, context, requestId }) {

@@ -2,9 +2,14 @@ import { omitUndefined } from '../../base/index.js';
 import type { RunSummary, RunView } from '../../api/index.js';
 import type { RunRecord, RunResult } from '../../records/index.js';
 
-/** A run without its claim. */
-export function viewRun({ owner: _, lease_until: __, ...record }: RunRecord): RunView {
-  return { engine: record.spec.engine, ...record };
+/** A run without its claim, and with the machine that has its folder. */
+export function viewRun({ owner, lease_until: _, ...record }: RunRecord): RunView {
+  return { engine: record.spec.engine, ...record, ...viewHost(owner?.host) };
+}
+
+/** Where something is, if that is known: the host of a run that no worker has claimed is empty. */
+export function viewHost(host: string | undefined): { readonly host?: string } {
+  return host === undefined || host === '' ? {} : { host };
 }
 
 /** A run in a list: prompts, schemas and values in full could make a page of any size. */

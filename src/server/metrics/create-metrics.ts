@@ -31,6 +31,8 @@ export interface Metrics extends ServerMeter {
 }
 
 const POLL_MS = 15_000;
+/** Open work is counted at most this often. */
+const COUNT_MS = 1000;
 const DRIFT_THRESHOLD = 10;
 const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 const LAG_SECONDS = [0.01, 0.05, 0.25, 1, 5];
@@ -83,6 +85,22 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   const look = async () => Promise.all([lookAtRuns(), lookAtOrders()]);
 
+  /** Several scrapers share what was counted a moment ago. */
+  let counted: { readonly at: number; readonly gauges: Promise<readonly Gauge[]> } | undefined;
+  async function countOpen(): Promise<readonly Gauge[]> {
+    const now = clock();
+    if (counted === undefined || now - counted.at >= COUNT_MS || now < counted.at) {
+      counted = { at: now, gauges: measure(now) };
+      counted.gauges.catch(() => (counted = undefined));
+    }
+    return counted.gauges;
+  }
+
+  async function measure(now: number): Promise<readonly Gauge[]> {
+    const [counts, workers] = await Promise.all([store.measure(), store.listWorkers(now)]);
+    return [...readGauges(counts, now), countWorkers(workers)];
+  }
+
   return {
     parsed: (result) => parses.add({ outcome: result.status, repair_level: result.repairLevel, code: result.code }),
     answered(answer) {
@@ -93,9 +111,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     async render() {
       await look();
-      const now = clock();
-      const [counts, workers] = await Promise.all([store.measure(), store.listWorkers(now)]);
-      return figures.render([...readGauges(counts, now), countWorkers(workers)]);
+      return figures.render(await countOpen());
     },
     measureLag: (log) => ({
       ...log,

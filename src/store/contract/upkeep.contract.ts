@@ -99,6 +99,17 @@ export function describeUpkeep(makeSite: MakeSite): void {
     });
   });
 
+  it('knows on which machine a run was claimed, also after its end', async () => {
+    const store = await openSite(await makeSite());
+    const { record } = await store.submitOrder(sampleSubmission());
+    await store.submitOrder(sampleSubmission({ issue_ref: 'local#2', repo_dir: '/repositories/two' }));
+    const claimed = await store.claimRun(sampleClaim());
+    await store.settleOrder(sampleSettlement(record));
+    expect(await store.findHosts([record.run, 'gone', `'"\\u0000`])).toEqual(
+      new Map([[record.run, claimed?.record.owner?.host]]),
+    );
+  });
+
   describe('runs that have ended', () => {
     it('are listed in the order they ended, page by page', async () => {
       const store = await openSite(await makeSite());

@@ -50,6 +50,16 @@ export function createUpkeep(tables: Tables): Upkeep {
       return claimed;
     },
 
+    async findHosts(ids) {
+      checkOpen(tables);
+      return new Map(
+        ids.flatMap((id): [string, string][] => {
+          const host = runs.get(id)?.record.owner?.host;
+          return host === undefined || host === '' ? [] : [[id, host]];
+        }),
+      );
+    },
+
     async findForgottenRuns(ids) {
       checkOpen(tables);
       return ids.filter((id) => tables.forgotten.has(id));

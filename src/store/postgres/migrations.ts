@@ -365,6 +365,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE sluice.counted (id text COLLATE "C" PRIMARY KEY, at bigint NOT NULL);
   CREATE INDEX counted_by_time ON sluice.counted (at);
   `,
+  // Counting open orders: those whose run has ended in a race that has not.
+  `
+  CREATE INDEX orders_entered ON sluice.orders (seq) WHERE settled_at IS NULL AND entry IS NOT NULL;
+  `,
 ];
 
 /** What a connection says when it is opened: tables refuse writes of another form. */

@@ -115,6 +115,7 @@ describe('a frequent query', () => {
       deleted: 0,
     });
     expect(await store.forgetDelivered({ before: 0, limit: 10 })).toBe(0);
+    expect((await store.measure()).orders).toEqual({ queued: 20, running: 20 });
     expect(await store.listInboxFigures({ since: 0, until: NOW, limit: 10 })).toHaveLength(19);
     expect(await store.read({ runId: 'r7', protocol: 'fcmp', after: 50, limit: 10 })).toHaveLength(10);
     await store.submitOrder(sampleSubmission({ issue_ref: 'new#1', priority: 1, request_id: 'r1' }));

@@ -1,5 +1,5 @@
 import { endCursor, readEndPage, toListed } from '../page.js';
-import { COUNTED_DELETED, COUNTED_KEPT_MS, countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
+import { COUNTED_DELETED, COUNTED_KEPT_MS, countStates, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import { readColumns, readRun } from './rows.js';
 import type { Context } from './context.js';
@@ -10,12 +10,11 @@ export function createUpkeep({ database }: Context): Upkeep {
   return {
     async measure() {
       const { rows: runs } = await database.query(COUNT_RUNS);
-      const { rows: orders } = await database.query(COUNT_ORDERS);
       const { rows: waiting } = await database.query(MEASURE_WAITING);
       const { number, numberOrNull } = readColumns(waiting[0] ?? {});
       return {
         runs: countStates(OPEN_RUN_STATES, runs.map(readCount)),
-        orders: countStates(OPEN_ORDER_STATES, orders.map(readCount)),
+        orders: { queued: number('orders') - number('running'), running: number('running') },
         inbox: number('inbox'),
         outbox: { open: number('open'), dead: number('dead'), oldest: numberOrNull('oldest') },
       };
@@ -35,6 +34,20 @@ export function createUpkeep({ database }: Context): Upkeep {
         [after.endedAt, after.sequence, size + 1],
       );
       return toListed(rows, { size }, readRun, formatCursor);
+    },
+
+    async findHosts(ids) {
+      const { rows } = await database.query(
+        `SELECT id, owner_host FROM sluice.runs
+         WHERE id IN (SELECT json_array_elements_text($1::json)) AND owner_host IS NOT NULL`,
+        [JSON.stringify(ids)],
+      );
+      return new Map(
+        rows.map((row) => {
+          const { text } = readColumns(row);
+          return [text('id'), text('owner_host')];
+        }),
+      );
     },
 
     findForgottenRuns: async (ids) =>
@@ -67,13 +80,15 @@ function formatCursor(row: Row): string {
 
 const COUNT_RUNS = `
   SELECT state, count(*) AS count FROM sluice.runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
-const COUNT_ORDERS = `
-  SELECT state, count(*) AS count FROM sluice.order_records WHERE settled_at IS NULL GROUP BY state`;
+/** Only runs that workers hold, and those of open races, are read: with a long queue nearly all open orders are queued. */
 const MEASURE_WAITING = `
   SELECT
+    (SELECT count(*) FROM sluice.orders WHERE settled_at IS NULL) AS orders,
+    (SELECT count(*) FROM sluice.runs WHERE state IN ('running', 'waiting') AND order_run_id IS NOT NULL)
+      + (SELECT count(*) FROM sluice.orders WHERE settled_at IS NULL AND entry IS NOT NULL) AS running,
     (SELECT count(*) FROM sluice.inbox WHERE resolution IS NULL) AS inbox,
     (SELECT count(*) FROM sluice.outbox WHERE state IN ('waiting', 'sending')) AS open,
-    (SELECT min(created_at) FROM sluice.outbox WHERE state IN ('waiting', 'sending')) AS oldest,
+    (SELECT created_at FROM sluice.outbox WHERE state IN ('waiting', 'sending') ORDER BY seq LIMIT 1) AS oldest,
     (SELECT count(*) FROM sluice.outbox WHERE state = 'dead') AS dead`;
 
 const FIND_SETTLED = `

@@ -384,4 +384,12 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE counted (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX counted_by_time ON counted (at);
   `,
+  // Counting what is open reads an index alone, if the column that makes it open is in it.
+  `
+  DROP INDEX orders_open;
+  CREATE INDEX orders_open ON orders (settled_at, sequence) WHERE settled_at IS NULL;
+  DROP INDEX inbox_open;
+  CREATE INDEX inbox_open ON inbox (resolution, sequence) WHERE resolution IS NULL;
+  CREATE INDEX orders_entered ON orders (sequence) WHERE settled_at IS NULL AND entry IS NOT NULL;
+  `,
 ];

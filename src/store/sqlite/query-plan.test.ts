@@ -55,12 +55,14 @@ const joined = {
 
 /** How each statement of upkeep must find its rows. A statement without an entry does not compile. */
 const UPKEEP_INDEXES: Readonly<Record<keyof typeof UPKEEP_STATEMENTS, RegExp>> = {
-  COUNT_RUNS: /INDEX runs_by_state/,
-  COUNT_ORDERS: /INDEX orders_open/,
-  COUNT_INBOX: /INDEX inbox_open/,
-  MEASURE_OUTBOX: /INDEX outbox_open/,
-  COUNT_DEAD: /INDEX outbox_by_state/,
+  COUNT_RUNS: /COVERING INDEX runs_by_state/,
+  COUNT_ORDERS: /COVERING INDEX orders_open/,
+  COUNT_RUNNING_ORDERS: /INDEX runs_busy[^]*INDEX orders_entered/,
+  COUNT_INBOX: /COVERING INDEX inbox_open/,
+  MEASURE_OUTBOX: /COVERING INDEX outbox_by_state[^]*INDEX outbox_open/,
+  COUNT_DEAD: /COVERING INDEX outbox_by_state/,
   LIST_ENDED: /INDEX runs_by_end/,
+  FIND_HOSTS: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
   FIND_FORGOTTEN: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
   FIND_SETTLED: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
 };

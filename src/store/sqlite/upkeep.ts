@@ -9,11 +9,13 @@ import { readInteger, readIntegerOrNull, readText, readRun } from './rows.js';
 export function createUpkeep(database: Database): Upkeep {
   const runs = database.prepare(COUNT_RUNS);
   const orders = database.prepare(COUNT_ORDERS);
+  const runningOrders = database.prepare(COUNT_RUNNING_ORDERS);
   const inbox = database.prepare(COUNT_INBOX);
   const outbox = database.prepare(MEASURE_OUTBOX);
   const dead = database.prepare(COUNT_DEAD);
   const ended = database.prepare(LIST_ENDED);
   const forgotten = database.prepare(FIND_FORGOTTEN);
+  const hosts = database.prepare(FIND_HOSTS);
   const settled = database.prepare(FIND_SETTLED);
   const claim = database.prepare(CLAIM_FIGURES);
   const forgetClaims = database.prepare(FORGET_CLAIMS);
@@ -22,10 +24,11 @@ export function createUpkeep(database: Database): Upkeep {
     measure: async () =>
       database.read(() => {
         const open = outbox.get() ?? {};
-        const openOrders = orders.get() ?? {};
+        const running = readInteger(runningOrders.get() ?? {}, 'count');
+        const queued = readInteger(orders.get() ?? {}, 'count') - running;
         return {
           runs: countStates(OPEN_RUN_STATES, runs.all().map(readCount)),
-          orders: { queued: readInteger(openOrders, 'queued'), running: readInteger(openOrders, 'running') },
+          orders: { queued, running },
           inbox: readInteger(inbox.get() ?? {}, 'count'),
           outbox: {
             open: readInteger(open, 'count'),
@@ -50,6 +53,11 @@ export function createUpkeep(database: Database): Upkeep {
         return toListed(rows, { size }, readRun, formatCursor);
       }),
 
+    findHosts: async (ids) =>
+      database.read(
+        () => new Map(hosts.all(JSON.stringify(ids)).map((row) => [readText(row, 'id'), readText(row, 'host')])),
+      ),
+
     findForgottenRuns: async (ids) =>
       database.read(() => forgotten.all(JSON.stringify(ids)).map((row) => readText(row, 'id'))),
     findSettledRuns: async ({ ids, endedBefore }) =>
@@ -66,13 +74,20 @@ function readCount(row: SqlRow): [state: string, count: number] {
 }
 
 const COUNT_RUNS = `SELECT state, count(*) AS count FROM runs WHERE state IN ('queued', 'running', 'waiting') GROUP BY state`;
-const COUNT_ORDERS = `
-  SELECT count(*) FILTER (WHERE state = 'queued') AS queued, count(*) FILTER (WHERE state = 'running') AS running
-  FROM order_records WHERE settled_at IS NULL`;
+const COUNT_ORDERS = 'SELECT count(*) AS count FROM orders WHERE settled_at IS NULL';
+/** Only runs that workers hold, and those of open races, are read: with a long queue nearly all open orders are queued. */
+const COUNT_RUNNING_ORDERS = `
+  SELECT (
+    SELECT count(*) FROM runs INDEXED BY runs_busy WHERE state IN ('running', 'waiting') AND order_run_id IS NOT NULL
+  ) + (
+    SELECT count(*) FROM orders INDEXED BY orders_entered WHERE settled_at IS NULL AND entry IS NOT NULL
+  ) AS count`;
 const COUNT_INBOX = 'SELECT count(*) AS count FROM inbox WHERE resolution IS NULL';
 const MEASURE_OUTBOX = `
-  SELECT count(*) AS count, min(created_at) AS oldest FROM outbox INDEXED BY outbox_open
-  WHERE state IN ('waiting', 'sending')`;
+  SELECT count(*) AS count, (
+    SELECT created_at FROM outbox INDEXED BY outbox_open WHERE state IN ('waiting', 'sending') ORDER BY sequence LIMIT 1
+  ) AS oldest
+  FROM outbox INDEXED BY outbox_by_state WHERE state IN ('waiting', 'sending')`;
 const COUNT_DEAD = `SELECT count(*) AS count FROM outbox WHERE state = 'dead'`;
 
 /** The index is named: without figures about the table, SQLite would choose `runs_by_state` and sort every ended run. */
@@ -80,6 +95,9 @@ const LIST_ENDED = `
   SELECT * FROM runs INDEXED BY runs_by_end
   WHERE state = 'ended' AND (ended_at, sequence) > (?, ?)
   ORDER BY ended_at, sequence LIMIT ?`;
+
+const FIND_HOSTS = `
+  SELECT id, host FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND host IS NOT NULL`;
 
 const FIND_FORGOTTEN = `
   SELECT id FROM runs WHERE id IN (SELECT value FROM json_each(?)) AND forgotten_at IS NOT NULL`;
@@ -95,10 +113,12 @@ const FIND_SETTLED = `
 export const UPKEEP_STATEMENTS = {
   COUNT_RUNS,
   COUNT_ORDERS,
+  COUNT_RUNNING_ORDERS,
   COUNT_INBOX,
   MEASURE_OUTBOX,
   COUNT_DEAD,
   LIST_ENDED,
+  FIND_HOSTS,
   FIND_FORGOTTEN,
   FIND_SETTLED,
 } as const;
