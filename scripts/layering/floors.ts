@@ -89,7 +89,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   web: {
     imports: [GROUND, 'json', 'json-schema', 'records', 'client'],
     types: ['events', 'api'],
-    packages: ['preact', '@preact/signals'],
+    packages: ['preact', '@preact/signals', 'jsonrepair'],
     browserSafe: true,
   },
   // Other libraries' interfaces, typed by their shape; only what must extend a class of theirs imports it.

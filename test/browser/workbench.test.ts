@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../src/json/index.js';
+import { findViolations } from './check-accessibility.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';
 
@@ -84,6 +85,37 @@ describe('the workbench', () => {
     await expect.poll(async () => outcome(page)).toContain('success');
     expect(await page.getByLabel('Model output').getByRole('textbox').inputValue()).toBe('{"a": [1, 2');
     expect(record.loaded.map(({ path }) => path)).not.toContain('/v1/parse');
+  });
+
+  it('shares a case by a link whose text no server receives', async () => {
+    const secret = `{ verdict: 'pass' } // ${'only-for-your-eyes '.repeat(3)}`;
+    const { page } = await bench(secret);
+    await page.getByLabel('Allow partial').check();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Share link' }).click();
+    await page.getByText('Link copied').waitFor();
+    const link = await page.evaluate(async () => navigator.clipboard.readText());
+    expect(new URL(link).search).toContain('partial');
+    const other = await page.context().browser()?.newContext({ baseURL: house.site.url });
+    const opened = await other?.newPage();
+    if (opened === undefined) throw new Error('no other browser');
+    const asked: string[] = [];
+    opened.on('request', (request) => asked.push(`${request.url()} ${request.postData() ?? ''}`));
+    await opened.goto(link);
+    await opened.getByText('only-for-your-eyes').first().waitFor();
+    expect(new URL(opened.url()).hash).toBe('');
+    expect(asked.join('\n')).not.toMatch(/only-for-your-eyes|case=/);
+    await other?.close();
+  });
+
+  it('shows beside its own value what JSON.parse and jsonrepair make of the text', async () => {
+    const { page } = await bench('Here it is:\n```json\n{"verdict": "pass", "score": 8,}\n```\nDone.');
+    await page.getByText('Other parsers').click();
+    const strict = page.getByRole('region', { name: 'JSON.parse', exact: true });
+    await strict.getByText('error', { exact: true }).waitFor();
+    const repair = page.getByRole('region', { name: 'jsonrepair', exact: true });
+    await repair.getByText(/^(?:different value|error|same value)$/).waitFor();
+    expect(await findViolations(page)).toEqual([]);
   });
 
   it('opens every example', async () => {

@@ -4,8 +4,10 @@ import { CodePanel } from './code-panel.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Findings } from './findings.js';
 import { OptionsForm } from './options-form.js';
+import { OtherParsers } from './other-parsers-panel.js';
 import { OutcomeBar } from './outcome-bar.js';
 import { SchemaEditor } from './schema-editor.js';
+import { ShareButton } from './share-button.js';
 import { StreamPanel } from './stream-panel.js';
 import { TextPane } from './text-pane.js';
 import { useInspection } from './use-inspection.js';
@@ -24,6 +26,9 @@ export function WorkbenchPage() {
       <div class="page-head">
         <h1>Workbench</h1>
         <OptionsForm />
+        <span class="end">
+          <ShareButton />
+        </span>
       </div>
       {state.failure === null ? null : (
         <Notice tone="bad" title="Cannot parse the text" action={{ label: 'Try again', run: state.retry }}>
@@ -47,6 +52,7 @@ export function WorkbenchPage() {
         </div>
       </div>
       <StreamPanel reading={reading} fail={state.fail} />
+      <OtherParsers state={state} />
       <CodePanel />
     </div>
   );

@@ -57,6 +57,13 @@ export function openExample(example: Example): void {
   setOptions(example.options);
 }
 
+/** Opens a case that somebody shared; its options are in the address. */
+export function openCase({ text: shared, schemaText: schema }: Pick<Kept, 'text' | 'schemaText'>): void {
+  setText(shared);
+  schemaText.value = schema;
+  isEditing.value = false;
+}
+
 /** Keeps text and schema for when the page is loaded again; who leaves in the middle of typing loses nothing. */
 export function keepTexts(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,0 +1,67 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { formatCount } from '../../ui/amount.js';
+import { Badge } from '../../ui/badge.js';
+import { SafeText } from '../../ui/safe-text.js';
+import { MOST_COMPARED, readWith } from './other-parsers.js';
+import type { OtherReading } from './other-parsers.js';
+import type { InspectionHandle } from './use-inspection.js';
+
+const WORDS = {
+  same: { tone: 'good', word: 'same value' },
+  different: { tone: 'warn', word: 'different value' },
+  error: { tone: 'bad', word: 'error' },
+} as const;
+
+/** What `JSON.parse` and jsonrepair make of the same text. They are loaded and run once the panel is opened. */
+export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
+  const isOpen = useSignal(false);
+  const readings = useSignal<readonly OtherReading[]>([]);
+  const { reading } = state;
+  const text = reading?.text ?? '';
+  const isTooLong = text.length > MOST_COMPARED;
+  useEffect(() => {
+    if (!isOpen.value || reading === null || isTooLong) return;
+    let isWanted = true;
+    const compare = async (): Promise<void> => {
+      const found = await compareAll(text, reading.inspection.value === null ? null : await reading.writeValue());
+      if (isWanted) readings.value = found;
+    };
+    compare().catch(state.fail);
+    return () => {
+      isWanted = false;
+    };
+  }, [isOpen.value, reading]);
+  return (
+    <details class="card" onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+      <summary>
+        <strong>Other parsers</strong> <span class="dim">what JSON.parse and jsonrepair make of this text</span>
+      </summary>
+      {isTooLong ? (
+        <p class="dim">Only texts of up to {formatCount(MOST_COMPARED)} characters are compared.</p>
+      ) : (
+        <div class="other-parsers">
+          {readings.value.map(({ parser, outcome, text: shown }) => (
+            <section key={parser} class="stack" aria-label={parser}>
+              <div class="row">
+                <h2>{parser}</h2>
+                <Badge tone={WORDS[outcome].tone}>{WORDS[outcome].word}</Badge>
+              </div>
+              <pre class="code" tabIndex={0} role="region" aria-label={`Result of ${parser}`}>
+                <SafeText text={shown} />
+              </pre>
+            </section>
+          ))}
+        </div>
+      )}
+    </details>
+  );
+}
+
+async function compareAll(text: string, own: string | null): Promise<readonly OtherReading[]> {
+  const { jsonrepair } = await import('jsonrepair');
+  return [
+    readWith('JSON.parse', JSON.parse, text, own),
+    readWith('jsonrepair', (one) => JSON.parse(jsonrepair(one)) as unknown, text, own),
+  ];
+}

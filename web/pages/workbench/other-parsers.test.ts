@@ -1,0 +1,26 @@
+import { jsonrepair } from 'jsonrepair';
+import { expect, test } from 'vitest';
+import { readWith } from './other-parsers.js';
+
+const repair = (text: string): unknown => JSON.parse(jsonrepair(text));
+
+test('a parser that finds the same value is said to, whatever the spaces', () => {
+  expect(readWith('JSON.parse', JSON.parse, '{"a":[1,2]}', '{\n "a": [1, 2]\n}')).toEqual({
+    parser: 'JSON.parse',
+    outcome: 'same',
+    text: '{\n  "a": [\n    1,\n    2\n  ]\n}',
+  });
+  expect(readWith('jsonrepair', repair, "{a: 'x',}", '{"a":"x"}')).toMatchObject({ outcome: 'same' });
+});
+
+test('what a parser takes from prose is shown beside the right value', () => {
+  const answer = 'Here it is:\n```json\n{"a": 1}\n```\nDone.';
+  expect(readWith('JSON.parse', JSON.parse, answer, '{"a":1}')).toMatchObject({ outcome: 'error' });
+  expect(readWith('jsonrepair', repair, answer, '{"a":1}')).not.toMatchObject({ outcome: 'same' });
+});
+
+test('nothing counts as the same where Sluice has found no value, and long values are cut', () => {
+  const reading = readWith('JSON.parse', JSON.parse, JSON.stringify('x'.repeat(10_000)), null);
+  expect(reading.outcome).toBe('different');
+  expect(reading.text.length).toBeLessThan(4100);
+});

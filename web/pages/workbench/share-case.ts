@@ -1,0 +1,76 @@
+/** What a link to a case holds; its options are in the query. */
+export interface SharedCase {
+  readonly text: string;
+  readonly schemaText: string;
+}
+
+const NAME = '#case=';
+/** Longer addresses are cut by some programs that pass links on. */
+const LONGEST_LINK = 32_000;
+/** What a link may unpack to: a short one can hold very much. */
+const MOST_BYTES = 4_000_000;
+
+/**
+ * Packs a case into the fragment of an address, which browsers do not send to any server; null if it is too long for a
+ * link.
+ *
+ * @example
+ * await packCase({ text: '{a: 1}', schemaText: '' }) // '#case=q1Y…'
+ */
+export async function packCase(shared: SharedCase): Promise<string | null> {
+  const bytes = new TextEncoder().encode(JSON.stringify(shared));
+  if (bytes.length > MOST_BYTES) return null;
+  const packed = await readBytes(new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw')));
+  const fragment = NAME + toBase64Url(packed);
+  return fragment.length > LONGEST_LINK ? null : fragment;
+}
+
+/** Reads the case of a fragment; null if it has none that can be read. */
+export async function unpackCase(fragment: string): Promise<SharedCase | null> {
+  if (!fragment.startsWith(NAME) || fragment.length > LONGEST_LINK) return null;
+  try {
+    const packed = new Blob([fromBase64Url(fragment.slice(NAME.length))]);
+    const bytes = await readBytes(packed.stream().pipeThrough(new DecompressionStream('deflate-raw')));
+    const found: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    if (typeof found !== 'object' || found === null || !('text' in found) || !('schemaText' in found)) return null;
+    const { text, schemaText } = found;
+    return typeof text === 'string' && typeof schemaText === 'string' ? { text, schemaText } : null;
+  } catch {
+    // A link that was cut or made by hand.
+    return null;
+  }
+}
+
+/** All bytes of a stream; an error if there are more than a case may have. */
+async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    length += value.length;
+    if (length > MOST_BYTES) {
+      await reader.cancel();
+      throw new RangeError('too long');
+    }
+  }
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  const binary = [...bytes].map((byte) => String.fromCodePoint(byte)).join('');
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(binary, (character) => character.codePointAt(0) ?? 0);
+}
