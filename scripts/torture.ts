@@ -1,6 +1,6 @@
 /**
  * The long forms of the random campaigns: `npm run torture [-- --damages 10000] [--rounds 10] [--seconds 60]
- * [--only WORDS]`. Prints what it did and writes nothing; `docs/reliability.md` has the last figures.
+ * [--only WORDS] [--minutes 60]`; the soak is run only if it is named: `--only soak`. Prints what it did and writes nothing; `docs/reliability.md` has the last figures.
  */
 import { parseArgs } from 'node:util';
 import { PROJECT, runTool } from './run-tool.js';
@@ -17,14 +17,22 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '60' },
     only: { type: 'string', default: '' },
+    minutes: { type: 'string', default: '60' },
   },
 });
-const length = { damages: Number(values.damages), rounds: Number(values.rounds), seconds: Number(values.seconds) };
+const length = {
+  damages: Number(values.damages),
+  rounds: Number(values.rounds),
+  seconds: Number(values.seconds),
+  minutes: Number(values.minutes),
+};
 if (!Object.values(length).every((number) => number > 0))
-  throw new Error('--damages, --rounds and --seconds must be numbers above 0');
+  throw new Error('--damages, --rounds, --seconds and --minutes must be numbers above 0');
 const campaigns = makeCampaigns(length);
 const mutations = `${MUTATIONS.length} mutations of what docs/requirements.md says`;
-const chosen = campaigns.filter(({ name }) => name.includes(values.only));
+const chosen = campaigns.filter(
+  ({ name, isLong = false }) => name.includes(values.only) && (!isLong || values.only !== ''),
+);
 const withMutations = mutations.includes(values.only);
 if (chosen.length === 0 && !withMutations) {
   const names = [...campaigns.map(({ name }) => name), mutations].map((name) => `  ${name}`);

@@ -8,7 +8,7 @@ import { SLOW_FILES } from './by-project.js';
 const sources = ['src', 'test'].flatMap((folder) =>
   readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
 );
-const campaigns = makeCampaigns({ damages: 1, rounds: 1, seconds: 1 });
+const campaigns = makeCampaigns({ damages: 1, rounds: 1, seconds: 1, minutes: 1 });
 
 describe('test files that are named elsewhere', () => {
   it.each(campaigns.flatMap(({ files }) => files))('are there for the torture: %s', (beginning) => {

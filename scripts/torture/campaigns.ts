@@ -11,6 +11,8 @@ export interface Campaign {
   readonly rounds: number;
   /** What makes the form long: variables of the environment that its tests read. */
   readonly settings: Readonly<Record<string, number>>;
+  /** Run only if `--only` names it: it takes longer than all others together. */
+  readonly isLong?: boolean;
 }
 
 /** How long the campaigns are. */
@@ -20,6 +22,8 @@ export interface CampaignLength {
   readonly rounds: number;
   /** Of the fence race. */
   readonly seconds: number;
+  /** Of the soak. */
+  readonly minutes: number;
 }
 
 const HOSTILE_KILOBYTES = 1024;
@@ -36,7 +40,7 @@ const ATTACK_SECONDS = 600;
 const GIT_CONFIGURATIONS = 100;
 
 /** All campaigns, in the order in which they are run. */
-export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): readonly Campaign[] {
+export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLength): readonly Campaign[] {
   const engines = ENGINE_NAMES.length;
   const damagesPerEngine = Math.ceil(damages / engines);
   const storeSettings = { STORE_KILLS, MODEL_RUNS, RACE_SECONDS: seconds };
@@ -170,6 +174,14 @@ export function makeCampaigns({ damages, rounds, seconds }: CampaignLength): rea
       files: ['src/run-folder/logs/log-file', 'src/run-folder/attempt/attempt-chunks'],
       rounds,
       settings: {},
+    },
+    {
+      name: `soak: ${minutes} minutes of runs, orders and readers, with workers killed and outages of PostgreSQL`,
+      project: 'postgres',
+      files: ['test/postgres/soak'],
+      rounds: 1,
+      settings: { SOAK_SECONDS: minutes * 60 },
+      isLong: true,
     },
   ];
 }

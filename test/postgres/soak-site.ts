@@ -1,0 +1,87 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { bundleProgram } from '../bundle-program.js';
+import { makeFolder } from '../temporary-folder.js';
+import { createPostgresServer, UNSAFE_BUT_FAST } from './postgres-server.js';
+import type { PostgresServer } from './postgres-server.js';
+import { FOLDER_PREFIX } from './sweep-leftovers.js';
+
+const TALKER = 'i=0; while [ $i -lt 10 ]; do echo "line $i of $1"; sleep 0.03; i=$((i+1)); done\n';
+/** Notes that it was started, works for a moment and reports what its instructions say. */
+const AGENT = `echo "$SLUICE_ISSUE_REF $SLUICE_RUN_ID" >> "$SLUICE_REPO_DIR/effects"
+sleep 0.1
+printf '{"issue_ref":"%s","run_id":"%s","status":"%s","changes":{},"tests":"n/a","summary":"Done."}' \
+  "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" "$SLUICE_INSTRUCTIONS" > "$SLUICE_RUN_DIR/work_result.json"
+`;
+
+/** A database that can go away, a server that stays, and workers that are killed. */
+export interface SoakSite {
+  readonly folder: string;
+  readonly database: PostgresServer;
+  /** The address of the server. */
+  readonly url: string;
+  readonly server: ChildProcess;
+  /** Kills a worker at random, and starts another. */
+  replaceWorker(): Promise<void>;
+}
+
+/** Working folders: each is used by one run at a time. */
+export const PLACES = 8;
+const WORKERS = 2;
+const PROGRAM = new URL('./fixtures/soak-program.js', import.meta.url);
+
+/** Makes a site for the running test. */
+export async function makeSoakSite({ isDurable }: { readonly isDurable: boolean }): Promise<SoakSite> {
+  const place = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
+  const database = await createPostgresServer(place, isDurable ? [] : UNSAFE_BUT_FAST);
+  await database.start();
+  const folder = await realpath(await makeFolder({ 'talker.sh': TALKER, 'agent.sh': AGENT, 'data/.keep': '' }));
+  for (let number = 0; number < PLACES; number += 1)
+    await mkdir(join(folder, 'work', String(number)), { recursive: true });
+  const program = await bundleProgram(PROGRAM);
+  const children = new Set<ChildProcess>();
+  const start = async (role: string): Promise<{ child: ChildProcess; line: string }> => {
+    const child = program.start([role, database.url, folder]);
+    children.add(child);
+    const [printed] = (await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])) as [unknown];
+    if (!Buffer.isBuffer(printed)) throw new Error(`the ${role} ended by itself`);
+    return { child, line: printed.toString().trim() };
+  };
+  const kill = async (child: ChildProcess): Promise<void> => {
+    children.delete(child);
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const closed = once(child, 'close');
+    child.kill('SIGKILL');
+    await closed;
+  };
+  onTestFinished(async () => {
+    await Promise.all([...children].map(kill));
+    await database.stop();
+    await rm(place, { recursive: true, force: true });
+  });
+  const server = await start('server');
+  const workers: ChildProcess[] = [];
+  for (let count = 0; count < WORKERS; count += 1) workers.push((await start('worker')).child);
+  return {
+    folder,
+    database,
+    url: server.line,
+    server: server.child,
+    async replaceWorker() {
+      const [worker] = workers.splice(Math.floor(Math.random() * workers.length), 1);
+      if (worker !== undefined) await kill(worker);
+      workers.push((await start('worker')).child);
+    },
+  };
+}
+
+/** Memory in bytes and open descriptors of a process. */
+export async function measureProcess(pid: number): Promise<{ readonly bytes: number; readonly descriptors: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? '0';
+  return { bytes: Number(kilobytes) * 1024, descriptors: (await readdir(`/proc/${pid}/fd`)).length };
+}
