@@ -35,6 +35,16 @@ describe('what the reader mends, repairJson mends', () => {
   });
 });
 
+describe('brackets that do not match', () => {
+  test.each([
+    ['a list left open before a member', '{"tags": ["a", "b", "count": 2}', { tags: ['a', 'b'], count: 2 }],
+    ['a member inside a list that is closed', '{"tags": ["a", "count": 2]}', { tags: ['a', { count: 2 }] }],
+    ['a stray bracket before a member', '{"a": "x"], "b": 2}', { a: 'x', b: 2 }],
+  ])('%s', (_, text, value) => {
+    expect(JSON.parse(repairJson(text))).toEqual(value);
+  });
+});
+
 describe('truncation is closed', () => {
   test.each([
     ['{"a": [1, 2', '{"a":[1,2]}'],

@@ -38,6 +38,8 @@ const CUT_BARE_KEY = `${BARE_WORD}${SPACE}(?:␃|${COLON}${SPACE}␃)`;
 export const BARE_MEMBER = `${BARE_KEY}${SPACE}(?:${QUOTE}|[{[]|${LITERAL})`;
 /** The same with a word for a value, which prose may contain too: only where no quotation is open inside the string. */
 const WORD_MEMBER = `${BARE_KEY}${SPACE}[\\w$.-]{1,64}(?:${SPACE}[,}]|\\s{0,64}␃)`;
+/** A key without its closing quote. */
+const UNCLOSED_KEY = `"[\\w$-]{1,64}:${SPACE}["{[\\d]`;
 /** An unquoted item reaches its comma or bracket before any quote; the rest of a quoted sentence does not. */
 const BARE_ITEM = /[^,\]\n"“”]{0,256}(?:[,\]\n]|␃)/.source;
 
@@ -101,7 +103,8 @@ function followers(
       : bracket;
   };
   /** The bracket of another container closes the string too, if there is such a container. */
-  const closingOther = (bracket: string): string => (otherAbove ? closing(bracket, depth - 2) : `${bracket}${SPACE}␃`);
+  const closingOther = (bracket: string): string =>
+    otherAbove ? closing(bracket, depth - 2) : `${bracket}${SPACE}(?:␃|,${SPACE}${QUOTED_KEY})`;
   switch (role) {
     case 'key':
       return `[:：=,，、}｝\\]］{[\\\\]|${QUOTE}${SPACE}(?:␃|[^\\s:：])|${LITERAL}|${NO_KEY_END}{0,256}(?:\\n|␃)|${NO_KEY_END}{256}|${anywhere}`;
@@ -109,7 +112,7 @@ function followers(
       return [
         closing(BRACE, depth - 1),
         closingOther(BRACKET),
-        `[,，、;]${SPACE}(?:␃|[}｝,，.…${otherAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY}${inQuotation ? '' : `|${WORD_MEMBER}`})`,
+        `[,，、;]${SPACE}(?:␃|[}｝,，.…${otherAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY}${inQuotation ? '' : `|${WORD_MEMBER}|${UNCLOSED_KEY}`})`,
         `[,，、;]${NEW_LINE}${BARE_KEY}|(?<=\\n\\s{0,64})${COMMA}?${SPACE}${BARE_KEY}`,
         `${QUOTED_KEY}|${NEW_LINE}${CUT_KEY}`,
         anywhere,

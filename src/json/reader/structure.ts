@@ -17,8 +17,10 @@ const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
 const DOTS = /\.{3,}|…/y;
 /** A member after the root, which was closed too early. */
 const NEXT_MEMBER = /"[^"\n]{0,256}"\s{0,64}:/y;
-/** A wrong bracket; the list continues until its own closing bracket. */
-const GOES_ON = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]/y;
+/** A wrong bracket; the list continues until its own closing bracket, the object with its next member. */
+const GOES_ON = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]|]\s{0,64},\s{0,64}"[^"\n]{0,256}"\s{0,64}:/y;
+/** A member in a list that was left open: its object is closed, and no list before. */
+const MEMBER_OUTSIDE = /:[^[\]{}]{0,4096}}/y;
 
 /** Characters read before the first search for a run, and between a failed search and the next one, doubled each time. */
 const SHORT_TEXT = 1024;
@@ -279,7 +281,9 @@ export class Structure implements StringSurroundings {
     if (isClosing(char)) return this.#stepClose(char);
     if (this.#policy.generous) {
       if (char === ')') return this.#stepClose(this.builder.inArray ? ']' : '}');
-      if (char === ':' && this.builder.nameLast()) return this.#advance('member');
+      const isOutside = char === ':' && this.builder.otherAbove && this.#source.match(MEMBER_OUTSIDE) !== -1;
+      if (isOutside) this.#source.repair('missing_bracket');
+      if (char === ':' && this.builder.nameLast(isOutside)) return this.#advance('member');
     }
     if (next === 'key' && char === '{' && this.builder.otherAbove) return this.#closeMissing();
     if ((next === 'item' ? ':;' : ':{[').includes(char)) return this.#refuse();

@@ -139,12 +139,21 @@ export class ValueBuilder {
     this.#listener?.changed(this.#place());
   }
 
-  /** The string placed last in a list was a key: an object takes its place, and the next value is that member's. */
-  nameLast(): boolean {
+  /**
+   * The string placed last in a list was a key: an object takes its place or, if the list was left open, it belongs to the object
+   * around the list. The next value is that member's.
+   */
+  nameLast(isOutside: boolean): boolean {
     const { last } = this;
-    if (!this.inArray || typeof last !== 'string') return false;
-    this.reopenLast();
-    this.open(false);
+    const { content } = this.#top;
+    if (!Array.isArray(content) || typeof last !== 'string') return false;
+    if (isOutside) {
+      content.pop();
+      this.close();
+    } else {
+      this.reopenLast();
+      this.open(false);
+    }
     this.setKey(last, 0);
     return true;
   }
