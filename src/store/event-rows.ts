@@ -72,8 +72,8 @@ const DICTIONARY = Buffer.from(
 );
 
 /** Less is not worth the time. */
-const SHORTEST_COMPRESSED = 256;
-/** Where statements are sent to a server, time is scarcer than room. */
+export const SHORTEST_COMPRESSED = 256;
+/** Where statements are sent to a server, or many rows are written at once, time is scarcer than room. */
 export const SHORTEST_SENT_COMPRESSED = 2048;
 /** The best level that hardly takes longer than the fastest. */
 const OPTIONS = { level: 3, dictionary: DICTIONARY };

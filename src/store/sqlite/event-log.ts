@@ -1,7 +1,16 @@
 import { packEvents } from '../../events/index.js';
 import { readEventRange } from '../../runs/index.js';
 import type { WatchableEventLog } from '../../runs/index.js';
-import { encodeBody, joinRows, readPage, ROWS_PER_PAGE, subtractStored, toRows } from '../event-rows.js';
+import {
+  encodeBody,
+  joinRows,
+  readPage,
+  ROWS_PER_PAGE,
+  subtractStored,
+  toRows,
+  SHORTEST_COMPRESSED,
+  SHORTEST_SENT_COMPRESSED,
+} from '../event-rows.js';
 import type { EventRow } from '../event-rows.js';
 import { createGatherer } from '../gather.js';
 import type { Wakers } from '../wakers.js';
@@ -16,25 +25,27 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
   const selectRows = database.prepare(READ_EVENTS);
   const selectBody = database.prepare('SELECT body FROM event_packs WHERE rowid = ?');
 
-  function add(row: EventRow): void {
+  function add(row: EventRow, shortest: number): void {
     const { runId, protocol, attempt, firstSeq, lastSeq, lines } = row;
-    insert.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines));
+    insert.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, shortest));
   }
 
-  function addRow(row: EventRow): void {
+  function addRow(row: EventRow, shortest: number): void {
     const { runId, protocol, attempt, firstSeq, lastSeq } = row;
     const stored = findStored.all(runId, protocol, attempt, firstSeq, lastSeq);
-    if (stored.length === 0) return add(row);
+    if (stored.length === 0) return add(row, shortest);
     const ranges = stored.map((each) => ({
       firstSeq: readInteger(each, 'first_seq'),
       lastSeq: readInteger(each, 'last_seq'),
     }));
-    for (const rest of subtractStored(row, ranges)) add(rest);
+    for (const rest of subtractStored(row, ranges)) add(rest, shortest);
   }
 
   const append = createGatherer(async (rows: readonly EventRow[]) => {
     await database.writeAside(() => {
-      for (const row of joinRows(rows)) addRow(row);
+      const joined = joinRows(rows);
+      const shortest = joined.length > MANY_ROWS ? SHORTEST_SENT_COMPRESSED : SHORTEST_COMPRESSED;
+      for (const row of joined) addRow(row, shortest);
     });
     for (const runId of new Set(rows.map((row) => row.runId))) wakers.wake(runId);
   });
@@ -60,6 +71,9 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
     for (const id of ids) yield selectBody.get(id)?.['body'];
   }
 }
+
+/** With so many rows at once time is scarcer than room, and compressing small ones takes a third of it. */
+const MANY_ROWS = 64;
 
 const INSERT_EVENTS = `
   INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) VALUES (?, ?, ?, ?, ?, ?)`;
