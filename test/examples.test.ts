@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { runScript } from './bundle-program.js';
 
-/** No programs: the streaming examples start `scripted-model`, and `sluice serve` plays `recorded-agents`. */
+/** Not run here: the streaming examples start `scripted-model`, `sluice serve` plays `recorded-agents`, and `openapi-clients.test.ts` runs `python-client`. */
 const PROGRAMS = readdirSync(join(PROJECT, 'examples')).filter(
-  (name) => name !== 'scripted-model' && name !== 'recorded-agents',
+  (name) => !['scripted-model', 'recorded-agents', 'python-client'].includes(name),
 );
 
 describe('the examples', () => {

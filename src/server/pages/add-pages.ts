@@ -13,7 +13,7 @@ import { renderDocsPage } from './docs-page.js';
  */
 export function addPages(app: Hono, server: ServerContext): void {
   const { guard, newRequestId, settings, console } = server;
-  const document = createOpenApi(VERSION, { https: settings.https });
+  const document = createOpenApi(VERSION, { https: settings.https, url: '/' });
   const docs = renderDocsPage(document);
 
   const show = (path: string, answer: (requestId: string) => Response): void => {

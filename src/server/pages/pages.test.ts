@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.js';
-import { createOpenApi } from '../../api/openapi.js';
+import { createOpenApi } from '../../api/index.js';
 import { openServer } from '../fixtures/open-server.js';
 import { renderDocsPage, escapeHtml } from './docs-page.js';
 
@@ -24,7 +24,10 @@ describe('the page of endpoints', () => {
   });
 
   it('shows what others wrote as text', () => {
-    const document = { ...createOpenApi('1'), info: { title: '<b>', version: '"', description: "&'" } };
+    const document = {
+      ...createOpenApi('1'),
+      info: { ...createOpenApi('1').info, title: '<b>', version: '"', description: "&'" },
+    };
     expect(renderDocsPage(document).html).toContain('<h1>&lt;b&gt; &quot;</h1>\n<p>&amp;&#39;');
   });
 });

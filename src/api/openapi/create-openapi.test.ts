@@ -1,0 +1,113 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { validate } from '@scalar/openapi-parser';
+import { describe, expect, it } from 'vitest';
+import { fromJsonSchema } from '../../json-schema/index.js';
+import type { Endpoint } from '../endpoint.js';
+import { ENDPOINTS } from '../endpoints.js';
+import type { EndpointName } from '../endpoints.js';
+import { createOpenApi } from './create-openapi.js';
+import { findExample } from './examples.js';
+
+interface DescribedOperation {
+  readonly tags: readonly string[];
+  readonly parameters: readonly { readonly name: string; readonly description?: string }[];
+}
+
+const all = Object.entries<Endpoint>(ENDPOINTS);
+
+describe('the OpenAPI document', () => {
+  const document = createOpenApi('1.2.3');
+
+  it('names every endpoint once', () => {
+    const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+    const ids = operations.map((operation) => String(Reflect.get(operation, 'operationId')));
+    expect(ids.toSorted()).toEqual(Object.keys(ENDPOINTS).toSorted());
+  });
+
+  it('declares every parameter of a path', () => {
+    expect(document.paths['/v1/runs/{id}/raw/{attempt}/{stream}']?.['get']).toMatchObject({
+      parameters: [
+        { name: 'id', in: 'path', required: true },
+        { name: 'attempt', in: 'path', required: true },
+        { name: 'stream', in: 'path', required: true },
+      ],
+    });
+  });
+
+  it.each(['http://127.0.0.1:7171', '/'])('has no fault in Redocly and Scalar, served at %s', async (url) => {
+    const served = createOpenApi('1.2.3', { url });
+    const config = await createConfig({ extends: ['recommended-strict'] });
+    const problems = await lintFromString({ source: JSON.stringify(served), config });
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+    expect(await validate(JSON.parse(JSON.stringify(served)) as object)).toMatchObject({ valid: true, errors: [] });
+  });
+
+  it('is refused by both where it is wrong', async () => {
+    const wrong = { ...document, paths: { '/v1/x': { get: { operationId: 'x', responses: {}, parameters: [{}] } } } };
+    const config = await createConfig({ extends: ['recommended-strict'] });
+    expect((await lintFromString({ source: JSON.stringify(wrong), config })).length).toBeGreaterThan(0);
+    expect(await validate(JSON.parse(JSON.stringify(wrong)) as object)).toMatchObject({ valid: false });
+  });
+
+  it('describes every parameter, and gives every operation a tag that is described', () => {
+    const tags = new Set(document.tags.map(({ name }) => name));
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.values(methods).map((operation) => ({ path, ...(operation as DescribedOperation) })),
+    );
+    const undescribed = operations.flatMap(({ path, parameters }) =>
+      parameters.filter(({ description = '' }) => description === '').map(({ name }) => `${path} ${name}`),
+    );
+    expect(undescribed).toEqual([]);
+    expect(operations.filter((operation) => operation.tags.length !== 1 || !tags.has(operation.tags[0] ?? ''))).toEqual(
+      [],
+    );
+  });
+
+  it('names the schemas of all bodies and answers, and the same schema once', () => {
+    const text = JSON.stringify(document.paths);
+    for (const schema of text.matchAll(/"application\/json":\{"schema":(\{.{0,30})/g)) {
+      expect(schema[1]).toMatch(/^\{"\$ref":"#\/components\/schemas\//);
+    }
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining(['Run', 'RunRequest', 'RunResult', 'WorkRequest', 'InboxItem', 'Problem', 'Usage']),
+    );
+    expect(document.components.schemas['Run']).toMatchObject({
+      properties: { spec: { $ref: '#/components/schemas/RunSpec' } },
+    });
+    expect(text.length).toBeLessThan(120_000);
+  });
+
+  it.each(all)('%s has examples that match its schemas', (name, { body, answer }) => {
+    const parts = [
+      ['request', body],
+      ['response', answer.schema],
+    ] as const;
+    for (const [part, schema] of parts) {
+      if (schema === undefined) continue;
+      const example = findExample(name as EndpointName, part, schema);
+      const checked = fromJsonSchema(schema)['~standard'].validate(example);
+      expect([part, checked]).toEqual([part, { value: example }]);
+    }
+  });
+
+  it('is plain JSON', () => {
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  });
+});
+
+describe('the table of endpoints', () => {
+  it('has one endpoint for a method and a path', () => {
+    const routes = all.map(([, { method, path }]) => `${method} ${path}`);
+    expect(new Set(routes).size).toBe(routes.length);
+  });
+
+  it.each(all)('%s has schemas that can be checked', (_, { body, query = {}, answer }) => {
+    const schemas = [body, answer.schema, ...Object.values(query)].filter((schema) => schema !== undefined);
+    expect(() => schemas.map((schema) => fromJsonSchema(schema))).not.toThrow();
+  });
+
+  it('requires a scope for every change', () => {
+    const open = all.filter(([, { method, scope }]) => method === 'POST' && scope === 'none').map(([name]) => name);
+    expect(open).toEqual(['openSession', 'closeSession']);
+  });
+});

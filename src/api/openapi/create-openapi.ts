@@ -1,0 +1,141 @@
+import { ENDPOINTS } from '../endpoints.js';
+import type { EndpointName } from '../endpoints.js';
+import type { Endpoint } from '../endpoint.js';
+import { problemSchema } from '../shapes/problem.js';
+import { sessionCookieName } from '../shapes/session.js';
+import { describeParameters } from './describe-parameters.js';
+import { getTag, listTags } from './describe-tags.js';
+import { findExample, sampleSchema } from './examples.js';
+import { createComponents } from './named-schemas.js';
+import type { AnySchema, Components } from './named-schemas.js';
+
+/** Where the document comes from. */
+export interface OpenApiOptions {
+  /** Whether browsers reach the server by https, which changes the name of its cookie. */
+  readonly https?: boolean;
+  /** The address of the server; by default that of `sluice serve` without options. */
+  readonly url?: string;
+}
+
+/**
+ * The OpenAPI 3.1 document of the server, made from the table of endpoints.
+ *
+ * @example
+ * createOpenApi('0.1.0').paths['/v1/parse'].post.summary
+ */
+export function createOpenApi(
+  version: string,
+  { https = false, url = 'http://127.0.0.1:7171' }: OpenApiOptions = {},
+): OpenApi {
+  const components = createComponents();
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [name, definition] of Object.entries<Endpoint>(ENDPOINTS)) {
+    const operations = (paths[definition.path] ??= {});
+    operations[definition.method.toLowerCase()] = describeOperation(name as EndpointName, definition, components);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice',
+      version,
+      description: 'Turns raw agent output into validated results.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url, description: 'This server.' }],
+    tags: listTags(Object.keys(paths)),
+    paths,
+    components: {
+      schemas: components.schemas,
+      responses: {
+        Problem: {
+          description: 'Why the request was refused, with a code and what to do.',
+          content: {
+            'application/problem+json': {
+              schema: components.refer(problemSchema),
+              example: sampleSchema(problemSchema as unknown as AnySchema),
+            },
+          },
+        },
+      },
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of the configuration, or the one that `sluice token` prints.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: sessionCookieName(https),
+          description: 'The cookie that POST /v1/session sets, for pages.',
+        },
+      },
+    },
+  };
+}
+
+/** The part of an OpenAPI 3.1 document that is used. */
+export interface OpenApi {
+  readonly openapi: '3.1.0';
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description: string;
+    readonly license: { readonly name: string; readonly identifier: string };
+  };
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, AnySchema>> } & Readonly<Record<string, object>>;
+}
+
+function describeOperation(name: EndpointName, definition: Endpoint, { refer }: Components): object {
+  const { summary, scope, body, path, problems = [] } = definition;
+  const codes = problems.length === 0 ? '' : ` Codes of its problems: ${problems.join(', ')}.`;
+  return {
+    operationId: name,
+    tags: [getTag(path)],
+    summary,
+    description: `${scope === 'none' ? 'No token needed.' : `Needs the scope \`${scope}\`.`}${codes}`,
+    parameters: describeParameters(definition, refer),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': {
+                schema: refer(body, `${capitalize(name)}Request`),
+                example: findExample(name, 'request', body),
+              },
+            },
+          },
+        }),
+    responses: {
+      ...describeAnswer(name, definition, refer),
+      '4XX': { $ref: '#/components/responses/Problem' },
+      '5XX': { $ref: '#/components/responses/Problem' },
+    },
+    security: scope === 'none' ? [] : [{ token: [] }, { session: [] }],
+  };
+}
+
+function describeAnswer(name: EndpointName, { summary, answer }: Endpoint, refer: Components['refer']): object {
+  const { status, media, alternative, schema } = answer;
+  const content =
+    schema === undefined
+      ? Object.fromEntries([media, ...(alternative === undefined ? [] : [alternative])].map((type) => [type, ANY_TEXT]))
+      : {
+          [media]: {
+            schema: refer(schema, `${capitalize(name)}Response`),
+            example: findExample(name, 'response', schema),
+          },
+        };
+  return { [status]: { description: summary, content } };
+}
+
+const ANY_TEXT = { schema: { type: 'string' } };
+
+function capitalize(name: string): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+}
