@@ -1,1 +1,1 @@
-export { serveMcp, type McpServerOptions } from './serve-mcp.js';
+export { serveMcp } from './serve-mcp.js';

@@ -1,1 +1,1 @@
-export { openTracing, type Tracing, type TracingOptions } from './open-tracing.js';
+export { openTracing, type Tracing } from './open-tracing.js';
