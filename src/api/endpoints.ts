@@ -1,6 +1,7 @@
 import { anything, arrayOf, count, name, object, oneOf, orNull, text } from '../base/index.js';
 import {
   WORK_REQUEST_SCHEMA,
+  budgetsSchema,
   changeSchema,
   raceSchema,
   decisionAction,
@@ -415,6 +416,13 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'Workers that reported within the last day, the latest first.',
     answer: json(listOf(workerSchema)),
+  }),
+  listBudgets: endpoint({
+    method: 'GET',
+    path: '/v1/budgets',
+    scope: 'read',
+    summary: 'What was used of the budgets of the configuration, and runs that wait for one; at most ten issues.',
+    answer: json(budgetsSchema),
   }),
   readStatistics: endpoint({
     method: 'GET',

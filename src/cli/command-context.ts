@@ -157,12 +157,13 @@ export function workerSettings({
     concurrency: concurrencyByType,
     lease_s: leaseS,
   } = config;
-  const { retries } = config;
+  const { retries, budgets } = config;
   return {
     logger,
     runs: { data, logger, ...omitUndefined({ programs, agents, approvals, sandbox, secrets, tracer }) },
     ...omitUndefined({
       concurrencyByType,
+      budgets,
       leaseMs: leaseS === undefined ? undefined : leaseS * 1000,
       workerLostRetries: retries?.worker_lost,
     }),

@@ -30,6 +30,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   serve: async () => (await import('./commands/serve.js')).addServeCommand,
   worker: async () => (await import('./commands/worker.js')).addWorkerCommand,
   workers: async () => (await import('./commands/workers.js')).addWorkersCommand,
+  budgets: async () => (await import('./commands/budgets.js')).addBudgetsCommand,
   backup: async () => (await import('./commands/backup.js')).addBackupCommand,
   migrate: async () => (await import('./commands/migrate.js')).addMigrateCommand,
   export: async () => (await import('./commands/export.js')).addExportCommand,

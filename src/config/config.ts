@@ -115,6 +115,29 @@ const retentionSchema = object(
   },
 );
 
+const amount = object(
+  {},
+  {
+    /** Input and output tokens together. */
+    tokens: { type: 'integer', minimum: 1 },
+    /** US dollars, as engines report them. */
+    cost: { type: 'number', exclusiveMinimum: 0 },
+  },
+);
+
+/** What runs may use together. */
+const budgetsSchema = object(
+  {},
+  {
+    /** All runs of a day (UTC). */
+    day: amount,
+    /** Every issue, over all its runs of the last year. */
+    issue: amount,
+    /** What a token of the server asked for, by its name, per day; `*`: every token that is not named. */
+    callers: { type: 'object', additionalProperties: amount },
+  },
+);
+
 /** When the folders of ended runs are packed, one file each. */
 const packingSchema = object({}, { enabled: flag, after_s: { type: 'number', minimum: 0 } });
 
@@ -156,6 +179,7 @@ export const configFileSchema = object(
     server: serverSchema,
     /** Whether traces contain prompts, answers, and arguments and results of tools, shortened; and where runs are linked to. */
     traces: object({}, { content: flag, console_url: name }),
+    budgets: budgetsSchema,
     retention: retentionSchema,
     packing: packingSchema,
   },

@@ -2,7 +2,10 @@ import type { ClaimedRun } from '../runs/index.js';
 import { holdClaim } from './hold-claim.js';
 import type { HeldClaim } from './hold-claim.js';
 import type { OrderRecord, RunRecord } from '../records/index.js';
+import { holdBudget } from './budgets.js';
+import type { BudgetAnswer } from './budgets.js';
 import { executeOrder } from './order/execute-order.js';
+import { EXIT_UNKNOWN, settleOrder } from './order/finish-order.js';
 import { resumeOrder } from './order/resume-order.js';
 import { retryStore } from './retry-store.js';
 import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from './run-to-end.js';
@@ -13,9 +16,20 @@ export async function executeRun(context: WorkContext, claimed: ClaimedRun, work
   const { record, order } = claimed;
   const claim = holdClaim(context, { id: record.id, workerId });
   try {
-    if (order === null) await executePlainRun(context, record, workerId, claim);
+    const answer = claimed.unresolved.length > 0 ? HELD : await holdBudget(context, record);
+    if (answer.status === 'wait') {
+      const { store, clock, lookAt } = context;
+      await store.releaseRun({ id: record.id, workerId, now: clock(), retryAt: answer.retryAt });
+      lookAt?.(answer.retryAt);
+      return;
+    }
+    if (answer.status === 'refused' && order !== null) {
+      return await settleOrder(context, order.order, { ...EXIT_UNKNOWN, startError: answer.message });
+    }
+    const budgeted = withBudget(context, answer);
+    if (order === null) await executePlainRun(budgeted, record, workerId, claim);
     else {
-      await traceOrder(context, claimed.record.spec.traceparent, order, async (inside) =>
+      await traceOrder(budgeted, claimed.record.spec.traceparent, order, async (inside) =>
         executeOrder(inside, { record: order, unresolved: claimed.unresolved }, { workerId, claim, executeCheck }),
       );
     }
@@ -43,6 +57,13 @@ async function traceOrder(
   }
 }
 
+const HELD: Extract<BudgetAnswer, { readonly status: 'held' }> = { status: 'held' };
+
+function withBudget(context: WorkContext, answer: BudgetAnswer): WorkContext {
+  if (answer.status !== 'held' || answer.budget === undefined) return context;
+  return { ...context, runs: { ...context.runs, budget: answer.budget } };
+}
+
 async function executePlainRun(
   context: WorkContext,
   { id, spec }: ClaimedRun['record'],
@@ -67,11 +88,13 @@ async function executePlainRun(
 }
 
 /** Goes on with a run whose worker is gone, after its claim was taken over. */
-export async function resumeAdopted(context: WorkContext, record: RunRecord, workerId: string): Promise<void> {
+export async function resumeAdopted(worker: WorkContext, record: RunRecord, workerId: string): Promise<void> {
   const { id, spec, state: resumes } = record;
-  const { store, clock } = context;
-  const claim = holdClaim(context, { id, workerId });
+  const { store, clock } = worker;
+  const claim = holdClaim(worker, { id, workerId });
   try {
+    // It had its share when it started; what it uses now is still counted.
+    const context = withBudget(worker, await holdBudget(worker, record));
     if (record.order !== null) return await resumeOrder(context, record, { workerId, claim, executeCheck });
     const run = { id, workerId, spec, lock: undefined, resumes, mayDetach: true };
     const result = await runToEnd(context, run, claim);

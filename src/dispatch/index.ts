@@ -14,6 +14,7 @@ export type { PackingSettings } from './packing/start-packing.js';
 export { startReaper } from './start-reaper.js';
 export { reconcile, type Reconciliation, type ReconcileOptions } from './reconcile.js';
 export { injectOrder, type Injection } from './order/inject-order.js';
+export { reportBudgets, type BudgetSettings } from './budgets.js';
 export { readExit } from './order/finish-order.js';
 export { collectResult, type Collected } from './order/collect-result.js';
 export { readChange, type ChangeContext } from './review/read-change.js';

@@ -4,6 +4,7 @@ import { decodeReply } from '../records/index.js';
 import type { RunResult, RunSpec, RunState } from '../records/index.js';
 import { failedResult, lockFolder, resumeRun, startRun } from '../runs/index.js';
 import type { FolderLock, Run, RunPorts } from '../runs/index.js';
+import { settleBudget } from './budgets.js';
 import type { HeldClaim } from './hold-claim.js';
 import type { LostRunCode } from './lost-run-codes.js';
 import { retryStore } from './retry-store.js';
@@ -101,6 +102,7 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
   claim.stop.addEventListener('abort', onStop, { once: true });
   const result = await run.result;
   claim.stop.removeEventListener('abort', onStop);
+  await settleBudget(context, runs.budget, result.usage);
   return result;
 }
 

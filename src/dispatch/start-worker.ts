@@ -44,11 +44,23 @@ export function startWorker(options: WorkerOptions): Worker {
   // Every piece of work listens to it.
   setMaxListeners(0, outOfTime.signal);
   const slots = new Slots(concurrency);
+  const { budgets } = options;
   const forWork = createWaker();
   const forDelivery = createWaker();
   const forReports = createWaker();
   const lookAt = (moment: number) => forWork.wakeAt(performance.now() + moment - clock());
-  const context: WorkContext = { store, lead, runs, leaseMs, clock, logger, slots, lookAt, signal: outOfTime.signal };
+  const limits = { slots, budgets };
+  const context: WorkContext = {
+    store,
+    lead,
+    runs,
+    leaseMs,
+    clock,
+    logger,
+    lookAt,
+    signal: outOfTime.signal,
+    ...limits,
+  };
   const tasks = new Set<Promise<void>>();
   const stopping = new AbortController();
 

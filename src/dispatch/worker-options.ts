@@ -2,6 +2,7 @@ import type { Logger } from '../base/index.js';
 import type { Lead } from '../orders/index.js';
 import type { RunPorts } from '../runs/index.js';
 import type { Store } from '../store/index.js';
+import type { BudgetSettings } from './budgets.js';
 import type { Slots } from './slots.js';
 
 /** How long a claim holds without being renewed, by default. */
@@ -31,6 +32,8 @@ export interface WorkerOptions {
   readonly reconcileMs?: number;
   /** Milliseconds since 1970; the clock of the store by default. */
   readonly clock?: () => number;
+  /** What runs may use together; unlimited by default. */
+  readonly budgets?: BudgetSettings;
   readonly newId?: () => string;
   readonly logger?: Logger;
 }
@@ -57,6 +60,7 @@ export interface WorkContext {
   readonly leaseMs: number;
   readonly clock: () => number;
   readonly logger: Logger;
+  readonly budgets?: BudgetSettings | undefined;
   /** Without it any number of runs may execute at once. */
   readonly slots?: Slots;
   /** Looks for work at a moment of `clock`: a run was released until then. */

@@ -45,7 +45,7 @@ export { type LeadOptions } from './lead/lead-context.js';
 export { LEAD_ERROR_CODES, LeadError, type LeadErrorCode } from './lead/lead-error.js';
 export type { Resolved, ResolveRequest } from './lead/resolve.js';
 export type { OrderName, Settlement, WorkerEnd } from './lead/settle.js';
-export type { SubmittedOrder } from './lead/submit.js';
+export type { SubmitOptions, SubmittedOrder } from './lead/submit.js';
 export type { ForgeOptions } from './sinks/find-comment.js';
 export { createGitHubSink } from './sinks/github-sink.js';
 export { createGitLabSink } from './sinks/gitlab-sink.js';

@@ -37,4 +37,5 @@ export { type ResultCode, RESULT_CODES } from './result-code.js';
 export { formatRunId, parseRunId } from './run-id.js';
 export { changeSchema, lineComments } from './change.js';
 export type { Change, ChangedFile, LineComment } from './change.js';
+export { budgetsSchema, type Budget, type BudgetReport } from './budget.js';
 export { raceSchema, type Race } from './race.js';

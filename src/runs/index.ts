@@ -1,7 +1,7 @@
 export { startRun, resumeRun, type Run } from './start-run.js';
 export { RunSpecError, checkRunSpec } from './spec/check-run-spec.js';
 export { DEFAULT_LIMITS } from './spec/run-limits.js';
-export type { RunPorts, RunSlot } from './ports/run-ports.js';
+export type { RunBudget, RunPorts, RunSlot } from './ports/run-ports.js';
 export type { OrderTrace, RunTrace, RunTracer, TracedOrder } from './ports/run-tracer.js';
 export type { EventLog, EventQuery, WatchableEventLog } from './ports/event-log.js';
 export { createMemoryEventLog } from './ports/memory-event-log.js';

@@ -11,6 +11,7 @@ import { EndpointRouter } from './http/endpoint-router.js';
 import { addPages } from './pages/add-pages.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import type { ServerContext } from './server-context.js';
+import { createBudgetHandlers } from './handlers/budgets.js';
 import { createEngineHandlers } from './handlers/engines.js';
 import { createHealthHandlers, createMetricHandlers } from './handlers/health.js';
 import { createInboxHandlers } from './handlers/inbox.js';
@@ -78,6 +79,7 @@ function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
     ...createRunFileHandlers(context),
     ...createRunExportHandlers(context),
     ...createReportHandlers(context),
+    ...createBudgetHandlers(context),
     ...createEngineHandlers(context),
     ...createOrderHandlers(context),
     ...createInboxHandlers(context),

@@ -1,6 +1,7 @@
 import { omitUndefined } from '../base/index.js';
 import type { Token, Config } from '../config/index.js';
 import { readTokens } from '../config/index.js';
+import type { BudgetSettings } from '../dispatch/index.js';
 import type { AgentSettings } from '../runs/index.js';
 
 /** The settings of a server. */
@@ -26,6 +27,8 @@ export interface ServerSettings {
   /** Whether browsers reach it by https through a proxy. */
   readonly https: boolean;
   readonly limits: ServerLimits;
+  /** What runs may use together. */
+  readonly budgets: BudgetSettings;
 }
 
 /** Limits of a server and of one caller. */
@@ -64,6 +67,7 @@ export const DEFAULT_SETTINGS: ServerSettings = {
   hosts: [],
   https: false,
   limits: DEFAULT_LIMITS,
+  budgets: {},
 };
 
 /**
@@ -71,7 +75,7 @@ export const DEFAULT_SETTINGS: ServerSettings = {
  * started in, and everything below.
  */
 export function settingsFromConfig(
-  config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server' | 'agents'>,
+  config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server' | 'agents' | 'budgets'>,
   { env, cwd, localToken }: SettingsSources,
 ): ServerSettings {
   const { server = {} } = config;
@@ -86,6 +90,7 @@ export function settingsFromConfig(
     hosts: server.hosts ?? [],
     https: server.https ?? false,
     limits: { ...DEFAULT_LIMITS, ...readLimits(server.limits ?? {}) },
+    budgets: config.budgets ?? {},
   };
 }
 

@@ -4,6 +4,8 @@ export { migrateStore } from './transfer/migrate-store.js';
 export type { MigrationOptions, MigrationProgress, MigrationReport } from './transfer/migrate-store.js';
 export { openStore } from './open-store.js';
 export type { StoreOptions } from './store.js';
+export type { BudgetLimit, Budgets, BudgetUse } from './budgets.js';
+export { describeBudget } from './budgets.js';
 export type { Duties, DutyHold } from './duties.js';
 export type { Fleet, WorkerReport } from './fleet.js';
 export type { QueueWatch } from './store.js';

@@ -1,5 +1,6 @@
 import type { OrderStore, OutboxStore, StoreClock } from '../orders/index.js';
 import type { CacheLimits, ResultCache, RunClaim, RunStore, WatchableEventLog } from '../runs/index.js';
+import type { Budgets } from './budgets.js';
 import type { Duties } from './duties.js';
 import type { Fleet } from './fleet.js';
 import type { Forgetting } from './forgetting.js';
@@ -20,6 +21,7 @@ export interface Store
     Statistics,
     Fleet,
     Duties,
+    Budgets,
     StoreClock {
   /** Closes files and connections. Every later call fails with `STORE_CLOSED`; closing twice is harmless. */
   close(): Promise<void>;

@@ -96,3 +96,17 @@ describe('sluice export', () => {
     expect(await readdir(data)).not.toContain('out');
   });
 });
+
+describe('sluice budgets', () => {
+  it('shows what was used of the budgets of the configuration', async () => {
+    const data = await makeFolder({ 'sluice.config.json': '{"budgets":{"day":{"tokens":100}}}' });
+    const store = await openSite(`sqlite:${join(data, 'sluice.db')}`);
+    await store.noteRequest({ run: 'r1', caller: null, issueRef: null, now: Date.now() });
+    await store.spendBudget({ run: 'r1', tokens: 40, cost: 0, limits: [] });
+    const { stdout } = await sluice('budgets', '--data', data, '--config', join(data, 'sluice.config.json'));
+    expect(JSON.parse(stdout)).toEqual({
+      items: [{ scope: 'day', name: '', tokens: { limit: 100, used: 40, held: 40 }, cost: null }],
+      waiting: [],
+    });
+  });
+});

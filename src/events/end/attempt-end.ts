@@ -40,6 +40,7 @@ const STOPPED: ReadonlySet<Verdict> = new Set([
   'timed_out',
   'limit',
   'storage_limit',
+  'budget',
   'not_started',
   'no_sandbox',
   'session_lost',

@@ -90,6 +90,7 @@ const STOPS: Partial<Record<Verdict, Failure>> = {
   timed_out: { category: 'timeout', code: 'RUN_TIMED_OUT', message: FAILURE_CODES.RUN_TIMED_OUT },
   limit: { category: 'limit', code: 'RUN_LIMIT_EXCEEDED', message: 'The run exceeded one of its limits.' },
   storage_limit: { category: 'limit', code: 'RUN_STORAGE_EXCEEDED', message: FAILURE_CODES.RUN_STORAGE_EXCEEDED },
+  budget: { category: 'limit', code: 'RUN_BUDGET_EXCEEDED', message: FAILURE_CODES.RUN_BUDGET_EXCEEDED },
   not_started: { category: 'process', code: 'PROCESS_NOT_STARTED', message: FAILURE_CODES.PROCESS_NOT_STARTED },
   no_sandbox: { category: 'process', code: 'SANDBOX_UNAVAILABLE', message: FAILURE_CODES.SANDBOX_UNAVAILABLE },
   protocol_broken: { category: 'engine', code: 'PROTOCOL_BROKEN', message: FAILURE_CODES.PROTOCOL_BROKEN },

@@ -14,6 +14,7 @@ export const VERDICTS = [
   'timed_out',
   'limit',
   'storage_limit',
+  'budget',
   'retry',
   'not_started',
   'no_sandbox',
@@ -49,6 +50,7 @@ export const FAILURE_CODES = {
   PROTOCOL_BROKEN: 'The agent did not keep to the protocol of the conversation.',
   RUN_LIMIT_EXCEEDED: 'The run exceeded one of its limits (bytes, line length, tokens, cost).',
   RUN_STORAGE_EXCEEDED: 'The run stored more events or bytes than it may.',
+  RUN_BUDGET_EXCEEDED: 'The run was ended because a budget was used up.',
 } as const;
 
 /** Why an attempt is neither. */

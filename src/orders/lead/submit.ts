@@ -29,13 +29,14 @@ export interface SubmittedOrder {
 export async function submit(
   context: LeadContext,
   request: unknown,
-  { traceparent }: SubmitOptions = {},
+  { traceparent, beforeQueued }: SubmitOptions = {},
 ): Promise<SubmittedOrder> {
   const checked = readWorkRequest(request);
   const now = context.clock();
   const prepare = async (worker: string): Promise<Rival> => prepareOrder(context, { ...checked, worker }, traceparent);
   const [first, ...rivals] = await Promise.all(listRunners(checked).map(prepare));
   if (first === undefined) throw new Error('A race has at least one run.');
+  for (const { run } of [first, ...rivals]) await beforeQueued?.({ run, issueRef: checked.issue_ref });
   const submitted = await context.store.submitOrder({
     ...first,
     rivals,
@@ -50,6 +51,8 @@ export async function submit(
 export interface SubmitOptions {
   /** The span that caused the order, as W3C Trace Context has it; the parent of its spans. */
   readonly traceparent?: string | undefined;
+  /** Called with each run before a worker can claim it. */
+  readonly beforeQueued?: (run: { readonly run: string; readonly issueRef: string }) => Promise<void>;
 }
 
 /** The workers of an order: one, or those of its race. */

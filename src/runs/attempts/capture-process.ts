@@ -140,7 +140,9 @@ async function keep(
   const { usage, limits, control, progress, journal } = context;
   const events = await record.keep(chunks);
   progress.fcmpSeq = record.fcmpSeq;
+  const before = usage.tokens;
   addFindings(context, events);
+  if (usage.tokens !== before) spendBudget(context);
   if (usage.tokens > limits.tokens) {
     control.requestStop({
       verdict: 'limit',
@@ -166,6 +168,17 @@ async function keep(
       hint: STORAGE_HINT,
     });
   }
+}
+
+/** Not awaited: the agent works on while the budget is asked. */
+function spendBudget({ usage, control, ports }: RunContext): void {
+  const { tokens, cost } = usage;
+  const spend = async (): Promise<void> => {
+    const reason = await ports.budget.spend({ tokens, cost });
+    if (reason === undefined) return;
+    control.requestStop({ verdict: 'budget', reason, hint: 'Raise the budget, or wait until it is renewed.' });
+  };
+  spend().catch((error: unknown) => ports.logger.warn('cannot report what a run uses', { error: String(error) }));
 }
 
 const STORAGE_HINT = 'Raise the limit, or let the agent print less. Everything it printed until then is stored.';

@@ -65,8 +65,13 @@ export async function runAttempts(
 }
 
 function warnAboutUnreportedCost(context: RunContext): void {
-  const { launcher, limits } = context;
-  if (launcher.reportsCost || limits.cost === Number.POSITIVE_INFINITY) return;
+  const { launcher, limits, ports } = context;
+  if (launcher.reportsCost) return;
+  if (ports.budget.limitsCost) {
+    const message = `The budget's cost has no effect: engine ${launcher.engine} does not report its cost. Its tokens are limited where the budget has a limit of tokens.`;
+    warn(context, { code: 'COST_NOT_REPORTED', message });
+  }
+  if (limits.cost === Number.POSITIVE_INFINITY) return;
   const message = `limits.cost has no effect: engine ${launcher.engine} does not report its cost. Use limits.tokens or limits.time_s.`;
   warn(context, { code: 'COST_NOT_REPORTED', message });
 }

@@ -11,6 +11,7 @@ export interface Stop {
     | 'timed_out'
     | 'limit'
     | 'storage_limit'
+    | 'budget'
     | 'session_lost'
     | 'protocol_broken'
     | 'detached';

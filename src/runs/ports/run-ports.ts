@@ -61,6 +61,8 @@ export interface RunPorts {
   readonly slot?: RunSlot;
   /** Makes spans of the run. By default there are none. */
   readonly tracer?: RunTracer;
+  /** What many runs share: reported as this one uses more, until a budget is used up. By default there is none. */
+  readonly budget?: RunBudget;
   /** Aborted when this process must exit: the run stops waiting for an unavailable event log. */
   readonly ending?: AbortSignal;
 }
@@ -69,6 +71,14 @@ export interface RunPorts {
 export interface RunSlot {
   release(): void;
   acquire(): Promise<void>;
+}
+
+/** See {@link RunPorts.budget}. */
+export interface RunBudget {
+  /** Whether cost is limited: an engine that does not report it is then limited by tokens alone. */
+  readonly limitsCost: boolean;
+  /** What the run has used so far, all attempts together. Resolves with the reason to end it, if there is one. */
+  spend(used: { readonly tokens: number; readonly cost: number }): Promise<string | undefined>;
 }
 
 /** The ports of a run, all of them decided. */
@@ -106,6 +116,7 @@ export function decidePorts(ports: RunPorts): DecidedPorts {
     onWarning: ports.onWarning ?? (() => undefined),
     onQuestion: ports.onQuestion ?? (async () => undefined),
     onUnanswered: ports.onUnanswered ?? (async () => undefined),
+    budget: ports.budget ?? { limitsCost: false, spend: async () => undefined },
     slot: ports.slot ?? { release: () => undefined, acquire: async () => undefined },
     ending: ports.ending ?? new AbortController().signal,
   };

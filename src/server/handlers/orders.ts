@@ -18,7 +18,7 @@ type OrderEndpoint = 'submitOrder' | 'listIssues' | 'getIssue' | 'getIssueDiff' 
 
 /** Orders and issues. */
 export function createOrderHandlers(server: ServerContext): Pick<Handlers, OrderEndpoint> {
-  const { store, lead, settings, data, logger } = server;
+  const { store, lead, settings, data, logger, clock } = server;
   const { repos } = lead;
   const maskText = (text: string): string => lead.maskText(text);
 
@@ -32,8 +32,11 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
   return {
     async submitOrder({ body, caller, requestId, context }) {
       server.checkTakesWork();
-      const traced = { traceparent: readTraceparent(context) };
-      const { record, rivals } = await lead.submit(await checkFolder(body), traced);
+      const { record, rivals } = await lead.submit(await checkFolder(body), {
+        traceparent: readTraceparent(context),
+        // Before it can be claimed, so that it counts for the caller's budget.
+        beforeQueued: async (run) => store.noteRequest({ ...run, caller: caller.name, now: clock() }),
+      });
       const { issue_ref, run_id } = record.order;
       logger.info('order submitted', { issue_ref, run_id, caller: caller.name, request_id: requestId });
       return { ...viewOrder(record), ...(rivals.length === 0 ? {} : { rivals: rivals.map(viewOrder) }) };

@@ -24,7 +24,10 @@ export function createRunHandlers(server: ServerContext): RunHandlers {
       const traceparent = readTraceparent(context) ?? asked.traceparent;
       const spec: RunSpec = await checkRunRequest({ ...asked, ...omitUndefined({ traceparent }) }, server);
       const named = omitUndefined({ requestId: request_id });
-      const { id, repeated } = await store.createRun({ id: newId(), spec, state: 'queued', now: clock(), ...named });
+      const newRun = newId();
+      // Before it can be claimed, so that it counts for the caller's budget.
+      await store.noteRequest({ run: newRun, caller: caller.name, issueRef: null, now: clock() });
+      const { id, repeated } = await store.createRun({ id: newRun, spec, state: 'queued', now: clock(), ...named });
       const { engine } = spec;
       logger.info('run queued', { run_id: id, engine, repeated, caller: caller.name, request_id: requestId });
       return { id };

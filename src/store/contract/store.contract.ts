@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { describeBudgets } from './budgets.contract.js';
 import { describeDuties } from './duties.contract.js';
 import { describeEventLog } from './event-log.contract.js';
 import { describeFleet } from './fleet.contract.js';
@@ -35,6 +36,7 @@ export function describeStore(place: string, makeSite: MakeSite): void {
     describeStatistics(makeSite);
     describeFleet(makeSite);
     describeDuties(makeSite);
+    describeBudgets(makeSite);
     describeModel(makeSite);
   });
 }

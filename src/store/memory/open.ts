@@ -2,6 +2,7 @@ import { CACHE_LIMITS } from '../../runs/index.js';
 import type { Store, StoreOptions } from '../store.js';
 import { SEARCH_WINDOW } from '../page.js';
 import { QUEUE } from '../wakers.js';
+import { createBudgets } from './budgets.js';
 import { createDuties } from './duties.js';
 import { createEventLog } from './event-log.js';
 import { createFleet } from './fleet.js';
@@ -29,6 +30,7 @@ export function openMemoryStore(options: StoreOptions = {}): Store {
     ...createStatistics(tables),
     ...createFleet(tables),
     ...createDuties(tables),
+    ...createBudgets(tables),
     now: Date.now,
     watchQueue(wake) {
       checkOpen(tables);

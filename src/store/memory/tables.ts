@@ -78,8 +78,22 @@ export interface Tables {
   readonly workers: Map<string, WorkerReport>;
   /** Who holds a duty, and until when. */
   readonly duties: Map<string, { readonly owner: string; readonly until: number }>;
+  /** What runs have used and hold of budgets, by run. */
+  readonly budgets: Map<string, BudgetRow>;
   readonly wakers: Wakers;
   isClosed: boolean;
+}
+
+/** What one run has used and holds of budgets. */
+export interface BudgetRow {
+  readonly caller: string | null;
+  readonly issueRef: string | null;
+  readonly at: number;
+  readonly tokens: number;
+  readonly cost: number;
+  readonly heldTokens: number;
+  readonly heldCost: number;
+  readonly waitsFor: string | null;
 }
 
 /** Creates the tables of an empty store. */
@@ -100,6 +114,7 @@ export function createTables(): Tables {
     results: new Map(),
     workers: new Map(),
     duties: new Map(),
+    budgets: new Map(),
     wakers: createWakers(),
     isClosed: false,
   };

@@ -369,6 +369,22 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX orders_entered ON sluice.orders (seq) WHERE settled_at IS NULL AND entry IS NOT NULL;
   `,
+  // What runs have used and hold of budgets.
+  `
+  CREATE TABLE sluice.budget_entries (
+    run text COLLATE "C" PRIMARY KEY,
+    caller text,
+    issue_ref text,
+    at bigint NOT NULL,
+    tokens double precision NOT NULL DEFAULT 0,
+    cost double precision NOT NULL DEFAULT 0,
+    held_tokens double precision NOT NULL DEFAULT 0,
+    held_cost double precision NOT NULL DEFAULT 0,
+    waits_for text
+  );
+  CREATE INDEX budget_entries_by_time ON sluice.budget_entries (at);
+  CREATE INDEX budget_entries_by_issue ON sluice.budget_entries (issue_ref) WHERE issue_ref IS NOT NULL;
+  `,
 ];
 
 /** What a connection says when it is opened: tables refuse writes of another form. */

@@ -5,6 +5,7 @@ import { SEARCH_WINDOW } from '../page.js';
 import { measureClock } from './clock.js';
 import type { Context } from './context.js';
 import { openDatabase } from './database.js';
+import { createBudgets } from './budgets.js';
 import { createDuties } from './duties.js';
 import { createEventLog } from './event-log.js';
 import { migrate } from './migrate.js';
@@ -46,6 +47,7 @@ function createStore(context: Context, options: StoreOptions): Store {
     ...createStatistics(context),
     ...createFleet(context),
     ...createDuties(context),
+    ...createBudgets(context),
     now: clock.now,
     watchQueue(wake, watcher = {}) {
       database.checkOpen();

@@ -392,4 +392,20 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX inbox_open ON inbox (resolution, sequence) WHERE resolution IS NULL;
   CREATE INDEX orders_entered ON orders (sequence) WHERE settled_at IS NULL AND entry IS NOT NULL;
   `,
+  // What runs have used and hold of budgets.
+  `
+  CREATE TABLE budget_entries (
+    run TEXT PRIMARY KEY,
+    caller TEXT,
+    issue_ref TEXT,
+    at INTEGER NOT NULL,
+    tokens REAL NOT NULL DEFAULT 0,
+    cost REAL NOT NULL DEFAULT 0,
+    held_tokens REAL NOT NULL DEFAULT 0,
+    held_cost REAL NOT NULL DEFAULT 0,
+    waits_for TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX budget_entries_by_time ON budget_entries (at);
+  CREATE INDEX budget_entries_by_issue ON budget_entries (issue_ref) WHERE issue_ref IS NOT NULL;
+  `,
 ];

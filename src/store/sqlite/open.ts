@@ -4,6 +4,7 @@ import { SEARCH_WINDOW } from '../page.js';
 import { createWakers, QUEUE } from '../wakers.js';
 import { openDatabase, type Database, type DatabaseOptions } from './database.js';
 import { asDamaged } from './database-error.js';
+import { createBudgets } from './budgets.js';
 import { createDuties } from './duties.js';
 import { createEventLog } from './event-log.js';
 import { createFleet } from './fleet.js';
@@ -43,6 +44,7 @@ function createStore(database: Database, options: StoreOptions): Store {
     ...createStatistics(database),
     ...createFleet(database),
     ...createDuties(database),
+    ...createBudgets(database),
     now: Date.now,
     watchQueue: (wake) => poller.watch(QUEUE, wake),
     async close() {

@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks';
 import type { WorkerRecord } from '../../../src/records/index.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
+import { BudgetPanel } from './budget-panel.js';
 import { Badge } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
 import type { Tone } from '../../ui/notice.js';
@@ -33,6 +34,7 @@ export function WorkersPage() {
         <h1>Workers</h1>
       </div>
       {failure === null ? null : <FailureNotice title="Cannot list the workers" failure={failure} reload={reload} />}
+      <BudgetPanel />
       {value === null ? failure === null ? <Loading isList /> : null : <WorkerList workers={value.items} />}
     </>
   );

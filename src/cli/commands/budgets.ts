@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import type { Budget } from '../../records/index.js';
+import type { CommandIo } from '../command-io.js';
+import { EXIT, type ExitCode } from '../failure.js';
+import { withContext, withContextOptions } from '../command-context.js';
+import type { ContextFlags } from '../command-context.js';
+import { printJson, printRows, wantsJson } from '../print.js';
+import { formatLine } from '../terminal-text.js';
+
+interface BudgetFlags extends ContextFlags {
+  readonly json?: boolean;
+}
+
+/** Adds `sluice budgets` to the program. */
+export function addBudgetsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
+  withContextOptions(program.command('budgets'))
+    .description('show what was used of the budgets, and runs that wait for one')
+    .option('--json', 'print all fields as JSON, also at a terminal')
+    .action(async (flags: BudgetFlags) => {
+      end(await runBudgets(flags, io));
+    });
+}
+
+async function runBudgets(flags: BudgetFlags, io: CommandIo): Promise<ExitCode> {
+  const { reportBudgets } = await import('../../dispatch/index.js');
+  const report = await withContext(
+    flags,
+    io,
+    async ({ store, config }) => reportBudgets(store, config.budgets ?? {}, store.now()),
+    { readsOnly: true },
+  );
+  if (wantsJson(flags, io)) {
+    await printJson(report, io);
+    return EXIT.success;
+  }
+  await printRows(
+    report.items,
+    [
+      { heading: 'BUDGET', of: ({ scope }) => scope },
+      { heading: 'OF', of: ({ name }) => name },
+      { heading: 'TOKENS', of: ({ tokens }) => formatAmount(tokens) },
+      { heading: 'COST', of: ({ cost }) => formatAmount(cost, '$') },
+    ],
+    flags,
+    io,
+  );
+  for (const { run, budget } of report.waiting)
+    await io.stdout.write(formatLine(`run ${run} waits for the budget: ${budget}`));
+  return EXIT.success;
+}
+
+function formatAmount(amount: Budget['tokens'], sign = ''): string | null {
+  if (amount === null) return null;
+  const format = (value: number): string => `${sign}${value.toLocaleString('en-US', { maximumFractionDigits: 4 })}`;
+  const held = amount.held > amount.used ? `, ${format(amount.held - amount.used)} held` : '';
+  return `${format(amount.used)} of ${format(amount.limit)}${held}`;
+}

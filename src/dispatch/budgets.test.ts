@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeFolder } from '../../test/temporary-folder.js';
+import { createLead } from '../orders/lead/create-lead.js';
+import type { RunRecord } from '../records/index.js';
+import { openStore } from '../store/open-store.js';
+import { listLimits, reportBudgets } from './budgets.js';
+import type { BudgetSettings } from './budgets.js';
+import { startWorker } from './start-worker.js';
+
+/** Processes are started, on a machine that may have other things to do. */
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Speaks like Codex: uses so many tokens, then ends, or works on until it is stopped. */
+function agent(tokens: number, { worksOn = false } = {}): readonly string[] {
+  const records = [
+    { type: 'thread.started', thread_id: 't' },
+    { type: 'item.completed', item: { id: 'i', type: 'agent_message', text: 'Done.' } },
+    { type: 'turn.completed', usage: { input_tokens: tokens, output_tokens: 0 } },
+  ];
+  const print = records.map((record) => `console.log(${JSON.stringify(JSON.stringify(record))});`).join('');
+  return [process.execPath, '-e', `${print}${worksOn ? 'setInterval(() => undefined, 1000);' : ''}`];
+}
+
+async function openSite(budgets: BudgetSettings) {
+  const data = await makeFolder({ 'a/x': 'x', 'b/x': 'x' });
+  const store = await openStore('memory:');
+  const lead = createLead({ store, data });
+  onTestFinished(async () => store.close());
+  const worker = startWorker({ store, lead, budgets, runs: { data }, pollMs: 50 });
+  onTestFinished(async () => worker.stop({ graceMs: 0 }));
+  const queue = async (id: string, command: readonly string[], workdir = 'a', caller = 'ci'): Promise<void> => {
+    await store.noteRequest({ run: id, caller, issueRef: null, now: store.now() });
+    const spec = { engine: 'command', reads: 'codex', command, workdir: join(data, workdir) } as const;
+    await store.createRun({ id, spec, state: 'queued', now: store.now() });
+  };
+  const ended = async (id: string): Promise<RunRecord> =>
+    vi.waitFor(
+      async () => {
+        const run = await store.findRun(id);
+        expect(run).toMatchObject({ state: 'ended' });
+        return run as RunRecord;
+      },
+      { timeout: 40_000, interval: 50 },
+    );
+  return { data, store, lead, queue, ended };
+}
+
+describe('the budget of a day', () => {
+  it('ends a run that uses it up, with a code of its own', async () => {
+    const { queue, ended } = await openSite({ day: { tokens: 100 } });
+    await queue('r1', agent(101, { worksOn: true }));
+    expect((await ended('r1')).result).toMatchObject({
+      status: 'failed',
+      error: {
+        category: 'limit',
+        code: 'RUN_BUDGET_EXCEEDED',
+        message: expect.stringContaining('of the day (100 tokens)'),
+      },
+    });
+  });
+
+  it('makes the next run wait in the queue, and shows that', async () => {
+    const settings = { day: { tokens: 100 } };
+    const { store, queue, ended } = await openSite(settings);
+    await queue('r1', agent(100));
+    expect((await ended('r1')).result).toMatchObject({ status: 'success' });
+    await queue('r2', agent(1), 'b');
+    const report = await vi.waitFor(async () => {
+      const found = await reportBudgets(store, settings, store.now());
+      expect(found.waiting).toEqual([{ run: 'r2', budget: 'day' }]);
+      return found;
+    });
+    expect(report.items).toEqual([
+      { scope: 'day', name: '', tokens: { limit: 100, used: 100, held: 100 }, cost: null },
+    ]);
+    expect(await store.findRun('r2')).toMatchObject({ state: 'queued', started_at: null });
+    // Who waits can be canceled.
+    await store.requestCancel('r2', store.now());
+    expect((await ended('r2')).result).toMatchObject({ status: 'canceled' });
+  });
+
+  it('does not concern programs that use no tokens', async () => {
+    const { data, store, queue, ended } = await openSite({ day: { tokens: 1 } });
+    await queue('r1', agent(1));
+    await ended('r1');
+    const spec = { engine: 'command', command: ['true'], workdir: join(data, 'a') } as const;
+    await store.createRun({ id: 'r2', spec, state: 'queued', now: store.now() });
+    expect((await ended('r2')).result).toMatchObject({ status: 'success' });
+  });
+
+  it('says that it cannot limit the cost of an engine that reports none', async () => {
+    const { queue, ended } = await openSite({ day: { cost: 1 } });
+    await queue('r1', agent(1));
+    expect((await ended('r1')).result?.warnings).toContainEqual({
+      code: 'COST_NOT_REPORTED',
+      message: expect.stringContaining("The budget's cost has no effect"),
+    });
+  });
+});
+
+it('the budget of a token holds for what it asked for alone', async () => {
+  const { store, queue, ended } = await openSite({ callers: { ci: { tokens: 10 } } });
+  await queue('r1', agent(10));
+  await ended('r1');
+  await queue('r2', agent(1));
+  await queue('r3', agent(1), 'b', 'ada');
+  expect((await ended('r3')).result).toMatchObject({ status: 'success' });
+  await vi.waitFor(async () =>
+    expect(await store.listBudgetUse(5)).toMatchObject({ waiting: [{ run: 'r2', budget: 'caller ci' }] }),
+  );
+});
+
+it('an order whose issue has used up its budget goes to a person', async () => {
+  const { data, store, lead } = await openSite({ issue: { tokens: 5 } });
+  const issueRef = 'acme/shop#1';
+  const limits = listLimits({ issue: { tokens: 5 } }, { caller: null, issueRef }, store.now());
+  await store.reserveBudget({ run: 'before', issueRef, now: store.now(), limits });
+  await store.spendBudget({ run: 'before', tokens: 5, cost: 0, limits });
+  const request = { issue_ref: issueRef, role: 'backend', repo_dir: join(data, 'a'), worker: 'codex-cli' };
+  await lead.submit({ ...request, instructions: 'Go.' });
+  await vi.waitFor(
+    async () => {
+      const { items } = await store.listInbox({ issueRef });
+      expect(items).toMatchObject([
+        {
+          result_code: 'env_unavailable',
+          reason: expect.stringContaining('BUDGET_EXHAUSTED: The budget of issue acme/shop#1 (5 tokens)'),
+        },
+      ]);
+    },
+    { timeout: 20_000 },
+  );
+});
+
+it('unnamed tokens share no budget: each has that of *', () => {
+  const settings = { callers: { '*': { tokens: 5 }, ci: { cost: 1 } } };
+  const list = (caller: string) => listLimits(settings, { caller, issueRef: null }, 90_000_000);
+  expect(list('ada')).toEqual([{ scope: 'caller', name: 'ada', since: 86_400_000, tokens: 5, cost: null }]);
+  expect(list('ci')).toMatchObject([{ name: 'ci', tokens: null, cost: 1 }]);
+  expect(list('__proto__')).toMatchObject([{ tokens: 5 }]);
+});

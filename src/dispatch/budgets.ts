@@ -1,0 +1,167 @@
+import { getErrorMessage } from '../base/index.js';
+import type { Budget, BudgetReport, RunRecord } from '../records/index.js';
+import type { RunBudget } from '../runs/index.js';
+import { describeBudget } from '../store/index.js';
+import type { BudgetLimit, Budgets } from '../store/index.js';
+import { retryStore } from './retry-store.js';
+import type { WorkContext } from './worker-options.js';
+
+/** What tokens and dollars may be used. */
+export interface BudgetAmount {
+  readonly tokens?: number;
+  /** US dollars, as engines report them. */
+  readonly cost?: number;
+}
+
+/** The budgets of the configuration. A day is one of UTC. */
+export interface BudgetSettings {
+  /** All runs of a day together. */
+  readonly day?: BudgetAmount;
+  /** Every issue, over all its runs of the last year. */
+  readonly issue?: BudgetAmount;
+  /** What a token asked for, by its name, per day; `*` is every token that is not named. */
+  readonly callers?: Readonly<Record<string, BudgetAmount>>;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The budgets that a run counts for. */
+export function listLimits(
+  { day, issue, callers = {} }: BudgetSettings,
+  { caller, issueRef }: { readonly caller: string | null; readonly issueRef: string | null },
+  now: number,
+): readonly BudgetLimit[] {
+  const today = now - (now % DAY_MS);
+  const own = caller === null ? undefined : (ownValue(callers, caller) ?? ownValue(callers, '*'));
+  return [
+    ...toLimit(day, { scope: 'day', name: '', since: today }),
+    ...(issueRef === null ? [] : toLimit(issue, { scope: 'issue', name: issueRef, since: 0 })),
+    ...toLimit(own, { scope: 'caller', name: caller ?? '', since: today }),
+  ];
+}
+
+function ownValue(callers: Readonly<Record<string, BudgetAmount>>, name: string): BudgetAmount | undefined {
+  return Object.hasOwn(callers, name) ? callers[name] : undefined;
+}
+
+function toLimit(
+  amount: BudgetAmount | undefined,
+  limit: Pick<BudgetLimit, 'scope' | 'name' | 'since'>,
+): readonly BudgetLimit[] {
+  if (amount?.tokens === undefined && amount?.cost === undefined) return [];
+  return [{ ...limit, tokens: amount.tokens ?? null, cost: amount.cost ?? null }];
+}
+
+/** A run waits this long at most before it asks again: what others hold may become free. */
+const ASK_AGAIN_MS = 60_000;
+
+/** What came of asking for a share of the budgets. */
+export type BudgetAnswer =
+  | { readonly status: 'held'; readonly budget?: RunBudget }
+  /** Not today: the run stays queued. */
+  | { readonly status: 'wait'; readonly retryAt: number }
+  /** Not at all, until somebody raises the budget. */
+  | { readonly status: 'refused'; readonly message: string };
+
+/**
+ * Asks for a share of every budget a run counts for, before it starts. A plain program uses no tokens and needs none.
+ * Of runs that ask at once no more get one than the budgets allow.
+ */
+export async function holdBudget(
+  context: WorkContext,
+  { id, spec, order }: Pick<RunRecord, 'id' | 'spec' | 'order'>,
+): Promise<BudgetAnswer> {
+  const { store, budgets, clock, logger } = context;
+  if (budgets === undefined || (spec.engine === 'command' && spec.reads === undefined)) return { status: 'held' };
+  const request = await retryStore(async () => store.findRequest(id), context);
+  const issueRef = order?.issue_ref ?? null;
+  const now = clock();
+  const limits = listLimits(budgets, { caller: request?.caller ?? null, issueRef }, now);
+  if (limits.length === 0) return { status: 'held' };
+  const exhausted = await retryStore(async () => store.reserveBudget({ run: id, issueRef, now, limits }), context);
+  if (exhausted !== undefined) {
+    logger.info('budget used up', { run_id: id, budget: describeBudget(exhausted) });
+    if (exhausted.scope === 'issue') return { status: 'refused', message: describeExhausted(exhausted) };
+    const tomorrow = now - (now % DAY_MS) + DAY_MS;
+    return { status: 'wait', retryAt: Math.min(tomorrow, now + ASK_AGAIN_MS) };
+  }
+  return { status: 'held', budget: createRunBudget(context, id, limits) };
+}
+
+/** Reports what a run uses, one report at a time: the latest one counts. */
+function createRunBudget({ store }: WorkContext, run: string, limits: readonly BudgetLimit[]): RunBudget {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    limitsCost: limits.some(({ cost }) => cost !== null),
+    async spend({ tokens, cost }) {
+      const spent = last
+        .catch(() => undefined)
+        .then(async () => store.spendBudget({ run, tokens, cost, limits }))
+        .then((exceeded) => (exceeded === undefined ? undefined : describeExhausted(exceeded)));
+      last = spent;
+      return spent;
+    },
+  };
+}
+
+/** Records what a run has used in the end. A failure is only logged: the result must not be lost to it. */
+export async function settleBudget(
+  { logger }: Pick<WorkContext, 'logger'>,
+  budget: RunBudget | undefined,
+  used:
+    | {
+        readonly input_tokens: number;
+        readonly output_tokens: number;
+        readonly total_tokens?: number;
+        readonly cost?: number;
+      }
+    | undefined,
+): Promise<void> {
+  if (budget === undefined || used === undefined) return;
+  const tokens = used.total_tokens ?? used.input_tokens + used.output_tokens;
+  try {
+    await budget.spend({ tokens, cost: used.cost ?? 0 });
+  } catch (error) {
+    logger.warn('cannot record what a run used', { error: getErrorMessage(error) });
+  }
+}
+
+/** Issues and waiting runs that a report lists. */
+const LISTED = 10;
+
+/** What was used of every budget: the day, the named callers, and the issues that used the most. */
+export async function reportBudgets(
+  store: Pick<Budgets, 'measureBudgets' | 'listBudgetUse'>,
+  settings: BudgetSettings,
+  now: number,
+): Promise<BudgetReport> {
+  const { issues, waiting } = await store.listBudgetUse(LISTED);
+  const named = Object.keys(settings.callers ?? {}).filter((caller) => caller !== '*');
+  const { day: _, ...others } = settings;
+  const limits = [
+    ...listLimits(settings, { caller: null, issueRef: null }, now),
+    ...named.flatMap((caller) => listLimits(others, { caller, issueRef: null }, now)),
+    ...issues.flatMap((issueRef) => listLimits(others, { caller: null, issueRef }, now)),
+  ];
+  const uses = await store.measureBudgets(limits);
+  const items = limits.map(({ scope, name, tokens, cost }, index): Budget => {
+    const used = uses[index] ?? { tokens: 0, cost: 0, heldTokens: 0, heldCost: 0 };
+    return {
+      scope,
+      name,
+      tokens: tokens === null ? null : { limit: tokens, used: used.tokens, held: used.heldTokens },
+      cost: cost === null ? null : { limit: cost, used: used.cost, held: used.heldCost },
+    };
+  });
+  return { items, waiting };
+}
+
+/** Names a budget that is used up. */
+export function describeExhausted(limit: BudgetLimit): string {
+  const amounts = [
+    ...(limit.tokens === null ? [] : [`${limit.tokens} tokens`]),
+    ...(limit.cost === null ? [] : [`${limit.cost} dollars`]),
+  ];
+  const whose = { day: 'of the day', issue: `of issue ${limit.name}`, caller: `of token "${limit.name}" for the day` };
+  return `BUDGET_EXHAUSTED: The budget ${whose[limit.scope]} (${amounts.join(', ')}) is used up.`;
+}

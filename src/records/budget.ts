@@ -1,0 +1,27 @@
+import { arrayOf, name, object, oneOf, orNull, text } from '../base/index.js';
+import type { FromSchema } from '../base/index.js';
+
+const amount = { type: 'number', minimum: 0 } as const;
+
+/** A budget with what was used of it. */
+export const budgetSchema = object({
+  /** `day`: all runs of today. `issue`: all runs of an issue. `caller`: what a token asked for today. */
+  scope: oneOf(['day', 'issue', 'caller']),
+  /** The issue or the name of the token; empty for `day`. */
+  name: text,
+  /** Null where that is not limited. `held`: used, or held by runs at work. */
+  tokens: orNull(object({ limit: amount, used: amount, held: amount })),
+  cost: orNull(object({ limit: amount, used: amount, held: amount })),
+});
+
+/** All budgets, and runs that wait for one. */
+export const budgetsSchema = object({
+  items: arrayOf(budgetSchema),
+  waiting: arrayOf(object({ run: name, budget: name })),
+});
+
+/** See {@link budgetSchema}. */
+export type Budget = FromSchema<typeof budgetSchema>;
+
+/** See {@link budgetsSchema}. */
+export type BudgetReport = FromSchema<typeof budgetsSchema>;

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { BudgetLimit } from '../budgets.js';
+import type { Store } from '../store.js';
+import { openSite, type MakeSite } from './fixtures/open-site.js';
+import { NOW } from './fixtures/order-samples.js';
+import { createRunResult, sampleSpec } from './fixtures/run-samples.js';
+
+const DAY: BudgetLimit = { scope: 'day', name: '', since: NOW, tokens: 100, cost: null };
+const NOTHING = { tokens: 0, cost: 0, heldTokens: 0, heldCost: 0 };
+
+async function start(store: Store, id: string): Promise<void> {
+  await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: id, leaseMs: 1000, now: NOW });
+}
+
+/** How runs share budgets. */
+export function describeBudgets(makeSite: MakeSite): void {
+  describe('a budget', () => {
+    const reserve = async (store: Store, run: string, limits = [DAY], issueRef: string | null = null) =>
+      store.reserveBudget({ run, issueRef, now: NOW, limits });
+
+    it('is held in shares by runs at work, and used up by what they use', async () => {
+      const store = await openSite(await makeSite());
+      for (const run of ['r1', 'r2']) {
+        await start(store, run);
+        expect(await reserve(store, run)).toBeUndefined();
+      }
+      expect(await store.measureBudgets([DAY])).toEqual([{ ...NOTHING, heldTokens: 10 }]);
+      expect(await store.spendBudget({ run: 'r1', tokens: 60, cost: 0.5, limits: [DAY] })).toBeUndefined();
+      expect(await store.measureBudgets([DAY])).toEqual([{ tokens: 60, cost: 0.5, heldTokens: 65, heldCost: 0.5 }]);
+      // What the other one holds is not for this one.
+      expect(await store.spendBudget({ run: 'r1', tokens: 96, cost: 0.5, limits: [DAY] })).toEqual(DAY);
+      // What was reported late changes nothing.
+      await store.spendBudget({ run: 'r1', tokens: 10, cost: 0, limits: [] });
+      expect(await store.measureBudgets([DAY])).toMatchObject([{ tokens: 96 }]);
+    });
+
+    it('lets the last one have what is left, and makes the next one wait', async () => {
+      const store = await openSite(await makeSite());
+      await start(store, 'r1');
+      await reserve(store, 'r1');
+      await store.spendBudget({ run: 'r1', tokens: 98, cost: 0, limits: [DAY] });
+      await start(store, 'r2');
+      expect(await reserve(store, 'r2')).toBeUndefined();
+      expect(await store.measureBudgets([DAY])).toMatchObject([{ heldTokens: 100 }]);
+      await store.createRun({ id: 'r3', spec: sampleSpec(), state: 'queued', now: NOW });
+      expect(await reserve(store, 'r3')).toEqual(DAY);
+      expect(await store.listBudgetUse(10)).toMatchObject({ waiting: [{ run: 'r3', budget: 'day' }] });
+    });
+
+    it('is passed by as many runs that start at once as it has shares', async () => {
+      const store = await openSite(await makeSite());
+      const runs = Array.from({ length: 30 }, (_, index) => `r${index}`);
+      for (const run of runs) await start(store, run);
+      const answers = await Promise.all(runs.map(async (run) => reserve(store, run)));
+      expect(answers.filter((answer) => answer === undefined)).toHaveLength(20);
+    });
+
+    it('gets back what a run held and did not use, however that run ended', async () => {
+      const store = await openSite(await makeSite());
+      await start(store, 'r1');
+      await reserve(store, 'r1');
+      await store.endRun({ id: 'r1', workerId: 'r1', result: createRunResult(), now: NOW });
+      expect(await store.measureBudgets([DAY])).toEqual([NOTHING]);
+    });
+
+    it('counts the runs of its issue, of its caller and of its day alone', async () => {
+      const store = await openSite(await makeSite());
+      await store.noteRequest({ run: 'r1', caller: 'ci', issueRef: null, now: NOW - 5 });
+      for (const run of ['r1', 'r2']) await start(store, run);
+      await reserve(store, 'r1');
+      await reserve(store, 'r2', [DAY], 'acme/shop#1');
+      for (const run of ['r1', 'r2']) await store.spendBudget({ run, tokens: 7, cost: 0.25, limits: [] });
+      const measured = await store.measureBudgets([
+        { ...DAY, scope: 'caller', name: 'ci' },
+        { ...DAY, scope: 'caller', name: 'other' },
+        { ...DAY, scope: 'issue', name: 'acme/shop#1' },
+        DAY,
+        { ...DAY, since: NOW + 1 },
+      ]);
+      expect(measured.map(({ tokens }) => tokens)).toEqual([7, 0, 7, 14, 0]);
+      expect(await store.findRequest('r1')).toEqual({ caller: 'ci', issueRef: null });
+      expect(await store.findRequest('r9')).toBeUndefined();
+      expect(await store.listBudgetUse(1)).toEqual({ issues: ['acme/shop#1'], waiting: [] });
+    });
+
+    it('can be one of cost', async () => {
+      const store = await openSite(await makeSite());
+      const limit: BudgetLimit = { ...DAY, tokens: null, cost: 2 };
+      await start(store, 'r1');
+      expect(await reserve(store, 'r1', [limit])).toBeUndefined();
+      expect(await store.measureBudgets([limit])).toMatchObject([{ heldCost: 0.1 }]);
+      expect(await store.spendBudget({ run: 'r1', tokens: 1_000_000, cost: 1.9, limits: [limit] })).toBeUndefined();
+      expect(await store.spendBudget({ run: 'r1', tokens: 0, cost: 2.1, limits: [limit] })).toEqual(limit);
+    });
+  });
+}

@@ -1,0 +1,86 @@
+import { BUDGET_ROWS_MS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
+import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
+import type { Database } from './database.js';
+import { readText } from './rows.js';
+
+/** What runs have used, and what they hold of budgets. */
+export function createBudgets(database: Database): Budgets {
+  const note = database.prepare(`
+    INSERT INTO budget_entries (run, caller, issue_ref, at) VALUES (?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`);
+  const find = database.prepare('SELECT caller, issue_ref FROM budget_entries WHERE run = ?');
+  const hold = database.prepare(`
+    INSERT INTO budget_entries (run, issue_ref, at, held_tokens, held_cost, waits_for) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+    ON CONFLICT (run) DO UPDATE SET at = excluded.at, held_tokens = excluded.held_tokens, held_cost = excluded.held_cost,
+      waits_for = excluded.waits_for`);
+  const spend = database.prepare(`
+    UPDATE budget_entries SET tokens = max(tokens, ?), cost = max(cost, ?) WHERE run = ?`);
+  const forget = database.prepare('DELETE FROM budget_entries WHERE at < ?');
+  // What a run holds counts until it has ended, however it ended.
+  const measure = database.prepare(`
+    SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost,
+      coalesce(sum(max(tokens, CASE WHEN open THEN held_tokens ELSE 0 END)), 0) AS held_tokens,
+      coalesce(sum(max(cost, CASE WHEN open THEN held_cost ELSE 0 END)), 0) AS held_cost
+    FROM (
+      SELECT budget_entries.*, runs.state IN ('running', 'waiting') AS open
+      FROM budget_entries LEFT JOIN runs ON runs.id = run
+      WHERE at >= ?1 AND (?2 = 'day' OR (?2 = 'issue' AND budget_entries.issue_ref = ?3) OR (?2 = 'caller' AND caller = ?3))
+        AND run <> ?4)`);
+  const listIssues = database.prepare(`
+    SELECT issue_ref FROM budget_entries WHERE issue_ref IS NOT NULL
+    GROUP BY issue_ref ORDER BY sum(tokens) DESC, issue_ref LIMIT ?`);
+  const listWaiting = database.prepare(`
+    SELECT run, waits_for FROM budget_entries JOIN runs ON runs.id = run
+    WHERE waits_for IS NOT NULL AND runs.state = 'queued' ORDER BY at LIMIT ?`);
+
+  function measureAll(limits: readonly BudgetLimit[], except: string): BudgetUse[] {
+    return limits.map(({ scope, name, since }) => {
+      const row = measure.get(since, scope, name, except) ?? {};
+      return {
+        tokens: Number(row['tokens']),
+        cost: Number(row['cost']),
+        heldTokens: Number(row['held_tokens']),
+        heldCost: Number(row['held_cost']),
+      };
+    });
+  }
+
+  return {
+    async noteRequest({ run, caller, issueRef, now }) {
+      await database.write(() => note.run(run, caller, issueRef, now));
+    },
+    findRequest: async (run) =>
+      database.read(() => {
+        const row = find.get(run);
+        if (row === undefined) return undefined;
+        return { caller: readName(row['caller']), issueRef: readName(row['issue_ref']) };
+      }),
+    reserveBudget: async ({ run, issueRef, now, limits }) =>
+      database.write(() => {
+        forget.run(now - BUDGET_ROWS_MS);
+        const share = shareBudgets(limits, measureAll(limits, run));
+        if ('exhausted' in share) {
+          hold.run(run, issueRef, now, 0, 0, describeBudget(share.exhausted));
+          return share.exhausted;
+        }
+        hold.run(run, issueRef, now, share.tokens, share.cost, null);
+        return undefined;
+      }),
+    spendBudget: async (spending) =>
+      database.write(() => {
+        spend.run(spending.tokens, spending.cost, spending.run);
+        return findExceeded(spending, measureAll(spending.limits, spending.run));
+      }),
+    measureBudgets: async (limits) => database.read(() => measureAll(limits, '')),
+    listBudgetUse: async (limit) =>
+      database.read(() => ({
+        issues: listIssues.all(limit).map((row) => readText(row, 'issue_ref')),
+        waiting: listWaiting
+          .all(limit)
+          .map((row) => ({ run: readText(row, 'run'), budget: readText(row, 'waits_for') })),
+      })),
+  };
+}
+
+function readName(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
