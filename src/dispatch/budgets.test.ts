@@ -5,7 +5,7 @@ import { createLead } from '../orders/lead/create-lead.js';
 import type { RunRecord } from '../records/index.js';
 import { openStore } from '../store/open-store.js';
 import { listLimits, reportBudgets } from './budgets.js';
-import type { BudgetSettings } from './budgets.js';
+import type { BudgetSettings } from './budget-settings.js';
 import { startWorker } from './start-worker.js';
 
 /** Processes are started, on a machine that may have other things to do. */

@@ -2,7 +2,7 @@ import type { Logger } from '../base/index.js';
 import type { Lead } from '../orders/index.js';
 import type { RunPorts } from '../runs/index.js';
 import type { Store } from '../store/index.js';
-import type { BudgetSettings } from './budgets.js';
+import type { BudgetSettings } from './budget-settings.js';
 import type { Slots } from './slots.js';
 
 /** How long a claim holds without being renewed, by default. */
