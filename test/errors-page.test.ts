@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
+import { ARCHIVE_ERROR_CODES } from '../src/archive/archive-error.js';
 import { RUN_FOLDER_ERROR_CODES, RUN_FOLDER_WARNING_CODES } from '../src/run-folder/run-folder-error.js';
 import { FILE_ERROR_CODES } from '../src/base/file-error.js';
 import { CLIENT_ERROR_CODES } from '../src/client/client-error.js';
@@ -62,6 +63,7 @@ describe('docs/errors.md', () => {
     ['Diagnostics of events', Object.keys(DIAGNOSTIC_CODES)],
     ["Reasons of an attempt's end", Object.keys(REASON_CODES)],
     ['Run folders', [...RUN_FOLDER_ERROR_CODES, ...FILE_ERROR_CODES]],
+    ['The archive', [...ARCHIVE_ERROR_CODES]],
     ['Warnings of run folders', [...RUN_FOLDER_WARNING_CODES]],
     ['Store', [...STORE_ERROR_CODES]],
     ['Work requests and wrappers', [...ORDERS_ERROR_CODES]],

@@ -24,6 +24,7 @@ const CORE = [
   'events',
   'records',
   'run-folder',
+  'archive',
   'runs',
   'orders',
   'store',
@@ -42,6 +43,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   events: { imports: [GROUND, 'json'], packages: [], browserSafe: true },
   records: { imports: [GROUND, 'events'], types: ['json', 'json-schema'], packages: [], browserSafe: true },
   'run-folder': { imports: [GROUND, 'files', 'events'], packages: [] },
+  archive: { imports: [GROUND, 'files', 'run-folder'], packages: ['aws4fetch'] },
   runs: {
     imports: [GROUND, 'files', 'sandbox', 'json', 'json-schema', 'events', 'records', 'run-folder'],
     packages: 'any',
@@ -53,7 +55,10 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   },
   // Of the ports it implements: the types, and the rules that hold for every implementation.
   store: { imports: [GROUND, 'files', 'events', 'records', 'runs'], types: ['orders'], packages: 'any' },
-  dispatch: { imports: [GROUND, 'files', 'records', 'run-folder', 'runs', 'orders', 'store'], packages: 'any' },
+  dispatch: {
+    imports: [GROUND, 'files', 'archive', 'records', 'run-folder', 'runs', 'orders', 'store'],
+    packages: 'any',
+  },
   // Runs as documents for people: HTML and Markdown.
   report: { imports: [GROUND, 'files', 'events', 'records', 'run-folder'], packages: [] },
   // Recorded runs as test cases.

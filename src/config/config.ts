@@ -182,6 +182,8 @@ export const configFileSchema = object(
     budgets: budgetsSchema,
     retention: retentionSchema,
     packing: packingSchema,
+    /** Where packed runs are uploaded to and read from: `s3://bucket/prefix`. Credentials come from the environment. */
+    archive: name,
   },
 );
 

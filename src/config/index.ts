@@ -4,4 +4,5 @@ export { createNotifyPost, createSinks } from './create-sinks.js';
 export { readPacking, readRetention, type Config } from './config.js';
 export { type Token, readTokens } from './read-tokens.js';
 export { findLocalTokenFile, openLocalToken, readLocalToken, rotateLocalToken } from './local-token.js';
+export { createArchive } from './create-archive.js';
 export { readSecrets } from './read-secrets.js';

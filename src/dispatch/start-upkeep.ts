@@ -1,9 +1,11 @@
 import { setImmediate as giveWay } from 'node:timers/promises';
 import { silentLogger } from '../base/index.js';
+import type { Archive } from '../archive/index.js';
 import type { Logger } from '../base/index.js';
 import type { Statistics, Store } from '../store/index.js';
 import { startPacking } from './packing/start-packing.js';
 import type { PackingSettings } from './packing/start-packing.js';
+import { createArchiveDuty } from './retention/archive-duty.js';
 import { startRetention } from './retention/start-retention.js';
 import type { RetentionSettings } from './retention/start-retention.js';
 import { runByOneProcess } from './run-by-one-process.js';
@@ -17,6 +19,8 @@ export interface UpkeepOptions {
   readonly settings: RetentionSettings;
   /** When run folders are packed; a minute after the end by default. */
   readonly packing?: PackingSettings;
+  /** Where packed runs are uploaded to. */
+  readonly archive?: Archive | undefined;
   /** Further work that one process at a time does for all. */
   readonly duties?: readonly Duty[];
   readonly logger?: Logger;
@@ -30,13 +34,19 @@ export interface UpkeepOptions {
  * await upkeep.stop()
  */
 export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
-  const { store, data, settings, packing = {}, duties = [], logger = silentLogger } = options;
+  const { store, data, settings, packing = {}, archive, duties = [], logger = silentLogger } = options;
   const retention = startRetention({ store, data, settings, logger });
-  const packer = startPacking({ store, data, settings: packing, logger });
+  const packer = startPacking({ store, data, settings: packing, archive, logger });
+  const removesArchived = archive !== undefined && settings.runsMs !== undefined;
   const shared = runByOneProcess({
     store,
     logger,
-    duties: [createStatisticsDuty(store), ...(retention.duty === undefined ? [] : [retention.duty]), ...duties],
+    duties: [
+      createStatisticsDuty(store),
+      ...(retention.duty === undefined ? [] : [retention.duty]),
+      ...(removesArchived ? [createArchiveDuty({ store, archive, data })] : []),
+      ...duties,
+    ],
   });
   return {
     async stop() {

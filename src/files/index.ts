@@ -6,6 +6,7 @@ export { openForReading, openForAppending, requireOwnFolder, readSmallFile, open
 export { readChunks, readSpan, type OpenFile, type ReadableFile } from './readable-file.js';
 export { openFileTail, type FileTail } from './file-tail.js';
 export { openLineTail, type FileLine } from './line-tail.js';
+export { isWithin, openInside, sizeInside } from './open-inside.js';
 export { parseJson } from './parse-json.js';
 export { isPresent } from './is-present.js';
 export { findProgram } from './find-program.js';

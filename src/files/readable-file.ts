@@ -10,7 +10,7 @@ export interface ReadableFile {
 export type OpenFile = () => Promise<ReadableFile | undefined>;
 
 /** Reads exactly these bytes; fewer where the file ends before. */
-export async function readSpan(file: ReadableFile, position: number, length: number): Promise<Buffer> {
+export async function readSpan(file: ReadableFile, position: number, length: number): Promise<Buffer<ArrayBuffer>> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {

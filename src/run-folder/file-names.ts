@@ -3,6 +3,9 @@ import type { CapturedStream } from '../events/index.js';
 /** The folder of a run that holds what happened; the rest of a run folder belongs to the worker. */
 export const AUDIT_FOLDER = '.audit';
 
+/** Where a packed run has the files that it changed in its working folder, if it has them. */
+export const ARTIFACT_FOLDER = '.artifacts';
+
 /** What is kept of each attempt, by the name of its file. */
 const ATTEMPT_FILES = {
   meta: ['meta', 'json'],

@@ -1,9 +1,15 @@
 export { RunFolderError, type RunFolderErrorCode } from './run-folder-error.js';
 export { type RunFolderWarning } from './run-folder-error.js';
-export { AUDIT_FOLDER, RUN_LOGS, attemptFileName, type AttemptFile } from './file-names.js';
+export { ARTIFACT_FOLDER, AUDIT_FOLDER, RUN_LOGS, attemptFileName, type AttemptFile } from './file-names.js';
 export type { AttemptMeta } from './attempt/attempt-meta.js';
-export { createRunFolder, openRunFolder, type RunFolder, type WritableRunFolder } from './open-run-folder.js';
-export { openRun, packedRunPath, runFolderPath, PACKED_FOLDER } from './run-place.js';
+export {
+  createRunFolder,
+  openRunFolder,
+  readPackedRun,
+  type RunFolder,
+  type WritableRunFolder,
+} from './open-run-folder.js';
+export { openRun, packedRunName, packedRunPath, runFolderPath, PACKED_FOLDER } from './run-place.js';
 export { copyRunFiles, withPlainFolder } from './copy-run-files.js';
 export type { RunFile } from './run-files.js';
 export { packRunFolder, removePackedRun, TEMPORARY_FOLDER } from './packed/pack-run-folder.js';

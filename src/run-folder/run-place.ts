@@ -28,7 +28,7 @@ export function packedRunPath(data: string, runId: string): string {
 }
 
 /** The same below the folder of packed runs, with a slash: also the name of the object in an archive. */
-function packedRunName(runId: string): string {
+export function packedRunName(runId: string): string {
   const shard = createHash('sha256').update(checkRunId(runId)).digest('hex').slice(0, 3);
   return `${shard}/${runId}.zip`;
 }

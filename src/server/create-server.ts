@@ -7,6 +7,7 @@ import type { Logger } from '../base/index.js';
 import type { Token } from '../config/index.js';
 import { compileSecrets, sensitiveEnvironment } from '../runs/index.js';
 import type { Secrets } from '../runs/index.js';
+import type { Archive } from '../archive/index.js';
 import type { Store } from '../store/index.js';
 import { createApp } from './app.js';
 import { readConsole } from './console/read-console.js';
@@ -27,6 +28,8 @@ export interface ServerOptions {
   readonly wrappers?: Wrappers;
   /** The folder of run folders. */
   readonly data: string;
+  /** Where the runs of other machines are read from. */
+  readonly archive?: Archive | undefined;
   /** The address it will listen on; loopback by default. Any other needs tokens. */
   readonly host?: string;
   readonly settings?: Partial<ServerSettings>;
@@ -86,6 +89,7 @@ export function createServer(options: ServerOptions): SluiceServer {
     lead,
     wrappers: options.wrappers ?? {},
     data,
+    archive: options.archive,
     settings,
     secrets: options.secrets ?? compileSecrets({ values: sensitiveEnvironment(process.env) }),
     guard: createGuard({ settings, host, clock }),

@@ -1,3 +1,4 @@
+import type { Archive } from '../archive/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
 import type { Secrets } from '../runs/index.js';
@@ -16,6 +17,8 @@ export interface ServerContext {
   readonly wrappers: Wrappers;
   /** The folder of run folders; absolute. */
   readonly data: string;
+  /** Where the runs of other machines are read from, if there is one. */
+  readonly archive: Archive | undefined;
   readonly settings: ServerSettings;
   /** Masks what must not be in reports and cases. */
   readonly secrets: Secrets;

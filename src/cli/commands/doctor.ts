@@ -1,4 +1,5 @@
-import { omitUndefined } from '../../base/index.js';
+import { isSluiceError, omitUndefined } from '../../base/index.js';
+import type { Config } from '../../config/index.js';
 import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
 import { loadCommandConfig } from '../load-command-config.js';
@@ -19,11 +20,14 @@ interface DoctorFlags {
 export function addDoctorCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('doctor')
-    .description('check which agents are installed, and in which version')
+    .description('check which agents are installed, in which version, and whether the archive works')
     .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')
     .option('--data <dir>', DATA_OPTION)
     .option('--json', 'print JSON, also at a terminal')
-    .addHelpText('after', '\nExit codes: 0 at least one agent is ready, 1 no agent is ready.')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 at least one agent is ready, 1 no agent is ready, or the archive cannot be used.',
+    )
     .action(async (flags: DoctorFlags) => {
       end(await runDoctor(flags, io));
     });
@@ -35,20 +39,40 @@ function describeSandbox(support: SandboxSupport): string {
   return `bubblewrap ${support.version} works${network}`;
 }
 
+/** Writes, reads and deletes a small object in the archive of the configuration. */
+async function checkArchive(config: Config): Promise<{ readonly works: boolean; readonly text: string }> {
+  try {
+    const { createArchive } = await import('../../config/index.js');
+    const archive = await createArchive(config, process.env);
+    await archive?.check();
+    return { works: true, text: archive === undefined ? 'none' : `${archive.place} works` };
+  } catch (error) {
+    if (!isSluiceError(error)) throw error;
+    return { works: false, text: `${error.code}: ${error.message}` };
+  }
+}
+
 async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
   const { examineEngines, renderDoctor } = await import('../../runs/index.js');
-  const { programs, agents, data, dataWarning } = await loadCommandConfig(flags, io);
+  const config = await loadCommandConfig(flags, io);
+  const { programs, agents, data, dataWarning } = config;
   const reports = await examineEngines({
     env: process.env,
     cwd: process.cwd(),
     ...omitUndefined({ programs, agents }),
   });
   const sandbox = describeSandbox(await probeSandbox());
+  const archive = await checkArchive(config);
   if (wantsJson(flags, io)) {
     await printJson(reports, io);
     await io.stderr.write(formatLine(`data folder: ${data}`));
     await io.stderr.write(formatLine(`sandbox: ${sandbox}`));
-  } else await io.stdout.write(visibleText(`${renderDoctor(reports)}\nData folder: ${data}\nSandbox: ${sandbox}\n`));
+    await io.stderr.write(formatLine(`archive: ${archive.text}`));
+  } else
+    await io.stdout.write(
+      visibleText(`${renderDoctor(reports)}\nData folder: ${data}\nSandbox: ${sandbox}\nArchive: ${archive.text}\n`),
+    );
   if (dataWarning !== undefined) await io.stderr.write(formatLine(dataWarning));
-  return reports.some(({ status }) => status === 'ready' || status === 'unproven_version') ? EXIT.success : EXIT.failed;
+  const isReady = reports.some(({ status }) => status === 'ready' || status === 'unproven_version');
+  return isReady && archive.works ? EXIT.success : EXIT.failed;
 }

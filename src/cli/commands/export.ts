@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { SluiceError } from '../../base/index.js';
 import { isPresent, openNew, VERSION } from '../../files/index.js';
-import { openRun } from '../../run-folder/index.js';
 import type { CommandIo } from '../command-io.js';
 import { compileKnownSecrets } from '../known-secrets.js';
 import { loadCommandConfig } from '../load-command-config.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
+import { openRunOrArchived } from '../open-run.js';
 import { printJson } from '../print.js';
 import { withProgress } from '../progress.js';
 
@@ -37,8 +37,7 @@ async function runExport(
 ): Promise<ExitCode> {
   if (target === undefined) throw new MisuseError('Name the folder or the FILE.tar to create, or use --html.');
   const { exportRunFolder } = await import('../../server/index.js');
-  const { data } = await loadCommandConfig(flags, io);
-  const folder = await openRun(data, run);
+  const folder = await openRunOrArchived(await loadCommandConfig(flags, io), run);
   const exported = await withProgress(io, { label: 'export', unit: 'bytes' }, async (set) =>
     exportRunFolder({ folder, runId: run, target }, set),
   );
@@ -64,7 +63,7 @@ async function runHtmlExport(
     flags,
     io,
     async ({ store, config }) => {
-      const report = await gatherReport(async () => openRun(config.data, run), await findReported(store, run));
+      const report = await gatherReport(async () => openRunOrArchived(config, run), await findReported(store, run));
       if (report.record === undefined && report.problem !== undefined) throw new MisuseError(report.problem);
       const secrets = await compileKnownSecrets(config);
       return renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });

@@ -3,6 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { isSluiceError } from '../../base/index.js';
+import type { Config } from '../../config/index.js';
 import type { RunResult } from '../../records/index.js';
 import { PACKED_FOLDER, replayRunFolder } from '../../run-folder/index.js';
 import type { ReplayResult } from '../../run-folder/index.js';
@@ -10,6 +11,7 @@ import type { EngineName } from '../../events/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { loadCommandConfig } from '../load-command-config.js';
+import { openRunOrArchived } from '../open-run.js';
 import { printJson } from '../print.js';
 import { withProgress } from '../progress.js';
 import { formatLine } from '../terminal-text.js';
@@ -25,7 +27,7 @@ interface ReplayFlags extends ContextFlags {
 export function addReplayCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('replay'))
     .description('rebuild the events of a run folder and compare them with its logs, and its bytes with the database')
-    .argument('<dir>', 'run folder, with its files in .audit or directly in it, or a packed run')
+    .argument('<dir>', 'run folder, with its files in .audit or directly in it, a packed run, or the id of a run')
     .addOption(engineOption())
     .addHelpText(
       'after',
@@ -50,9 +52,13 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
   const { engine } = flags;
   const warnings = collectWarnings();
   try {
-    const captured = await findCaptured(dir, flags, io);
+    const config = await loadTrusted(flags, io);
+    const isPath = config === undefined || existsSync(dir) || dir.includes('/');
+    const run = isPath ? dir : await openRunOrArchived(config, dir);
+    const id = isPath && config !== undefined ? await findRunId(dir, config.data) : dir;
+    const captured = config === undefined || id === undefined ? undefined : await findCaptured(id, config);
     return await withProgress(io, { label: 'replay', unit: 'bytes' }, async (onProgress) =>
-      replayRunFolder(dir, {
+      replayRunFolder(run, {
         onWarning: warnings.add,
         onProgress,
         captured,
@@ -64,21 +70,29 @@ async function replay(dir: string, flags: ReplayFlags, io: CommandIo): Promise<R
   }
 }
 
-/** What the database says was captured; undefined where it does not know the run, or must not be asked. */
-async function findCaptured(dir: string, flags: ReplayFlags, io: CommandIo): Promise<RunResult['captured']> {
-  const config = await loadCommandConfig(flags, io).catch(async (error: unknown) => {
+/** Undefined for a configuration that is not trusted: a folder can be replayed without one. */
+async function loadTrusted(flags: ReplayFlags, io: CommandIo): Promise<Config | undefined> {
+  return loadCommandConfig(flags, io).catch(async (error: unknown) => {
     if (!isSluiceError(error) || error.code !== 'CONFIG_NOT_TRUSTED') throw error;
     await io.stderr.write(formatLine(`${error.message} The bytes were not compared with the database.`));
     return undefined;
   });
-  if (config === undefined || isMissing(config.database)) return undefined;
-  const folder = await realpath(dir).catch(() => resolve(dir));
-  const data = await realpath(config.data).catch(() => config.data);
-  const run = basename(folder).replace(/\.zip$/u, '');
-  const isPacked = dirname(dirname(folder)) === join(data, PACKED_FOLDER);
-  if (dirname(folder) !== join(data, 'runs') && !isPacked) return undefined;
+}
+
+/** The run whose folder or packed file this is; undefined for one that is not in the data folder. */
+async function findRunId(path: string, folder: string): Promise<string | undefined> {
+  const found = await realpath(path).catch(() => resolve(path));
+  const data = await realpath(folder).catch(() => folder);
+  const isPacked = dirname(dirname(found)) === join(data, PACKED_FOLDER);
+  if (dirname(found) !== join(data, 'runs') && !isPacked) return undefined;
+  return basename(found).replace(/\.zip$/u, '');
+}
+
+/** What the database says was captured; undefined where it does not know the run. */
+async function findCaptured(run: string, { database }: Config): Promise<RunResult['captured']> {
+  if (isMissing(database)) return undefined;
   const { openStore } = await import('../../store/index.js');
-  const store = await openStore(config.database);
+  const store = await openStore(database);
   try {
     return (await store.findRun(run))?.result?.captured;
   } finally {

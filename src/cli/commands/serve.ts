@@ -2,6 +2,7 @@ import { omitUndefined } from '../../base/index.js';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { ShownDemo } from '../../dispatch/index.js';
+import type { Archive } from '../../archive/index.js';
 import type { Metrics } from '../../server/index.js';
 import type { CommandIo } from '../command-io.js';
 import { compileKnownSecrets } from '../known-secrets.js';
@@ -73,11 +74,8 @@ interface Serving {
 }
 
 async function serve(context: CommandContext, { flags, io, interruption }: Serving): Promise<ExitCode> {
-  const [{ runServer, settingsFromConfig, createMetrics }, { createNotifyPost }, { watchTokens }] = await Promise.all([
-    import('../../server/index.js'),
-    import('../../config/index.js'),
-    import('../watch-tokens.js'),
-  ]);
+  const [{ runServer, settingsFromConfig, createMetrics }, { createArchive, createNotifyPost }, { watchTokens }] =
+    await Promise.all([import('../../server/index.js'), import('../../config/index.js'), import('../watch-tokens.js')]);
   const { config, wrappers, store, lead, logger, tracing } = context;
   const { data, server: fileSettings = {} } = config;
   const host = flags.host ?? fileSettings.host;
@@ -86,13 +84,15 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
   const notifyPost = createNotifyPost(config, process.env);
   const metrics = createMetrics({ store, data, logger, tracing, driftThreshold: fileSettings.drift_threshold });
   metrics.watch(interruption.signal);
-  const services = await startServices(context, { flags, metrics });
+  const archive = await createArchive(config, process.env);
+  const services = await startServices(context, { flags, metrics, archive });
   try {
     const running = await runServer({
       store,
       lead,
       wrappers,
       data,
+      archive,
       settings,
       logger,
       meter: metrics,
@@ -155,10 +155,11 @@ async function announce(
 interface ServiceOptions {
   readonly flags: ServeFlags;
   readonly metrics: Metrics;
+  readonly archive: Archive | undefined;
 }
 
 /** What runs beside the server: the worker, upkeep, and the demo. */
-async function startServices(context: CommandContext, { flags, metrics }: ServiceOptions) {
+async function startServices(context: CommandContext, { flags, metrics, archive }: ServiceOptions) {
   const [{ startWorker, startReaper, startUpkeep, showDemo }, { readPacking, readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../config/index.js'),
@@ -175,7 +176,14 @@ async function startServices(context: CommandContext, { flags, metrics }: Servic
       })
     : undefined;
   const reaper = flags.worker ? undefined : startReaper({ store, lead, data, logger, agents: config.agents ?? {} });
-  const upkeep = startUpkeep({ store, data, logger, settings: readRetention(config), packing: readPacking(config) });
+  const upkeep = startUpkeep({
+    store,
+    data,
+    logger,
+    settings: readRetention(config),
+    packing: readPacking(config),
+    archive,
+  });
   let demo: ShownDemo | undefined;
   return {
     worker,

@@ -4,7 +4,8 @@ import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
-import { openRunFolder, openRun } from '../../run-folder/index.js';
+import { openRunFolder } from '../../run-folder/index.js';
+import { openRunOrArchived } from '../open-run.js';
 import type { CaseReport, MadeCase } from '../../suite/index.js';
 import type { CommandIo } from '../command-io.js';
 import { withContext, withContextOptions } from '../command-context.js';
@@ -144,7 +145,7 @@ async function makeCase(
   }
   const isFolder = run.includes('/') || (await lstat(run).catch(() => undefined)) !== undefined;
   const record = isFolder ? undefined : await store.findRun(run);
-  const folder = isFolder ? await openRunFolder(run) : await openRun(config.data, run);
+  const folder = isFolder ? await openRunFolder(run) : await openRunOrArchived(config, run);
   if (record === undefined) return makeFolderCase({ ...maker, folder, contract });
   if (contract !== undefined) {
     throw new MisuseError('The database knows the contract of this run. Omit --schema and the parsing rules.');

@@ -1,17 +1,22 @@
+import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import { rewriteRunLogs, translateRunFolder } from '../../run-folder/index.js';
-import type { TranslateOptions } from '../../run-folder/index.js';
+import { RunFolderError, rewriteRunLogs, translateRunFolder } from '../../run-folder/index.js';
+import type { RunFolder, TranslateOptions } from '../../run-folder/index.js';
 import { createAcpProjection, createAgUiProjection } from '../../events/index.js';
 import type { Emitted, EngineName, Projection } from '../../events/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
 import { listenForInterruption } from '../interruption.js';
 import { withProgress } from '../progress.js';
+import { loadCommandConfig } from '../load-command-config.js';
+import { openRunOrArchived } from '../open-run.js';
+import { withContextOptions } from '../command-context.js';
+import type { ContextFlags } from '../command-context.js';
 import { escapeControls } from '../render-json.js';
 import { collectWarnings, engineOption } from '../run-folder.js';
 
-interface TranslateFlags {
+interface TranslateFlags extends ContextFlags {
   readonly engine?: EngineName | 'auto';
   readonly attempt?: number;
   readonly to: 'rasp' | 'fcmp' | 'agui' | 'acp';
@@ -21,10 +26,9 @@ interface TranslateFlags {
 
 /** Adds `sluice translate` to the program. */
 export function addTranslateCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
-  program
-    .command('translate')
+  withContextOptions(program.command('translate'))
     .description('print the events of a run folder as JSON lines')
-    .argument('<dir>', 'run folder, with its files in .audit or directly in it, or a packed run')
+    .argument('<dir>', 'run folder, with its files in .audit or directly in it, a packed run, or the id of a run')
     .addOption(engineOption())
     .addOption(new Option('--attempt <n>', 'only this attempt').argParser(parseAttempt))
     .addOption(
@@ -42,6 +46,8 @@ async function runTranslate(dir: string, flags: TranslateFlags, io: CommandIo): 
   if (flags.write === true && (flags.follow === true || flags.attempt !== undefined)) {
     throw new MisuseError('--write rebuilds the logs of a complete run. Omit --follow and --attempt.');
   }
+  const run =
+    existsSync(dir) || dir.includes('/') ? dir : await openRunOrArchived(await loadCommandConfig(flags, io), dir);
   const warnings = collectWarnings();
   const options: TranslateOptions = {
     onWarning: warnings.add,
@@ -51,21 +57,29 @@ async function runTranslate(dir: string, flags: TranslateFlags, io: CommandIo): 
   const interruption = flags.follow === true ? listenForInterruption() : undefined;
   try {
     if (interruption === undefined) {
-      const translate = flags.write === true ? rewriteRunLogs : translateRunFolder;
+      const translate = (how: TranslateOptions) =>
+        flags.write === true ? rewriteRunLogs(findWritable(run), how) : translateRunFolder(run, how);
       // The events themselves show on a terminal that something happens.
       const shown = io.stdout.isTerminal ? { stderr: { ...io.stderr, isTerminal: false } } : io;
       await withProgress(shown, { label: 'translate', unit: 'bytes' }, async (onProgress) =>
-        print(translate(dir, { ...options, onProgress }), flags, io),
+        print(translate({ ...options, onProgress }), flags, io),
       );
     } else {
       const { signal } = interruption;
-      await printAtOnce(translateRunFolder(dir, { ...options, follow: signal }), flags, io, signal);
+      await printAtOnce(translateRunFolder(run, { ...options, follow: signal }), flags, io, signal);
     }
   } finally {
     interruption?.stopListening();
     await io.stderr.write(warnings.text());
   }
   return EXIT.success;
+}
+
+function findWritable(run: string | RunFolder): string {
+  if (typeof run === 'string') return run;
+  if (run.dir !== undefined) return run.dir;
+  const message = `"${run.place}" is a packed run, which is never changed. Copy it to a folder with sluice export.`;
+  throw new RunFolderError('RUN_PACKED', message);
 }
 
 function parseAttempt(word: string): number {

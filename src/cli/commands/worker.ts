@@ -49,11 +49,13 @@ async function runWorker(flags: WorkerFlags, io: CommandIo): Promise<ExitCode> {
 }
 
 async function work(context: CommandContext, flags: WorkerFlags, interruption: Interruption): Promise<ExitCode> {
-  const [{ startWorker, startUpkeep }, { readPacking, readRetention }] = await Promise.all([
+  const [{ startWorker, startUpkeep }, { createArchive, readPacking, readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),
     import('../../config/index.js'),
   ]);
   const { config, store, lead, logger } = context;
+  // Wrong settings are an error before anything is claimed.
+  const archive = await createArchive(config, process.env);
   const worker = startWorker({
     store,
     lead,
@@ -71,6 +73,7 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     logger,
     settings: readRetention(config),
     packing: readPacking(config),
+    archive,
   });
   logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
   await untilInterrupted(interruption);

@@ -2,15 +2,21 @@ import { opendir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode, getErrorMessage, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
+import type { Archive } from '../../archive/index.js';
 import { PACKED_FOLDER, TEMPORARY_FOLDER, packRunFolder } from '../../run-folder/index.js';
+import type { RunStore } from '../../runs/index.js';
 import type { Upkeep } from '../../store/index.js';
+import { listArtifactFiles } from './artifact-files.js';
+import { createUploads } from './upload-runs.js';
 
 /** What packing needs. */
 export interface PackingOptions {
-  readonly store: Pick<Upkeep, 'findSettledRuns'>;
+  readonly store: Pick<Upkeep, 'findSettledRuns' | 'findForgottenRuns'> & Pick<RunStore, 'findRun'>;
   /** The data folder; each machine packs its own. */
   readonly data: string;
   readonly settings?: PackingSettings;
+  /** Where packed runs are uploaded to; with it they also hold the files that the run changed. */
+  readonly archive?: Archive | undefined;
   /** How often it looks for runs; every 15 seconds by default. */
   readonly everyMs?: number;
   readonly clock?: () => number;
@@ -39,6 +45,7 @@ const AFTER_MS = 60_000;
 const NAMES_AT_ONCE = 500;
 /** A sweep ends after so long: the rest is due at the next, and a stop waits no longer. */
 const SWEEP_MS = 10_000;
+const UPLOAD_MS = 60_000;
 /** What a killed process left behind is removed once nobody can be writing to it. */
 const STALE_MS = 60 * 60 * 1000;
 /** Folders that could not be packed, with when they are tried again; more of them are forgotten and tried sooner. */
@@ -47,7 +54,8 @@ const POSTPONED_MS = 60 * 60 * 1000;
 
 /**
  * Packs the folders of ended runs, one file each, a little at a time. Only folders whose run the store knows as ended and
- * settled are touched. What cannot be packed stays a folder and is tried again an hour later.
+ * settled are touched. What cannot be packed stays a folder and is tried again an hour later. With an archive, packed runs
+ * are uploaded there.
  *
  * @example
  * const packing = startPacking({ store, data })
@@ -55,11 +63,21 @@ const POSTPONED_MS = 60 * 60 * 1000;
  */
 export function startPacking(options: PackingOptions): Packing {
   const { store, data, settings = {}, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
+  const { archive } = options;
   const { isOn = true, afterMs = AFTER_MS } = settings;
+  const uploads = archive === undefined ? undefined : createUploads({ archive, store, data, clock, logger });
   const postponed = new Map<string, number>();
   let isStopping = false;
 
   async function sweepOnce(): Promise<number> {
+    const packed = await packSettled();
+    const until = Date.now() + UPLOAD_MS;
+    const uploaded = await uploads?.sweep(() => isStopping || Date.now() > until);
+    if (uploaded !== undefined && uploaded > 0) logger.info('runs uploaded to the archive', { runs: uploaded });
+    return packed;
+  }
+
+  async function packSettled(): Promise<number> {
     const until = Date.now() + SWEEP_MS;
     let packed = 0;
     await removeStale(join(data, PACKED_FOLDER, TEMPORARY_FOLDER));
@@ -76,7 +94,11 @@ export function startPacking(options: PackingOptions): Packing {
 
   async function pack(id: string): Promise<boolean> {
     try {
-      const outcome = await packRunFolder(data, id);
+      const record = uploads === undefined ? undefined : await store.findRun(id);
+      const outcome = await packRunFolder(data, id, {
+        ...(record === undefined ? {} : { more: () => listArtifactFiles(record) }),
+        ...(uploads === undefined ? {} : { beforeName: async () => uploads.add(id) }),
+      });
       if (outcome !== 'too_large') return outcome === 'packed';
       logger.warn('run folder is too large to be packed, it stays a folder', { run_id: id });
     } catch (error) {

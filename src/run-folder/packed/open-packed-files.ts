@@ -95,6 +95,8 @@ function checkPaths(entries: readonly ZipEntry[], place: string): void {
 function openMember(open: OpenFile, entry: ZipEntry, place: string): ReadableFile {
   const isWhole = entry.method === DEFLATED || entry.size <= SMALL_FILE;
   let opened: Promise<Member> | undefined;
+  // Who reads a large file from its start to its end gets its checksum compared too.
+  let seen = { upTo: 0, crc: 0 };
   return {
     stat: async () => ({ size: entry.size }),
     async read(buffer, offset, length, position) {
@@ -108,6 +110,11 @@ function openMember(open: OpenFile, entry: ZipEntry, place: string): ReadableFil
       }
       const { bytesRead } = await member.file.read(buffer, offset, wanted, member.start + position);
       if (bytesRead === 0) throw damaged(place, `it ends within "${entry.path}"`);
+      if (position === seen.upTo) {
+        const crc = crc32(buffer.subarray(offset, offset + bytesRead), seen.crc);
+        seen = { upTo: position + bytesRead, crc };
+        if (seen.upTo === entry.size && crc !== entry.crc) throw wrongChecksum(place, entry.path);
+      }
       return { bytesRead };
     },
     async close() {
@@ -159,6 +166,10 @@ async function unpack(bytes: Buffer, { method, crc, size, packed, path }: ZipEnt
   } catch {
     throw damaged(place, `"${path}" cannot be decompressed`);
   }
-  if (content.length !== size || crc32(content) !== crc) throw damaged(place, `the checksum of "${path}" is wrong`);
+  if (content.length !== size || crc32(content) !== crc) throw wrongChecksum(place, path);
   return content;
+}
+
+function wrongChecksum(place: string, path: string): RunFolderError {
+  return damaged(place, `the checksum of "${path}" is wrong`);
 }

@@ -21,8 +21,10 @@ export type Packing = 'packed' | 'too_large' | 'missing';
 export interface PackOptions {
   /** Called before each step; a test stops there. */
   readonly onStep?: (step: PackStep) => void;
-  /** Files beside those of the folder, such as artifacts; below names that the folder does not use. */
+  /** Files beside those of the folder; one of a name that the folder has is left out. */
   readonly more?: () => AsyncIterable<RunFile>;
+  /** Called when the packed file is complete, before it gets its name. */
+  readonly beforeName?: () => Promise<void>;
 }
 
 /** The steps of packing, in their order. After `name` the packed file is the run, and the folder is only in the way. */
@@ -66,6 +68,7 @@ export async function packRunFolder(data: string, runId: string, options: PackOp
     try {
       onStep('write');
       await writePacked(temporary, runId, files, onStep);
+      await options.beforeName?.();
       await nameOnce(temporary, packed, onStep);
       onStep('remove_temporary');
     } finally {
@@ -90,10 +93,13 @@ async function placeTemporary(data: string, runId: string): Promise<string> {
 /** The files of a run folder; undefined if they are too many or too large. */
 async function listFiles(folder: string, { more }: PackOptions): Promise<readonly RunFile[] | undefined> {
   const files: RunFile[] = [];
+  const paths = new Set<string>();
   let bytes = 0;
   let isCut = false;
   const add = async (found: AsyncIterable<RunFile>): Promise<boolean> => {
     for await (const file of found) {
+      if (paths.has(file.path)) continue;
+      paths.add(file.path);
       files.push(file);
       bytes += file.size;
       if (files.length > MOST_FILES || bytes > MOST_BYTES) return false;

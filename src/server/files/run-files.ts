@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { RUN_LOGS, attemptFileName, isArtifactPath, openRun, readFsDiff } from '../../run-folder/index.js';
 import type { AttemptFile, RunFolder } from '../../run-folder/index.js';
 import { isSluiceError, listKeys } from '../../base/index.js';
@@ -6,15 +7,52 @@ import { RESULT_FILES } from '../../orders/index.js';
 import type { FsDiff } from '../../events/index.js';
 import { NO_CHANGES, mergeFsDiffs } from '../../runs/index.js';
 import type { RunRecord } from '../../records/index.js';
+import { RequestError } from '../http/problem.js';
+import type { ServerContext } from '../server-context.js';
 
-/** The files of a run; undefined if they are on another machine, or hold something unexpected. */
-export async function findRunFiles(data: string, runId: string): Promise<RunFolder | undefined> {
+/** The files of a run, and where they are read from. */
+interface FoundFiles {
+  readonly source: 'folder' | 'archive';
+  readonly folder: RunFolder;
+}
+
+/**
+ * The files of a run: on this machine, or in the archive. Undefined if they are on another machine, deleted, or damaged; an
+ * archive that cannot be used is an error.
+ */
+export async function findRunFiles(
+  { data, archive }: Pick<ServerContext, 'data' | 'archive'>,
+  { id, state }: Pick<RunRecord, 'id' | 'state'>,
+): Promise<FoundFiles | undefined> {
   try {
-    return await openRun(data, runId);
+    return { source: 'folder', folder: await openRun(data, id) };
   } catch (error) {
-    if (isSluiceError(error)) return undefined;
-    throw error;
+    if (!isSluiceError(error)) throw error;
   }
+  // A run is archived after its end.
+  const folder = state === 'ended' ? await archive?.openRun(id) : undefined;
+  return folder === undefined ? undefined : { source: 'archive', folder };
+}
+
+/** The machine that executed a run; undefined before it was claimed. */
+function findHost({ owner }: Pick<RunRecord, 'owner'>): string | undefined {
+  return owner === null || owner.host === '' ? undefined : owner.host;
+}
+
+export function isExecutedHere(record: Pick<RunRecord, 'owner'>): boolean {
+  return [undefined, hostname()].includes(findHost(record));
+}
+
+/** The files of a run are not within reach; says which machine has them. */
+export function notHere(record: Pick<RunRecord, 'owner' | 'state'>): RequestError {
+  const host = findHost(record);
+  const why =
+    host === undefined
+      ? 'the run has not started. Try again later'
+      : host === hostname()
+        ? 'they were deleted, or are in the data folder of another worker of this machine'
+        : `they are on "${host}", which executed the run${record.state === 'ended' ? ', and not in an archive' : ''}. Ask the server of that machine, or configure an archive`;
+  return new RequestError('RAW_NOT_FOUND', `The files of the run are not on this machine: ${why}.`);
 }
 
 /** A file of the run folder that shows what happened. */

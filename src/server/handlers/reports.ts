@@ -3,13 +3,14 @@ import { VERSION } from '../../files/index.js';
 import type { OrderStore } from '../../orders/index.js';
 import type { RunReport } from '../../report/index.js';
 import { gatherReport, renderHtml } from '../../report/index.js';
-import { RunFolderError, openRun } from '../../run-folder/index.js';
+import type { RunRecord } from '../../records/index.js';
+import type { RunFolder } from '../../run-folder/index.js';
 import type { RunStore } from '../../runs/index.js';
 import { makeRunCase, makeTextCase } from '../../suite/index.js';
 import type { MadeCase } from '../../suite/index.js';
 import { tarFiles } from '../export/tar-files.js';
 import { streamBody } from '../export/stream-body.js';
-import { RequestError } from '../http/problem.js';
+import { findRunFiles, notHere } from '../files/run-files.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
 import { findRun } from './find-run.js';
@@ -18,23 +19,24 @@ import { findRun } from './find-run.js';
 export function createReportHandlers(
   context: ServerContext,
 ): Pick<Handlers, 'reportRun' | 'exportRunCase' | 'exportTextCase'> {
-  const { store, data, secrets, wrappers, clock } = context;
+  const { store, secrets, wrappers, clock } = context;
+  const open = async (record: RunRecord): Promise<RunFolder> => {
+    const found = await findRunFiles(context, record);
+    if (found === undefined) throw notHere(record);
+    return found.folder;
+  };
   return {
     async reportRun({ params }) {
-      const { id } = await findRun(store, params.id);
-      const report = await gatherReport(async () => openRun(data, id), await findReported(store, id));
+      const record = await findRun(store, params.id);
+      const { id } = record;
+      const report = await gatherReport(async () => open(record), await findReported(store, id));
       const html = renderHtml(report, { version: VERSION, maskText: (text) => secrets.maskText(text) });
       return download(Buffer.from(html), 'text/html; charset=utf-8', `${id}.html`);
     },
     async exportRunCase({ params }) {
       const record = await findRun(store, params.id);
-      try {
-        const folder = await openRun(data, record.id);
-        return downloadCase(await makeRunCase({ record, folder, store, wrappers, secrets, clock }));
-      } catch (error) {
-        if (error instanceof RunFolderError) throw notHere();
-        throw error;
-      }
+      const folder = await open(record);
+      return downloadCase(await makeRunCase({ record, folder, store, wrappers, secrets, clock }));
     },
     async exportTextCase({ body }) {
       const { text, name, schema, profile, allow_partial, align } = body;
@@ -42,13 +44,6 @@ export function createReportHandlers(
       return downloadCase(await makeTextCase({ text, name, contract, secrets, clock }));
     },
   };
-}
-
-function notHere(): RequestError {
-  return new RequestError(
-    'RAW_NOT_FOUND',
-    'The run folder is not on this machine: the run has not started, or its worker runs elsewhere. Ask the server of that worker.',
-  );
 }
 
 /** A case as an archive; to be unpacked in the folder of the suite. */

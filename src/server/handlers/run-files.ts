@@ -1,11 +1,13 @@
+import { ARTIFACT_FOLDER } from '../../run-folder/index.js';
 import type { RunFolder } from '../../run-folder/index.js';
+import { openInside, sizeInside } from '../../files/index.js';
 import type { ReadableFile } from '../../files/index.js';
 import { isSluiceError } from '../../base/index.js';
+import type { RunRecord } from '../../records/index.js';
 import { RAW_STREAMS } from '../../events/index.js';
 import type { RawRef } from '../../events/index.js';
 import { answerFile } from '../files/answer-file.js';
-import { findRunFiles, listArtifacts, listEvidence } from '../files/run-files.js';
-import { openInside, sizeInside } from '../files/open-inside.js';
+import { findRunFiles, isExecutedHere, listArtifacts, listEvidence, notHere } from '../files/run-files.js';
 import { RequestError } from '../http/problem.js';
 import type { Handlers } from '../http/request-checks.js';
 import type { ServerContext } from '../server-context.js';
@@ -22,28 +24,29 @@ const PREVIEW = { type: 'text/plain; charset=utf-8', most: MAX_BYTES } as const;
 type FileHandlers = Pick<Handlers, 'listRunFiles' | 'readEvidence' | 'readArtifact'>;
 
 /** The files of a run: previews, raw bytes, export. */
-export function createRunFileHandlers({ store, data }: ServerContext): FileHandlers {
+export function createRunFileHandlers(server: ServerContext): FileHandlers {
+  const { store } = server;
   return {
     async listRunFiles({ params }) {
       const record = await findRun(store, params.id);
-      const folder = await findRunFiles(data, record.id);
+      const { folder, source = null } = (await findRunFiles(server, record)) ?? {};
       const evidence = folder === undefined ? [] : await listEvidence(folder);
       const artifacts = await listArtifacts(record, folder);
       const shown = artifacts.slice(0, MAX_ARTIFACTS).map(async ({ path, change }) => ({
         path,
         change,
-        size: change === 'deleted' ? null : await sizeInside(record.spec.workdir, path),
+        size: change === 'deleted' ? null : await measureArtifact(record, folder, path),
       }));
       return {
+        source,
         evidence: evidence.map(({ name, size }) => ({ name, size })),
         artifacts: await Promise.all(shown),
         artifacts_left_out: Math.max(0, artifacts.length - MAX_ARTIFACTS),
-        ...(folder === undefined ? viewHost(record.owner?.host) : {}),
+        ...(source === 'folder' ? {} : viewHost(record.owner?.host)),
       };
     },
     async readEvidence({ params, query, context, requestId }) {
-      const { id } = await findRun(store, params.id);
-      const folder = await findRunFiles(data, id);
+      const { folder } = (await findRunFiles(server, await findRun(store, params.id))) ?? {};
       const evidence = folder === undefined ? [] : await listEvidence(folder);
       const file = evidence.find(({ name }) => name === query['name']);
       const handle = await file?.open().catch(() => undefined);
@@ -52,13 +55,37 @@ export function createRunFileHandlers({ store, data }: ServerContext): FileHandl
     },
     async readArtifact({ params, query, context, requestId }) {
       const record = await findRun(store, params.id);
-      const artifacts = await listArtifacts(record, await findRunFiles(data, record.id));
+      const { folder } = (await findRunFiles(server, record)) ?? {};
+      const artifacts = await listArtifacts(record, folder);
       const artifact = artifacts.find(({ path }) => path === query['path']);
-      const handle = artifact === undefined ? undefined : await openInside(record.spec.workdir, artifact.path);
+      const handle = artifact === undefined ? undefined : await openArtifact(record, folder, artifact.path);
       if (handle === undefined) throw notFound();
       return answerFile(context, { handle, requestId, ...PREVIEW });
     },
   };
+}
+
+/** The working folder of this machine is that of the run only if the run was executed here. */
+async function openArtifact(
+  record: RunRecord,
+  folder: RunFolder | undefined,
+  path: string,
+): Promise<ReadableFile | undefined> {
+  const inFolder = async () => openInside(record.spec.workdir, path);
+  const inPacked = async () => folder?.openWorkFile(`${ARTIFACT_FOLDER}/${path}`).catch(() => undefined);
+  const isHere = isExecutedHere(record);
+  return isHere ? ((await inFolder()) ?? inPacked()) : ((await inPacked()) ?? inFolder());
+}
+
+async function measureArtifact(record: RunRecord, folder: RunFolder | undefined, path: string): Promise<number | null> {
+  const size = isExecutedHere(record) ? await sizeInside(record.spec.workdir, path) : null;
+  if (size !== null) return size;
+  const file = await openArtifact(record, folder, path);
+  try {
+    return (await file?.stat())?.size ?? null;
+  } finally {
+    await file?.close();
+  }
 }
 
 /** The name is not repeated: it may be any text. */
@@ -70,17 +97,23 @@ function notFound(): RequestError {
 }
 
 /** The captured bytes of a run so far. */
-export function createRunRawHandlers({ store, data }: ServerContext): Pick<Handlers, 'readRaw'> {
+export function createRunRawHandlers(server: ServerContext): Pick<Handlers, 'readRaw'> {
   return {
     async readRaw({ params, context, requestId }) {
-      const { id } = await findRun(store, params.id);
-      const handle = await openRaw(await findRunFiles(data, id), params.attempt, params.stream);
+      const record = await findRun(server.store, params.id);
+      const { folder } = (await findRunFiles(server, record)) ?? {};
+      const handle = await openRaw(record, folder, params.attempt, params.stream);
       return answerFile(context, { handle, type: 'application/octet-stream', requestId });
     },
   };
 }
 
-async function openRaw(folder: RunFolder | undefined, attempt: string, stream: string): Promise<ReadableFile> {
+async function openRaw(
+  record: RunRecord,
+  folder: RunFolder | undefined,
+  attempt: string,
+  stream: string,
+): Promise<ReadableFile> {
   if (!/^[1-9]\d{0,5}$/.test(attempt) || !isStream(stream)) {
     throw new RequestError(
       'RAW_NOT_FOUND',
@@ -94,10 +127,9 @@ async function openRaw(folder: RunFolder | undefined, attempt: string, stream: s
     // It is not a regular file: there is nothing to read.
     if (!isSluiceError(error)) throw error;
   }
-  throw new RequestError(
-    'RAW_NOT_FOUND',
-    'The stream is not on this machine: the attempt has not started, or its worker runs elsewhere. Try again later, or ask the server of that worker.',
-  );
+  throw folder === undefined
+    ? notHere(record)
+    : new RequestError('RAW_NOT_FOUND', 'The run has no such attempt or stream so far. Try again later.');
 }
 
 function isStream(word: string): word is RawRef['stream'] {
@@ -105,17 +137,13 @@ function isStream(word: string): word is RawRef['stream'] {
 }
 
 /** The folder of a run as an archive. */
-export function createRunExportHandlers({ store, data }: ServerContext): Pick<Handlers, 'exportRun'> {
+export function createRunExportHandlers(server: ServerContext): Pick<Handlers, 'exportRun'> {
   return {
     async exportRun({ params, context }) {
-      const { id } = await findRun(store, params.id);
-      const folder = await findRunFiles(data, id);
-      if (folder === undefined) {
-        throw new RequestError(
-          'RAW_NOT_FOUND',
-          'The run folder is not on this machine: the run has not started, or its worker runs elsewhere. Try again later, or ask the server of that worker.',
-        );
-      }
+      const record = await findRun(server.store, params.id);
+      const { id } = record;
+      const { folder } = (await findRunFiles(server, record)) ?? {};
+      if (folder === undefined) throw notHere(record);
       const headers = {
         'content-type': 'application/x-tar',
         'content-disposition': `attachment; filename="${id}.tar"`,

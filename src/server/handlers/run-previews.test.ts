@@ -44,6 +44,7 @@ describe('what a run left behind', () => {
     const { get, end } = await openWithRun();
     await end();
     expect(await readJson(get('/v1/runs/r1/files'))).toEqual({
+      source: 'folder',
       evidence: [
         { name: 'work_order.json', size: 2 },
         { name: 'work_result.json', size: 15 },
@@ -70,11 +71,12 @@ describe('what a run left behind', () => {
     expect(await (await artifact('early.txt')).text()).toBe('early');
   });
 
-  it('is empty if the folder is on another machine', async () => {
+  it('says which machine has it if the folder is on another one', async () => {
     const { get, store, artifact } = await openWithRun();
     const elsewhere = sampleSpec({ workdir: '/nowhere/at/all' });
     await store.createRun({ id: 'r2', spec: elsewhere, state: 'running', workerId: 'w1', now: 0 });
-    expect(await readJson(get('/v1/runs/r2/files'))).toEqual({ evidence: [], artifacts: [], artifacts_left_out: 0 });
+    const found = await readJson(get('/v1/runs/r2/files'));
+    expect(found).toEqual({ source: null, evidence: [], artifacts: [], artifacts_left_out: 0 });
     const artifacts = { created: ['x.txt'], modified: [], deleted: [] };
     await store.endRun({ id: 'r2', workerId: 'w1', result: createRunResult({ artifacts }), now: 1 });
     expect(await readJson(get('/v1/runs/r2/files'))).toMatchObject({ artifacts: [{ path: 'x.txt', size: null }] });

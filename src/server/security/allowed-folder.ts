@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { isAbsolute, join } from 'node:path';
+import { isWithin } from '../../files/index.js';
 import { PACKED_FOLDER } from '../../run-folder/index.js';
 import { RequestError } from '../http/problem.js';
 
@@ -32,10 +33,4 @@ export async function resolveAllowedFolder(folder: string, { roots, data }: Fold
 async function findRealPath(path: string): Promise<string | undefined> {
   // A folder that cannot be resolved cannot be allowed.
   return realpath(path).catch(() => undefined);
-}
-
-/** Whether a path is a folder or inside of it; both are real paths. */
-export function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

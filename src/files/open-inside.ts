@@ -1,9 +1,8 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
-import { getErrorCode, isSluiceError } from '../../base/index.js';
-import { openForReading } from '../../files/index.js';
-import { isWithin } from '../security/allowed-folder.js';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { getErrorCode, isSluiceError } from '../base/index.js';
+import { openForReading } from './safe-file.js';
 
 /**
  * Opens a file in a folder that an agent may write to; undefined if it is missing or outside. The agent may replace a folder
@@ -44,4 +43,10 @@ const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG']
 
 function isMissing(error: unknown): boolean {
   return MISSING.has(getErrorCode(error) ?? '');
+}
+
+/** Whether a path is a folder or inside of it; both are real paths. */
+export function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

@@ -1,0 +1,15 @@
+import { SluiceError } from '../base/index.js';
+
+/** What can be wrong with an archive. A closed list: `docs/errors.md` says what to do about each. */
+export const ARCHIVE_ERROR_CODES = [
+  'ARCHIVE_UNAVAILABLE',
+  'ARCHIVE_REFUSED',
+  'ARCHIVE_BUCKET_MISSING',
+  'ARCHIVE_DAMAGED',
+  'ARCHIVE_PACKAGE_MISSING',
+] as const;
+
+/** The archive cannot be reached, does not accept something, or holds something else than was uploaded. */
+export class ArchiveError extends SluiceError<(typeof ARCHIVE_ERROR_CODES)[number]> {
+  override readonly name = 'ArchiveError';
+}

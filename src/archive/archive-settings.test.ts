@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { readArchiveSettings } from './archive-settings.js';
+
+const ENV = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'a secret' };
+
+describe('the address of an archive', () => {
+  it('names bucket and prefix; the rest has defaults', () => {
+    expect(readArchiveSettings('s3://runs/team%20a/b/', ENV)).toEqual({
+      place: 's3://runs/team a/b',
+      bucket: 'runs',
+      prefix: 'team a/b',
+      endpoint: undefined,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'AKIA', secretAccessKey: 'a secret' },
+      keepsLocal: true,
+    });
+  });
+
+  it('takes what it does not say from the variables of other S3 clients', () => {
+    const env = { ...ENV, AWS_SESSION_TOKEN: 'x', AWS_REGION: 'eu-1', AWS_ENDPOINT_URL: 'https://a.example' };
+    const settings = readArchiveSettings('s3://runs', env);
+    expect(settings).toMatchObject({ prefix: '', region: 'eu-1', credentials: { sessionToken: 'x' } });
+    expect(settings.endpoint?.href).toBe('https://a.example/');
+    const own = readArchiveSettings('s3://runs?endpoint=http://b.example:9000&region=r&keep_local=false', env);
+    expect([own.endpoint?.host, own.region, own.keepsLocal]).toEqual(['b.example:9000', 'r', false]);
+  });
+
+  it.each([
+    ['nonsense', ENV, 's3://bucket/prefix'],
+    ['https://runs', ENV, 's3://bucket/prefix'],
+    ['s3://', ENV, 's3://bucket/prefix'],
+    ['s3://runs/%E0%A4%A', ENV, 'prefix'],
+    ['s3://AKIA:secret@runs', ENV, 'AWS_ACCESS_KEY_ID'],
+    ['s3://runs?keep=false', ENV, 'unknown option'],
+    ['s3://runs?keep_local=no', ENV, 'keep_local'],
+    ['s3://runs?endpoint=ftp://x', ENV, 'endpoint'],
+    ['s3://runs?endpoint=http://u:secret@x', ENV, 'endpoint'],
+    ['s3://runs', {}, 'AWS_SECRET_ACCESS_KEY'],
+    ['s3://runs', { AWS_ACCESS_KEY_ID: 'AKIA' }, 'AWS_SECRET_ACCESS_KEY'],
+  ])('%s is refused', (address, env, words) => {
+    const read = () => readArchiveSettings(address, env);
+    expect(read).toThrow(expect.objectContaining({ code: 'INVALID_CONFIG', message: expect.stringContaining(words) }));
+    expect(read).not.toThrow(/secret@/);
+  });
+});

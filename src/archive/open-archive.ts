@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { ReadableFile } from '../files/index.js';
+import { packedRunName, readPackedRun } from '../run-folder/index.js';
+import type { RunFolder } from '../run-folder/index.js';
+import { ArchiveError } from './archive-error.js';
+import type { ArchiveSettings } from './archive-settings.js';
+import { damaged, openRemoteFile } from './remote-file.js';
+import { createS3Client } from './s3-client.js';
+import type { S3Patience } from './s3-client.js';
+import { uploadFile } from './upload-file.js';
+import type { Upload } from './upload-file.js';
+
+/** Packed runs in a store that all machines share. */
+export interface Archive {
+  /** For messages: `s3://bucket/prefix`. */
+  readonly place: string;
+  /** Whether packed runs stay on the machine of the run as well. */
+  readonly keepsLocal: boolean;
+  /** Uploads a packed run; resolves once the archive provably holds the same bytes. */
+  upload(runId: string, file: ReadableFile, how?: Pick<Upload, 'progress' | 'onProgress'>): Promise<void>;
+  /** Opens a run; undefined if the archive does not have it. */
+  openRun(runId: string): Promise<RunFolder | undefined>;
+  /** Removes a run; harmless if it is not there. */
+  remove(runId: string): Promise<void>;
+  /** Writes, reads and deletes a small object; throws an `ArchiveError` if one of that fails. */
+  check(): Promise<void>;
+}
+
+/** For tests. */
+export interface ArchiveOptions {
+  readonly patience?: Partial<S3Patience>;
+  readonly partBytes?: number;
+}
+
+/**
+ * Opens the archive of a configuration. Nothing is sent before it is used.
+ *
+ * @example
+ * const archive = await openArchive(readArchiveSettings('s3://runs/team-a', process.env))
+ * await (await archive.openRun('01J…'))?.attempts() // [1]
+ */
+export async function openArchive(settings: ArchiveSettings, options: ArchiveOptions = {}): Promise<Archive> {
+  const { place, keepsLocal } = settings;
+  const client = await createS3Client(settings, options.patience);
+  const partBytes = options.partBytes === undefined ? {} : { partBytes: options.partBytes };
+  return {
+    place,
+    keepsLocal,
+    upload: async (runId, file, how = {}) =>
+      uploadFile(client, { key: packedRunName(runId), file, ...how, ...partBytes }),
+    async openRun(runId) {
+      const key = packedRunName(runId);
+      const file = await openRemoteFile(client, key);
+      // All files of the run are read from the one that was found: it keeps what it has fetched.
+      return file === undefined ? undefined : readPackedRun(async () => file, `${place}/${key}`);
+    },
+    async remove(runId) {
+      await client.send({ method: 'DELETE', key: packedRunName(runId) });
+    },
+    async check() {
+      const key = `check-${randomUUID()}`;
+      const body = Buffer.from('Sluice checks that it can use this archive.\n');
+      const put = await client.send({ method: 'PUT', key, body });
+      if (put.status === 404) {
+        throw new ArchiveError('ARCHIVE_BUCKET_MISSING', `The archive ${place} does not exist. Create the bucket.`);
+      }
+      const got = await client.send({ method: 'GET', key, headers: { range: `bytes=7-${body.length - 1}` } });
+      await client.send({ method: 'DELETE', key });
+      if (got.status !== 206 || !got.body.equals(body.subarray(7)))
+        throw damaged(client, key, 'it reads other bytes than were written, or no ranges');
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { createArchive } from '../config/index.js';
+import type { Config } from '../config/index.js';
+import { isSluiceError } from '../base/index.js';
+import { openRun } from '../run-folder/index.js';
+import type { RunFolder } from '../run-folder/index.js';
+
+/** Opens a run by its id: in the data folder, packed or not, or in the archive of the configuration. */
+export async function openRunOrArchived(config: Pick<Config, 'data' | 'archive'>, run: string): Promise<RunFolder> {
+  try {
+    return await openRun(config.data, run);
+  } catch (error) {
+    if (!isSluiceError(error) || error.code === 'INVALID_RUN_ID') throw error;
+    const archive = await createArchive(config, process.env);
+    const found = await archive?.openRun(run);
+    if (found !== undefined) return found;
+    throw error;
+  }
+}

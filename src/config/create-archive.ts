@@ -1,0 +1,16 @@
+import { openArchive, readArchiveSettings } from '../archive/index.js';
+import type { Archive } from '../archive/index.js';
+import type { Config } from './config.js';
+
+/**
+ * The archive of a configuration; undefined without one. Nothing is sent to it yet.
+ *
+ * @example
+ * const archive = await createArchive({ archive: 's3://runs/team-a' }, process.env)
+ */
+export async function createArchive(
+  { archive }: Pick<Config, 'archive'>,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Archive | undefined> {
+  return archive === undefined ? undefined : openArchive(readArchiveSettings(archive, env));
+}

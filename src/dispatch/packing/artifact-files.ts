@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { lstat } from 'node:fs/promises';
+import { openInside } from '../../files/index.js';
+import type { RunRecord } from '../../records/index.js';
+import { ARTIFACT_FOLDER, isArtifactPath } from '../../run-folder/index.js';
+import type { RunFile } from '../../run-folder/index.js';
+
+/** What is kept of the files that a run changed: enough to look at them, not a copy of a project. */
+const MOST_FILES = 1000;
+const FILE_BYTES = 16 * 1024 * 1024;
+const TOTAL_BYTES = 64 * 1024 * 1024;
+/** File systems that count in whole seconds round. */
+const SLACK_MS = 2000;
+
+/** The files that a run created or changed, as it left them: one that was changed after the end of the run is not its work. */
+export async function* listArtifactFiles({ result, ended_at: endedAt, spec }: RunRecord): AsyncGenerator<RunFile> {
+  if (result === null || endedAt === null) return;
+  const until = Date.parse(endedAt) + SLACK_MS;
+  let bytes = 0;
+  const { created, modified } = result.artifacts;
+  for (const path of [...created, ...modified].filter(isArtifactPath).slice(0, MOST_FILES)) {
+    const found = await lstat(join(spec.workdir, path)).catch(() => undefined);
+    if (found?.isFile() !== true || found.mtimeMs > until || found.size > FILE_BYTES) continue;
+    bytes += found.size;
+    if (bytes > TOTAL_BYTES) return;
+    yield {
+      path: `${ARTIFACT_FOLDER}/${path.replaceAll('\\', '/')}`,
+      size: found.size,
+      mtimeMs: found.mtimeMs,
+      open: async () => openInside(spec.workdir, path),
+    };
+  }
+}

@@ -1,0 +1,180 @@
+import { opendir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getErrorCode, getErrorMessage, isSluiceError } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
+import { ArchiveError } from '../../archive/index.js';
+import type { Archive, UploadProgress } from '../../archive/index.js';
+import { isPresent, makeFolder, openForReading, parseJson, replaceFile } from '../../files/index.js';
+import { PACKED_FOLDER, packedRunPath, removePackedRun, runFolderPath } from '../../run-folder/index.js';
+import { lockFolder } from '../../runs/index.js';
+import type { Upkeep } from '../../store/index.js';
+
+/** What uploading needs. */
+export interface UploadOptions {
+  readonly archive: Archive;
+  readonly store: Pick<Upkeep, 'findForgottenRuns'>;
+  readonly data: string;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+/** Packed runs on their way into the archive. A note beside them says which; it is removed when the archive provably has the run. */
+export interface Uploads {
+  /** Notes that a run is to be uploaded; called before its packed file gets its name, so that a crash forgets none. */
+  add(runId: string): Promise<void>;
+  /** Uploads what waits until a moment; returns how many runs. */
+  sweep(until: () => boolean): Promise<number>;
+}
+
+const AT_ONCE = 4;
+/** Notes that one sweep looks at. */
+const MOST_NOTES = 2000;
+/** After a failure of the archive the next try waits, longer each time. */
+const FIRST_PAUSE_MS = 15_000;
+const LONGEST_PAUSE_MS = 10 * 60_000;
+const NOTE = /^(?<id>.+)\.json$/u;
+const SHARDS = 4096;
+
+/**
+ * Uploads packed runs, several at a time, from one process of a data folder at a time. An archive that cannot be used delays
+ * everything, with growing pauses; a run that cannot be uploaded delays nothing else. The local file stays until the archive
+ * provably has the same bytes.
+ */
+export function createUploads(options: UploadOptions): Uploads {
+  const { archive, store, data, clock, logger } = options;
+  const folder = join(data, PACKED_FOLDER, 'upload');
+  const placeNote = (id: string): string => join(folder, `${id}.json`);
+  const postponed = new Map<string, number>();
+  let pauseMs = 0;
+  let pausedUntil = 0;
+
+  async function add(id: string): Promise<void> {
+    await makeFolder(folder);
+    // A note that is there may have the progress of an upload.
+    await writeFile(placeNote(id), '{}', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+      if (getErrorCode(error) !== 'EEXIST') throw error;
+    });
+  }
+
+  async function sweep(isOver: () => boolean): Promise<number> {
+    if (clock() < pausedUntil) return 0;
+    await makeFolder(folder);
+    const lock = await lockFolder(join(data, 'locks'), folder).catch((error: unknown) => {
+      if (isSluiceError(error) && error.code === 'WORKING_FOLDER_BUSY') return undefined;
+      throw error;
+    });
+    if (lock === undefined) return 0;
+    try {
+      await addEarlierRuns();
+      return await uploadWaiting(isOver);
+    } finally {
+      await lock.release();
+    }
+  }
+
+  async function uploadWaiting(isOver: () => boolean): Promise<number> {
+    const ids = (await listNotes(folder)).filter((id) => (postponed.get(id) ?? 0) <= clock());
+    let uploaded = 0;
+    for (let at = 0; at < ids.length && !isOver(); at += AT_ONCE) {
+      const group = ids.slice(at, at + AT_ONCE);
+      const forgotten = new Set(await store.findForgottenRuns(group));
+      const outcomes = await Promise.all(group.map(async (id) => uploadOne(id, forgotten.has(id))));
+      uploaded += outcomes.filter((outcome) => outcome === 'uploaded').length;
+      const failure = outcomes.find((outcome) => outcome instanceof ArchiveError);
+      if (failure instanceof ArchiveError) {
+        pauseMs = Math.min(Math.max(FIRST_PAUSE_MS, pauseMs * 2), LONGEST_PAUSE_MS);
+        pausedUntil = clock() + pauseMs;
+        const error = failure.message;
+        logger.warn('cannot upload to the archive, trying again', { code: failure.code, error, pause_ms: pauseMs });
+        return uploaded;
+      }
+      pauseMs = 0;
+    }
+    return uploaded;
+  }
+
+  async function uploadOne(id: string, isForgotten: boolean): Promise<'uploaded' | 'left' | ArchiveError> {
+    try {
+      if (isForgotten) {
+        await archive.remove(id);
+        await removePackedRun(data, id);
+        await rm(placeNote(id), { force: true });
+        return 'left';
+      }
+      const file = await openForReading(packedRunPath(data, id));
+      if (file === undefined) {
+        // Noted, and then its process was killed before the packed file got its name.
+        if (!(await isPresent(runFolderPath(data, id)))) await rm(placeNote(id), { force: true });
+        return 'left';
+      }
+      try {
+        const progress = readProgress(await readFile(placeNote(id), 'utf8'));
+        const onProgress = async (now: UploadProgress) => replaceFile(placeNote(id), JSON.stringify(now));
+        await archive.upload(id, file, { progress, onProgress });
+      } finally {
+        await file.close();
+      }
+      // Forgotten while it was uploaded: whoever did that found nothing to remove.
+      if ((await store.findForgottenRuns([id])).length > 0) await archive.remove(id);
+      if (!archive.keepsLocal) await removePackedRun(data, id);
+      await rm(placeNote(id), { force: true });
+      return 'uploaded';
+    } catch (error) {
+      if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') return error;
+      postponed.set(id, clock() + LONGEST_PAUSE_MS);
+      if (postponed.size > MOST_NOTES) postponed.delete(postponed.keys().next().value ?? id);
+      logger.warn('cannot upload a run, trying again later', { run_id: id, error: getErrorMessage(error) });
+      return 'left';
+    }
+  }
+
+  /**
+   * Notes the runs that were packed before this archive was configured, a folder at a time, whenever no more than a few are
+   * waiting. A file says how far this has come.
+   */
+  async function addEarlierRuns(): Promise<void> {
+    const path = join(data, PACKED_FOLDER, 'archived.json');
+    const found = readEarlier(await readFile(path, 'utf8').catch(() => '{}'));
+    let next = found?.place === archive.place ? found.next : 0;
+    if (next >= SHARDS || (await listNotes(folder)).length > AT_ONCE) return;
+    for (let left = MOST_NOTES; next < SHARDS && left > 0; next += 1) {
+      const shard = join(data, PACKED_FOLDER, next.toString(16).padStart(3, '0'));
+      const names = await readdir(shard).catch(() => []);
+      for (const name of names.filter((zip) => zip.endsWith('.zip'))) await add(name.slice(0, -'.zip'.length));
+      left -= names.length;
+    }
+    await replaceFile(path, JSON.stringify({ place: archive.place, next }));
+  }
+
+  return { add, sweep };
+}
+
+async function listNotes(folder: string): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const entry of await opendir(folder)) {
+    const id = NOTE.exec(entry.name)?.groups?.['id'];
+    if (id !== undefined) ids.push(id);
+    if (ids.length >= MOST_NOTES) break;
+  }
+  return ids;
+}
+
+function readProgress(text: string): UploadProgress | undefined {
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (!('upload_id' in value && 'part_bytes' in value && 'etags' in value)) return undefined;
+  const { upload_id, part_bytes, etags } = value;
+  if (typeof upload_id !== 'string' || typeof part_bytes !== 'number' || !isTexts(etags)) return undefined;
+  return { upload_id, part_bytes, etags };
+}
+
+function isTexts(list: unknown): list is string[] {
+  return Array.isArray(list) && list.every((item) => typeof item === 'string');
+}
+
+function readEarlier(text: string): { readonly place: string; readonly next: number } | undefined {
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null || !('place' in value && 'next' in value)) return undefined;
+  const { place, next } = value;
+  return typeof place === 'string' && Number.isSafeInteger(next) ? { place, next: Number(next) } : undefined;
+}

@@ -1,0 +1,90 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { openS3Server } from '../../archive/fixtures/open-s3-server.js';
+import { openForReading } from '../../files/index.js';
+import { packRunFolder, packedRunPath } from '../../run-folder/index.js';
+import { sampleClaim } from '../../store/contract/fixtures/order-samples.js';
+import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
+import { openServer, readJson } from '../fixtures/open-server.js';
+
+const RUN = '01KA3ELSEWHERE';
+const BYTES = Buffer.alloc(2_500_000, 'over there\n');
+
+/** A server that has neither the folder nor the working folder of a run, which "another-host" has executed. */
+async function openElsewhere() {
+  const s3 = await openS3Server();
+  const archive = await s3.open();
+  const server = await openServer({ archive });
+  const spec = sampleSpec({ workdir: '/nowhere/at/all' });
+  await server.store.createRun({ id: RUN, spec, state: 'queued', now: 0 });
+  const claim = sampleClaim('w1');
+  await server.store.claimRun({ ...claim, worker: { ...claim.worker, host: 'another-host' } });
+  const end = async () => {
+    const artifacts = { created: ['out/a.txt'], modified: [], deleted: [] };
+    await server.store.endRun({ id: RUN, workerId: 'w1', result: createRunResult({ artifacts }), now: 1 });
+  };
+  const upload = async () => {
+    const data = await makeFolder({});
+    const folder = join(data, 'runs', RUN);
+    await mkdir(join(folder, '.audit'), { recursive: true });
+    await mkdir(join(folder, '.artifacts', 'out'), { recursive: true });
+    await writeFile(join(folder, '.audit', 'stdout.1.log'), BYTES);
+    await writeFile(join(folder, '.artifacts', 'out', 'a.txt'), 'artifact');
+    await packRunFolder(data, RUN);
+    const file = await openForReading(packedRunPath(data, RUN));
+    if (file === undefined) throw new Error('nothing was packed');
+    await archive.upload(RUN, file);
+    await file.close();
+  };
+  return { ...server, s3, end, upload };
+}
+
+describe('a run of another machine', () => {
+  it('is read from the archive: raw bytes, ranges, files, artifacts and export', async () => {
+    const { get, end, upload } = await openElsewhere();
+    await end();
+    await upload();
+    const part = await get(`/v1/runs/${RUN}/raw/1/stdout`, { range: 'bytes=2200000-2200010' });
+    expect([part.status, await part.text()]).toEqual([206, 'over there\n']);
+    const whole = Buffer.from(await (await get(`/v1/runs/${RUN}/raw/1/stdout`)).arrayBuffer());
+    expect(whole.equals(BYTES)).toBe(true);
+    expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({
+      host: 'another-host',
+      source: 'archive',
+      evidence: [{ name: 'stdout.1.log', size: BYTES.length }],
+      artifacts: [{ path: 'out/a.txt', change: 'created', size: 8 }],
+    });
+    expect(await (await get(`/v1/runs/${RUN}/artifact?path=out/a.txt`)).text()).toBe('artifact');
+    const tar = Buffer.from(await (await get(`/v1/runs/${RUN}/export`)).arrayBuffer());
+    expect(tar.includes(`${RUN}/.audit/stdout.1.log`)).toBe(true);
+    expect((await get(`/v1/runs/${RUN}/report`)).status).toBe(200);
+  });
+
+  it('says which machine has its files where the archive does not have them', async () => {
+    const { get, end } = await openElsewhere();
+    expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({ host: 'another-host', source: null });
+    await end();
+    expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({
+      host: 'another-host',
+      source: null,
+      evidence: [],
+      artifacts: [{ path: 'out/a.txt', size: null }],
+    });
+    for (const path of ['raw/1/stdout', 'export', 'case']) {
+      const problem = await readJson(get(`/v1/runs/${RUN}/${path}`));
+      expect(problem).toMatchObject({ code: 'RAW_NOT_FOUND', detail: expect.stringContaining('"another-host"') });
+    }
+  });
+
+  it('is a 503 while the archive cannot be used, and the archive is not asked for a run that has not ended', async () => {
+    const { get, end, s3 } = await openElsewhere();
+    s3.fault = () => 'disconnect';
+    expect((await get(`/v1/runs/${RUN}/raw/1/stdout`)).status).toBe(404);
+    expect(s3.seen).toEqual([]);
+    await end();
+    const problem = await readJson(get(`/v1/runs/${RUN}/raw/1/stdout`));
+    expect(problem).toMatchObject({ status: 503, code: 'ARCHIVE_UNAVAILABLE' });
+  });
+});
