@@ -93,7 +93,7 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
   }
 }
 
-/** Where to resume. Two logs on one connection have a position each, which their ids tell apart. */
+/** Where to resume. Two logs on one connection have a position each, shown in its ids. */
 function createCursor({ protocol, after }: FollowInput<keyof ProtocolEvents>) {
   if (protocol !== 'fcmp,rasp') {
     let position = after;
