@@ -44,10 +44,10 @@ const MOST_RIVALS = 32;
 const LONGEST_WORDS = 160;
 /** Words between two values that make the later one count. */
 const CORRECTION =
-  /\b(?:actually|apolog|better|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|disregard|equivo|err(?:eur|or)|final|fix|ignore|improved|instead|korr|meant|mistake|my bad|never ?mind|not (?:quite|right)|on (?:reflection|review)|oops|pardon|perd[oó]n|reconsider|revised|richtig|scratch that|should be|sorry|second thought|try again|upon review|use (?:the following|this)|user:|wait|(?:is|was|be) wrong)|→|->|=>|不对|正确|更正|应[该为]|訂正|수정|извин|исправ|ошиб|правильн/i;
+  /\b(?:actually|apolog|better|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|disregard|equivo|err(?:eur|or)|final|fix|ignore|improved|instead|korr|meant|mistake|my bad|never ?mind|no, $|not (?:quite|right)|on (?:reflection|review)|oops|pardon|perd[oó]n|reconsider|revised|richtig|scratch that|should be|sorry|second thought|try again|update|upon review|use (?:the following|this)|user:|wait|(?:is|was|be) wrong)|→|->|=>|不对|正确|更正|应[该为]|訂正|수정|извин|исправ|ошиб|правильн/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
-  /\b(?:e\.g|(?<![./@])example(?!\.\w)|format|guess|instance|instead of|(?:un)?like|plan>|reasoning|schema|template|thinking|thought (?!:))|例如|格式|예시|~~$|\b(?:rather than|changed from|correction (?:of|to)|it (?:was|would be)|you sent|originally[^.:;\n]{0,40}) $|\b(?:not|n't|never|previous|earlier|old|user)\b[^.:;\n]{0,40}$/i;
+  /\b(?:e\.g|(?<![./@])example(?!\.\w)|format|guess|instance|instead of|(?:un)?like|plan>|reasoning|schema|template|thinking|thought (?!:))|例如|格式|예시|~~$|\b(?:the form|rather than|changed from|correction (?:of|to)|it (?:was|would be)|you sent|originally[^.:;\n]{0,40}) $|\b(?:not|n't|never|previous|earlier|old|user)\b[^.:;\n]{0,40}$/i;
 /** The same, for a value that follows another one. */
 const AFTERTHOUGHT = /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$/i;
 const NO_ANSWER = labelPattern(
