@@ -6,6 +6,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { launchChromium } from '../test/browser/launch-chromium.js';
+import { setup } from '../test/build-product.js';
 import { seedHistory } from '../test/browser/seed-history.js';
 import { seedHouse } from '../test/browser/seed-house.js';
 import { settle } from '../test/browser/settle.js';
@@ -13,8 +14,8 @@ import { startSite } from '../test/browser/start-site.js';
 import { PROJECT } from './run-tool.js';
 
 const FOLDER = join(PROJECT, 'docs/screenshots');
-const DESKTOP = { width: 1280, height: 800 };
-const PHONE = { width: 375, height: 740 };
+const DESKTOP = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
 
 interface Shot {
   readonly name: string;
@@ -28,6 +29,9 @@ interface Shot {
 /** An agent thinks between its lines; one that does not looks wrong in a picture. */
 const PACE_MS = 350;
 
+// The server of the tests, built from these sources; its scripted agents are not to be shut in.
+await setup();
+process.env['SLUICE_SANDBOX'] = 'off';
 const site = await startSite();
 // With the fonts of the machine: the browser's own has no characters of equal width.
 const server = await launchChromium({ withSystemFonts: true });
@@ -46,6 +50,7 @@ try {
     { name: 'workbench', path: '/workbench' },
     { name: 'workers', path: '/workers' },
     { name: 'charts', path: '/charts?range=week' },
+    { name: 'charts-dark', path: '/charts?range=week', theme: 'dark' },
     { name: 'run-dark', path: `/runs/${reviewed}`, chosen: 'command_execution', theme: 'dark' },
     { name: 'inbox-phone', path: `/inbox/${item}`, size: PHONE },
     { name: 'runs-phone-dark', path: '/runs', size: PHONE, theme: 'dark' },
@@ -61,6 +66,7 @@ try {
       isMobile: size === PHONE,
       reducedMotion: 'reduce',
     });
+    if (site.cookie !== undefined) await context.addCookies([{ ...site.cookie, url: site.url }]);
     const page = await context.newPage();
     await page.goto(path);
     await settle(page);

@@ -63,6 +63,7 @@ describe('the outbox', () => {
   it('shows one notice per failing sink, and redelivers its comments or one of them', async () => {
     const { page } = await house.open('/outbox?issue_ref=acme%2Fshop%231&state=dead');
     await page.getByText(/webhook: 3 comments not delivered/).waitFor();
+    expect(await page.getByRole('list', { name: 'Sinks' }).innerText()).toMatch(/webhook\s+broken\s+3 not delivered/);
     const tries = async () =>
       (await house.site.client.listOutbox({ query: { issue_ref: 'acme/shop#1', limit: 10 } })).items
         .filter(({ sink }) => sink === 'webhook')

@@ -6,6 +6,7 @@ import { FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
 import { DeliveryTable } from './delivery-table.js';
 import { FailingSinks } from './failing-sinks.js';
+import { SinkHealthRow } from './sink-health-view.js';
 
 const STATES = ['waiting', 'sending', 'delivered', 'dead'] as const;
 
@@ -50,6 +51,7 @@ export function OutboxPage() {
       {(messages, list) => (
         <>
           <FailingSinks sinks={sinks.value} />
+          <SinkHealthRow messages={messages} sinks={sinks.value} />
           <DeliveryTable messages={messages} list={list} />
         </>
       )}
