@@ -3,7 +3,6 @@ import {
   changeSchema,
   evidenceSchema,
   executionSchema,
-  inboxItemSchema,
   issueSchema,
   orderRecordSchema,
   outboxMessageSchema,
@@ -20,6 +19,7 @@ import { runFilesSchema } from '../shapes/files.js';
 import { offerSchema } from '../shapes/offer.js';
 import {
   commentPreviewSchema,
+  inboxAnswerSchema,
   issueDetailSchema,
   orderSchema,
   resolveRequestSchema,
@@ -43,7 +43,7 @@ function listNamed(): readonly (readonly [string, AnySchema])[] {
     Decision: orderRecordSchema.properties.decision.anyOf[0],
     Evidence: evidenceSchema,
     Execution: executionSchema,
-    InboxItem: inboxItemSchema,
+    InboxItem: inboxAnswerSchema,
     Issue: issueSchema,
     IssueDetail: issueDetailSchema,
     Offer: offerSchema,
