@@ -32,6 +32,9 @@ const MODEL_RUNS = 1000;
 const PG_KILLS = 20;
 const WORKERS = 4;
 const ORDERS = 2000;
+const FLEET_WORKERS = 200;
+const FLEET_PROCESSES = 4;
+const FLEET_KILLS = 3;
 const LEAD_KILLS = 100;
 const SERVER_KILLS = 50;
 const REQUESTS = 10_000;
@@ -100,6 +103,20 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
       files: ['test/postgres/workers-killed'],
       rounds: 1,
       settings: { WORKERS, ORDERS, WORKER_KILLS: ORDERS },
+    },
+    {
+      name: `fleet: ${FLEET_WORKERS} workers on PostgreSQL in ${FLEET_PROCESSES} processes, ${ORDERS} orders, ${FLEET_KILLS} processes killed, the database restarted`,
+      project: 'postgres',
+      files: ['test/postgres/fleet'],
+      rounds: 1,
+      settings: {
+        FLEET_WORKERS,
+        FLEET_PROCESSES,
+        FLEET_KILLS,
+        FLEET_ORDERS: ORDERS,
+        FLEET_IDLE_S: 60,
+        FLEET_LEASE_MS: 30_000,
+      },
     },
     {
       name: `a lead on SQLite killed ${LEAD_KILLS} times while it submits, races, replaces, runs, commits, checks, settles and delivers`,

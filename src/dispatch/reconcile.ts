@@ -74,8 +74,10 @@ export async function reconcile(given: ReconcileOptions): Promise<Reconciliation
   const processes = await endOrphans(join(await realpath(data).catch(() => data), 'processes'), {
     isOrphan: async ({ runDir }) => isUnheld((await store.findRun(basename(runDir)))?.owner ?? null),
   });
-  const requeued = await store.requeueExpired(clock());
-  const report = { requeued, ended: 0, held: 0, adopted: 0, processes: processes.length };
+  const report = { requeued: 0, ended: 0, held: 0, adopted: 0, processes: processes.length };
+  // One question most of the time: every worker of a fleet asks.
+  if (!(await store.hasExpiredRuns(clock()))) return report;
+  report.requeued = await store.requeueExpired(clock());
   let last: RunRecord | undefined;
   for (;;) {
     const expired = await store.listExpiredRuns(clock(), last?.id);

@@ -28,16 +28,27 @@ export interface StartedWorker {
 const PROGRAM = new URL('./fixtures/worker-program.js', import.meta.url);
 const EFFECT_WORKER = join(PROJECT, 'test/postgres/fixtures/effect-worker.sh');
 
+/** How a site differs from one on the shared server with a worker in each process. */
+export interface SiteOptions {
+  readonly url?: string;
+  /** Workers in each process, each with connections of its own. */
+  readonly workersPerProcess?: number;
+  readonly leaseMs?: number;
+  readonly reconcileMs?: number;
+}
+
 /** Makes a site for the running test. */
-export async function makeWorkerSite(repositoryCount: number): Promise<WorkerSite> {
-  const [url, folder] = [await makeSite(), await makeFolder({ effects: '' })];
+export async function makeWorkerSite(repositoryCount: number, options: SiteOptions = {}): Promise<WorkerSite> {
+  const [url, folder] = [options.url ?? (await makeSite()), await makeFolder({ effects: '' })];
   const program = await bundleProgram(PROGRAM);
   const repositories = Array.from({ length: repositoryCount }, (_, index) =>
     join(folder, 'repositories', String(index)),
   );
   for (const repository of repositories) await mkdir(repository, { recursive: true });
   const [data, effects] = [join(folder, 'data'), join(folder, 'effects')];
-  const args = [url, data, EFFECT_WORKER, effects];
+  // Short leases, so that what a killed worker leaves is found soon.
+  const { workersPerProcess = 1, leaseMs = 2000, reconcileMs = 500 } = options;
+  const args = [url, data, EFFECT_WORKER, effects, ...[workersPerProcess, leaseMs, reconcileMs].map(String)];
 
   return {
     url,

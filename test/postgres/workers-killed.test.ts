@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { readFile, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { OrderRecord } from '../../src/records/index.js';
 import { createLead } from '../../src/orders/index.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { report } from '../report.js';
+import { findViolations, isAnythingLeft, readOrders } from './work-done.js';
 import { makeWorkerSite, type WorkerSite } from './worker-site.js';
 
 /** More in `npm run torture`: four workers, two thousand orders, a kill a second until all is done. */
@@ -54,53 +52,6 @@ async function drain(site: WorkerSite, store: Store): Promise<number> {
   });
   expect(await Promise.all(ends)).toEqual(workers.map(() => [0, null]));
   return kills;
-}
-
-/** Orders that are not settled, or comments that are not delivered. */
-async function isAnythingLeft(store: Store): Promise<boolean> {
-  const lists = await Promise.all([
-    store.listOrders({ open: true, limit: 1 }),
-    store.listOutbox({ state: 'waiting', limit: 1 }),
-    store.listOutbox({ state: 'sending', limit: 1 }),
-  ]);
-  return lists.some(({ items }) => items.length > 0);
-}
-
-async function readOrders(store: Store): Promise<OrderRecord[]> {
-  const orders: OrderRecord[] = [];
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await store.listOrders({ limit: 1000, ...(cursor === undefined ? {} : { cursor }) });
-    orders.push(...page.items);
-    cursor = page.next_cursor;
-  }
-  return orders;
-}
-
-/** What must not be, as sentences. */
-async function findViolations(site: WorkerSite, store: Store, orders: readonly OrderRecord[]): Promise<string[]> {
-  const effects = await site.readEffects();
-  const comments = join(site.data, 'comments');
-  const texts = await Promise.all(
-    (await readdir(comments)).map(async (name) => readFile(join(comments, name), 'utf8')),
-  );
-  const markers = texts.flatMap((text) => text.match(/^Trigger: .*$/gm) ?? []);
-  const violations: string[] = [];
-  for (const { order, decision, state } of orders) {
-    const { issue_ref: issueRef } = order;
-    const times = effects.filter((line) => line === `${issueRef} ${order.run_id}`).length;
-    const executions = (await store.listExecutions({ issueRef })).items.length;
-    const issue = await store.findIssue(issueRef);
-    if (state !== 'settled' || executions !== 1) violations.push(`${issueRef}: ${state}, ${executions} executions`);
-    if (issue?.last_run_number !== 1) violations.push(`${issueRef}: ${issue?.last_run_number} runs`);
-    if (times > 1) violations.push(`${issueRef}: done ${times} times`);
-    const expected = decision?.action === 'advance' ? 'review' : 'needs-human';
-    if (issue?.state !== expected) violations.push(`${issueRef}: ${decision?.action} and ${issue?.state}`);
-    if (decision?.action === 'advance' && times !== 1) violations.push(`${issueRef}: went through without effect`);
-  }
-  if (texts.length !== orders.length || markers.length !== orders.length) {
-    violations.push(`${orders.length} orders, ${texts.length} files of comments, ${markers.length} comments`);
-  }
-  return violations;
 }
 
 describe('workers in several processes, killed now and then', () => {

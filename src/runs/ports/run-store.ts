@@ -113,6 +113,8 @@ export interface RunStore {
   postReply(id: string, text: string): Promise<'posted' | 'not_waiting' | 'not_found'>;
   /** Calls back when a reply or a cancellation may wait for a run; a call may come late, twice or for nothing. */
   watchRequests(id: string, wake: () => void): () => void;
+  /** Whether the lease of any run has expired; both of the following then have something to do. */
+  hasExpiredRuns(now: number): Promise<boolean>;
   /** Puts claims that expired before their process started back into the queue; returns how many. */
   requeueExpired(now: number): Promise<number>;
   /** What `markStarted` kept of the repository of a run that has not ended. */

@@ -370,8 +370,11 @@ export function describeClaims(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       const { record } = await store.submitOrder(sampleSubmission());
       await store.claimRun(sampleClaim('w1', { leaseMs: 1000 }));
+      expect(await store.hasExpiredRuns(NOW + 999)).toBe(false);
       expect(await store.requeueExpired(NOW + 999)).toBe(0);
+      expect(await store.hasExpiredRuns(NOW + 1000)).toBe(true);
       expect(await store.requeueExpired(NOW + 1000)).toBe(1);
+      expect(await store.hasExpiredRuns(NOW + 1000)).toBe(false);
       expect(await store.findOrder('local#1', record.order.run_id)).toEqual(record);
       expect(await store.markStarted(sampleHold(record))).toBe('lost');
       expect((await store.claimRun(sampleClaim('w2')))?.record.id).toBe(record.run);
@@ -387,6 +390,7 @@ export function describeClaims(makeSite: MakeSite): void {
       await store.markStarted(HOLD);
       await store.markWaiting(HOLD);
       expect(await store.requeueExpired(NOW + 1000)).toBe(0);
+      expect([await store.hasExpiredRuns(NOW + 999), await store.hasExpiredRuns(NOW + 1000)]).toEqual([false, true]);
       expect(await store.listExpiredRuns(NOW + 999)).toEqual([]);
       const expired = [
         { id: record.run, state: 'running', owner: sampleWorker('w1') },

@@ -25,6 +25,7 @@ type ClaimRun = Pick<
   | 'endRun'
   | 'requeueExpired'
   | 'findRepositoryStart'
+  | 'hasExpiredRuns'
   | 'listExpiredRuns'
 >;
 
@@ -111,6 +112,11 @@ export function createClaimRun(tables: Tables): ClaimRun {
       tables.wakers.wake(hold.id);
       tables.wakers.wake(QUEUE);
       return true;
+    },
+
+    async hasExpiredRuns(now) {
+      checkOpen(tables);
+      return [...runs.values()].some((row) => isExpired(row, now));
     },
 
     async requeueExpired(now) {

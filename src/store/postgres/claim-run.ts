@@ -15,6 +15,7 @@ type ClaimRun = Pick<
   | 'endRun'
   | 'requeueExpired'
   | 'findRepositoryStart'
+  | 'hasExpiredRuns'
   | 'listExpiredRuns'
 >;
 
@@ -148,6 +149,11 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
       return rows.length > 0;
     },
 
+    async hasExpiredRuns(now) {
+      const { rows } = await database.query(HAS_EXPIRED, [now], 'has-expired-runs');
+      return rows.length > 0;
+    },
+
     async requeueExpired(now) {
       const { rows } = await database.query(REQUEUE_EXPIRED, [now], 'requeue-expired');
       return rows.length;
@@ -173,6 +179,8 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
 const IS_HELD = `state IN ('running', 'waiting')`;
 const IS_CANCELED = `cancel_requested AND started_at IS NULL`;
 const UNCLAIMED = `state = 'queued', parked = false, lease_until = NULL, worker_id = NULL, owner_host = NULL, owner_pid = NULL, owner_pid_started = NULL`;
+
+const HAS_EXPIRED = `SELECT true AS found FROM sluice.runs WHERE ${IS_HELD} AND lease_until <= $1 LIMIT 1`;
 
 /** Rows that another process requeues are left to it. */
 const REQUEUE_EXPIRED = `

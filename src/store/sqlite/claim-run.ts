@@ -19,6 +19,7 @@ type ClaimRun = Pick<
   | 'endRun'
   | 'requeueExpired'
   | 'findRepositoryStart'
+  | 'hasExpiredRuns'
   | 'listExpiredRuns'
 >;
 
@@ -54,6 +55,9 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
     UPDATE runs SET worker_id = ?, host = ?, pid = ?, pid_started = ?, lease_until = ?
     WHERE id = ? AND worker_id = ? AND ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= ? RETURNING *`);
   const end = database.prepare(END_RUN);
+  const findAnyExpired = database.prepare(
+    `SELECT 1 FROM runs INDEXED BY runs_busy WHERE ${IS_HELD} AND lease_until <= ? LIMIT 1`,
+  );
   const requeueExpired = database.prepare(`
     UPDATE runs SET ${UNCLAIMED} WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= ?`);
   const findExpired = database.prepare(`
@@ -155,6 +159,8 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
       if (hasEnded) for (const key of [hold.id, QUEUE]) wakers.wake(key);
       return hasEnded;
     },
+
+    hasExpiredRuns: async (now) => database.read(() => findAnyExpired.get(now) !== undefined),
 
     async requeueExpired(now) {
       const requeued = Number(await database.write(() => requeueExpired.run(now).changes));
