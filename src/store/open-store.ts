@@ -13,7 +13,7 @@ import { StoreError } from './store-error.js';
  * | address | store |
  * | --- | --- |
  * | `sqlite:FILE` | one file, any number of processes of one machine |
- * | `postgres://…` | any number of machines; needs the packages `pg` and `pg-boss` |
+ * | `postgres://…` | any number of machines; needs the package `pg` |
  * | `memory:` | lost when the process ends |
  *
  * @example

@@ -63,7 +63,7 @@ const EMPTY = `
   DO $$ DECLARE name text; BEGIN
     FOR name IN
       SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
-      WHERE schemaname IN ('sluice', 'sluice_queue') AND tablename NOT IN ('migrations', 'version', 'queue')
+      WHERE schemaname = 'sluice' AND tablename <> 'migrations'
     LOOP EXECUTE 'DELETE FROM ' || name; END LOOP;
   END $$`;
 

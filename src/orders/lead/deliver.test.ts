@@ -124,6 +124,28 @@ describe('deliverDue', () => {
     expect(arrived).toEqual(['a-scripted']);
   });
 
+  it('does not send when it stalled until its lease was nearly over', async () => {
+    const { sink, arrived } = createScriptedSink();
+    const { ports, queue, pass, store, findMessage } = setUp([sink]);
+    await queue('a');
+    const stalling: DeliveryPorts = {
+      ...ports,
+      store: {
+        ...store,
+        async claimOutbox(claim) {
+          const claimed = await store.claimOutbox(claim);
+          if (claimed.length > 0) pass(claim.leaseMs - 1);
+          return claimed;
+        },
+      },
+    };
+    expect(await deliverDue(stalling)).toMatchObject({ delivered: 0, lost: 1 });
+    expect(arrived).toEqual([]);
+    pass(1);
+    expect(await deliverDue(ports)).toMatchObject({ delivered: 1 });
+    expect(await findMessage('a-scripted')).toMatchObject({ state: 'delivered', tries: 2 });
+  });
+
   it('does not send when it cannot look', async () => {
     const { sink, arrived, script } = createScriptedSink();
     const blind: Sink = {

@@ -90,7 +90,10 @@ async function deliverOne(ports: DeliveryPorts, sink: Sink, message: OutboxMessa
   const { store, workerId, clock } = ports;
   let delivery: Delivery;
   try {
-    delivery = (await findAgain(sink, message)) ?? (await sink.send(message, AbortSignal.timeout(sink.timeoutMs)));
+    const found = await findAgain(sink, message);
+    // After a stall another worker may be looking for it already, and would not find what is only now being sent.
+    if (found === undefined && (message.lease_until ?? Infinity) < clock() + sink.timeoutMs) return { is: 'lost' };
+    delivery = found ?? (await sink.send(message, AbortSignal.timeout(sink.timeoutMs)));
   } catch (error) {
     return fail(ports, sink, message, error);
   }
