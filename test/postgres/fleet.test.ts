@@ -165,7 +165,8 @@ describe('a fleet of workers', () => {
       // Those of the workers, and the store of this test.
       expect(stillIdle.connections).toBeLessThanOrEqual(2 * WORKERS + 11);
       const perWorker = (stillIdle.transactions - idle.transactions) / ((stillIdle.at - idle.at) / 1000) / WORKERS;
-      if (WARM_UP_S > 0) expect(perWorker).toBeLessThanOrEqual(0.2);
+      // In the short form its polls have not slowed down yet.
+      expect(perWorker).toBeLessThanOrEqual(WARM_UP_S > 0 ? 0.2 : 50);
 
       const times = await measureLatency(store, lead, site);
       const at = (share: number, all = times) => Math.round(all[Math.floor(all.length * share)] ?? Number.NaN);
@@ -193,7 +194,14 @@ describe('a fleet of workers', () => {
       let loaded: Load | undefined;
       const isLeft = async () => insist(async () => isAnythingLeft(store));
       const countSettled = async () => (await readOrders(store)).filter(({ state }) => state === 'settled').length;
-      while (next < ORDERS || (await isLeft())) {
+      let isSubmitted = false;
+      const submit = async (): Promise<void> => {
+        await Promise.all(submitters);
+        isSubmitted = true;
+      };
+      const submitted = submit();
+      for (;;) {
+        if (isSubmitted && !(await isLeft())) break;
         await sleep(500);
         const settled = await insist(countSettled);
         if (loaded === undefined && settled >= ORDERS / 2) {
@@ -214,7 +222,7 @@ describe('a fleet of workers', () => {
           kills += 1;
         }
       }
-      await Promise.all(submitters);
+      await submitted;
       const seconds = (performance.now() - start) / 1000;
       const orders = await readOrders(store);
       expect(orders).toHaveLength(ORDERS);
