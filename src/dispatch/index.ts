@@ -20,3 +20,4 @@ export { readExit } from './order/finish-order.js';
 export { collectResult, type Collected } from './order/collect-result.js';
 export { readChange, type ChangeContext } from './review/read-change.js';
 export { readRace } from './review/read-race.js';
+export { RepoError, type RepoErrorCode } from './repos/mirror.js';

@@ -1,9 +1,11 @@
 export {
   reconcile,
+  RepoError,
   startWorker,
   waitForOrder,
   type ReconcileOptions,
   type Reconciliation,
+  type RepoErrorCode,
   type Worker,
   type WorkerOptions,
 } from '../dispatch/index.js';

@@ -78,6 +78,12 @@ async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
     const again = { ...body, request_id: issue_ref };
     const { run_id } = await timed(journal.writes, async () => client.submitOrder({ body: again }));
     journal.orders.push({ issueRef: issue_ref, runId: run_id });
+    // One at a time: work that comes faster than it is done would only wait longer and longer.
+    const isOpen = async (): Promise<boolean> => {
+      const { orders } = await timed(journal.reads, async () => client.getIssue({ ref: issue_ref }));
+      return orders.some(({ state }) => state === 'queued' || state === 'running');
+    };
+    while (!signal.aborted && (await isOpen().catch(() => true))) await pause(200);
   };
   const read = async (): Promise<void> => {
     await timed(journal.reads, async () => client.listRuns({ query: { limit: 50 } }));
@@ -99,7 +105,7 @@ async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
   const half = PLACES / 2;
   const loops = [
     ...Array.from({ length: half }, async (_, number) => repeat(async (turn) => run(number, turn), 50)),
-    ...Array.from({ length: half }, async (_, number) => repeat(async (turn) => order(half + number, turn), 700)),
+    ...Array.from({ length: half }, async (_, number) => repeat(async (turn) => order(half + number, turn), 50)),
     repeat(read, 300),
     repeat(trouble, 0),
     repeat(sample, SAMPLE_MS),

@@ -15,7 +15,12 @@ export const REPO_ERROR_CODES = ['REPO_UNAVAILABLE', 'REPO_TOO_LARGE', 'REPO_PUS
 /** One of {@link REPO_ERROR_CODES}. */
 export type RepoErrorCode = (typeof REPO_ERROR_CODES)[number];
 
-/** A repository that cannot be fetched from, or pushed to. */
+/**
+ * A repository that cannot be fetched from, or pushed to.
+ *
+ * @example
+ * if (error instanceof RepoError) console.error(error.code, error.message)
+ */
 export class RepoError extends SluiceError<RepoErrorCode> {
   override readonly name = 'RepoError';
 }

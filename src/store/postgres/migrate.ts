@@ -85,7 +85,7 @@ const CHECK_FORM = `
   END $$`;
 
 /** Changes the tables under the migration lock. */
-export async function alone(database: Database, change: (transaction: Queryable) => Promise<unknown>): Promise<void> {
+async function alone(database: Database, change: (transaction: Queryable) => Promise<unknown>): Promise<void> {
   await database.transaction(async (transaction) => {
     // Another process may be running a long step, so there is no timeout.
     await transaction.query(`SET LOCAL lock_timeout = 0`);
