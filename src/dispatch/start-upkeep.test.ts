@@ -30,3 +30,22 @@ it('upkeep counts ended runs, and does further duties', async () => {
     { at: 0, engine: 'command', counts: { outcomes: { success: 1 } } },
   ]);
 });
+
+it('upkeep tries failed deliveries again, in one process', async () => {
+  const data = await makeFolder({});
+  const store = await openSite('memory:');
+  const delivered: string[] = [];
+  const isDone = new Promise<void>((resolve) => {
+    for (const process of ['first', 'second']) {
+      const deliver = async () => {
+        delivered.push(process);
+        resolve();
+        return { delivered: 0, postponed: 0, dead: 0, lost: 0 };
+      };
+      const upkeep = startUpkeep({ store, data, settings: {}, lead: { deliver } });
+      onTestFinished(async () => upkeep.stop());
+    }
+  });
+  await isDone;
+  expect(delivered).toEqual(['first']);
+});

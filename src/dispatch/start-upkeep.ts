@@ -2,6 +2,7 @@ import { setImmediate as giveWay } from 'node:timers/promises';
 import { silentLogger } from '../base/index.js';
 import type { Archive } from '../archive/index.js';
 import type { Logger } from '../base/index.js';
+import type { Lead } from '../orders/index.js';
 import type { Statistics, Store } from '../store/index.js';
 import { startPacking } from './packing/start-packing.js';
 import type { PackingSettings } from './packing/start-packing.js';
@@ -21,6 +22,8 @@ export interface UpkeepOptions {
   readonly packing?: PackingSettings;
   /** Where packed runs are uploaded to. */
   readonly archive?: Archive | undefined;
+  /** Delivers comments; only processes with a worker do. */
+  readonly lead?: Pick<Lead, 'deliver'> | undefined;
   /** Further work that one process at a time does for all. */
   readonly duties?: readonly Duty[];
   readonly logger?: Logger;
@@ -34,7 +37,7 @@ export interface UpkeepOptions {
  * await upkeep.stop()
  */
 export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
-  const { store, data, settings, packing = {}, archive, duties = [], logger = silentLogger } = options;
+  const { store, data, settings, packing = {}, archive, lead, duties = [], logger = silentLogger } = options;
   const retention = startRetention({ store, data, settings, logger });
   const packer = startPacking({ store, data, settings: packing, archive, logger });
   const removesArchived = archive !== undefined && settings.runsMs !== undefined;
@@ -45,6 +48,7 @@ export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
       createStatisticsDuty(store),
       ...(retention.duty === undefined ? [] : [retention.duty]),
       ...(removesArchived ? [createArchiveDuty({ store, archive, data })] : []),
+      ...(lead === undefined ? [] : [createDeliveryDuty(lead)]),
       ...duties,
     ],
   });
@@ -67,5 +71,16 @@ export function createStatisticsDuty(store: Pick<Statistics, 'countEndedRuns'>):
     async work(signal) {
       while (!signal.aborted && (await store.countEndedRuns(RUNS_AT_ONCE)) > 0) await giveWay();
     },
+  };
+}
+
+const DELIVER_EVERY_MS = 5000;
+
+/** Tries failed deliveries again, also those of workers that are gone. The first try is made by the worker that settled the order. */
+function createDeliveryDuty(lead: Pick<Lead, 'deliver'>): Duty {
+  return {
+    name: 'deliveries',
+    everyMs: DELIVER_EVERY_MS,
+    work: async (signal) => lead.deliver({ signal }),
   };
 }

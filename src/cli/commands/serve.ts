@@ -183,6 +183,7 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
     settings: readRetention(config),
     packing: readPacking(config),
     archive,
+    lead: worker === undefined ? undefined : lead,
   });
   let demo: ShownDemo | undefined;
   return {

@@ -74,6 +74,7 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     settings: readRetention(config),
     packing: readPacking(config),
     archive,
+    lead,
   });
   logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
   await untilInterrupted(interruption);
