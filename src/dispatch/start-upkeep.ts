@@ -64,7 +64,7 @@ const COUNT_EVERY_MS = 5000;
 const RUNS_AT_ONCE = 500;
 
 /** Puts runs that have ended into the slots that statistics read. */
-export function createStatisticsDuty(store: Pick<Statistics, 'countEndedRuns'>): Duty {
+function createStatisticsDuty(store: Pick<Statistics, 'countEndedRuns'>): Duty {
   return {
     name: 'statistics',
     everyMs: COUNT_EVERY_MS,

@@ -128,10 +128,10 @@ export function roundDuration(ms: number): number {
 }
 
 /** The lengths of slots: a run is counted in one of each. */
-export const SLOT_LENGTHS = [86_400_000, 3_600_000, 60_000] as const;
+const SLOT_LENGTHS = [86_400_000, 3_600_000, 60_000] as const;
 
 /** The slots a run is counted in. */
-export function findSlots(endedAt: number): { readonly length: number; readonly at: number }[] {
+function findSlots(endedAt: number): { readonly length: number; readonly at: number }[] {
   return SLOT_LENGTHS.map((length) => ({ length, at: Math.floor(endedAt / length) * length }));
 }
 

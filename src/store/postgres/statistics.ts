@@ -53,8 +53,6 @@ const LIST_ITEMS = `
   UNION ALL
   (SELECT * FROM sluice.inbox WHERE resolution IS NULL ORDER BY seq DESC LIMIT $1)`;
 
-export const STATISTICS_STATEMENTS = { LIST_RUN_SLOTS, LIST_TO_COUNT } as const;
-
 /** Figures over time. */
 export function createStatistics({ database }: Context): Statistics {
   return {
