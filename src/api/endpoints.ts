@@ -1,4 +1,4 @@
-import { anything, arrayOf, count, name, object, oneOf, orNull, text } from '../base/index.js';
+import { anything, arrayOf, count, flag, name, object, oneOf, orNull, text } from '../base/index.js';
 import {
   WORK_REQUEST_SCHEMA,
   budgetsSchema,
@@ -416,6 +416,21 @@ export const ENDPOINTS = {
     scope: 'read',
     summary: 'Workers that reported within the last day, the latest first.',
     answer: json(listOf(workerSchema)),
+  }),
+  receiveTrigger: endpoint({
+    method: 'POST',
+    path: '/v1/triggers/{name}',
+    scope: 'none',
+    summary:
+      'Receives a signed webhook of GitHub (X-Hub-Signature-256) or GitLab (X-Gitlab-Token) about an issue, and submits the order that the configuration maps it to.',
+    body: { type: 'object' },
+    answer: json(
+      object(
+        { status: oneOf(['submitted', 'ignored']) },
+        { reason: text, issue_ref: name, run_id: name, repeated: flag },
+      ),
+    ),
+    problems: ['SIGNATURE_REFUSED', 'INVALID_WORK_REQUEST', 'UNKNOWN_WORKER'],
   }),
   listBudgets: endpoint({
     method: 'GET',

@@ -7,6 +7,7 @@ import type { Lead, Wrappers } from '../orders/index.js';
 import { silentLogger, omitUndefined } from '../base/index.js';
 import { findProjectData } from '../files/index.js';
 import type { Logger } from '../base/index.js';
+import type { Duty } from '../dispatch/index.js';
 import type { Store } from '../store/index.js';
 import type { Tracing } from '../tracing/index.js';
 import type { CommandIo } from './command-io.js';
@@ -139,6 +140,14 @@ export async function loadLogger(io: CommandIo): Promise<(config: Config) => Log
     const level = config.server?.log_level;
     return createJsonLogger((line) => void io.stderr.write(line), { mask, ...omitUndefined({ level }) });
   };
+}
+
+/** What one process at a time does for all, from the configuration: orders on a schedule. */
+export async function listDuties({ config, lead, store, logger }: CommandContext): Promise<readonly Duty[]> {
+  const { schedules = {} } = config;
+  if (Object.keys(schedules).length === 0) return [];
+  const { createScheduleDuty } = await import('../dispatch/index.js');
+  return [createScheduleDuty({ schedules, lead, store, logger })];
 }
 
 /** The settings of a worker, from the configuration. */

@@ -138,6 +138,36 @@ const budgetsSchema = object(
   },
 );
 
+/** A part of a work request; the rest is checked when it is submitted. */
+const requestPart = { type: 'object' } as const;
+
+/** Orders on a schedule. */
+const scheduleSchema = object({
+  /** Minute, hour, day, month, weekday; UTC. */
+  cron: name,
+  request: requestPart,
+});
+
+/** A webhook of a forge that starts orders. */
+const triggerSchema = object(
+  {
+    type: oneOf(['github', 'gitlab']),
+    /** The variable with the secret of the webhook. */
+    secret_env: name,
+    /** The label that starts work. */
+    label: name,
+    /** Which repositories, and where each is. */
+    repositories: { type: 'object', additionalProperties: object({}, { repo: name, repo_dir: name }) },
+    /** The rest of the order: `role`, `worker`, `instructions` with `{ref}`, `{title}`, `{body}`, `{url}`. */
+    request: requestPart,
+  },
+  {
+    /** Who may start work by adding the label. */
+    senders: names,
+    per_minute: { type: 'integer', minimum: 1 },
+  },
+);
+
 /** When the folders of ended runs are packed, one file each. */
 const packingSchema = object({}, { enabled: flag, after_s: { type: 'number', minimum: 0 } });
 
@@ -180,6 +210,8 @@ export const configFileSchema = object(
     /** Whether traces contain prompts, answers, and arguments and results of tools, shortened; and where runs are linked to. */
     traces: object({}, { content: flag, console_url: name }),
     budgets: budgetsSchema,
+    schedules: { type: 'object', additionalProperties: scheduleSchema },
+    triggers: { type: 'object', additionalProperties: triggerSchema },
     retention: retentionSchema,
     packing: packingSchema,
     /** Where packed runs are uploaded to and read from: `s3://bucket/prefix`. Credentials come from the environment. */

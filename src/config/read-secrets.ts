@@ -12,11 +12,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * readSecrets({ sinks: [{ type: 'github', token_env: 'GITHUB_TOKEN' }] }, process.env) // ['ghp_…']
  */
 export function readSecrets(
-  config: Pick<Config, 'tokens' | 'sinks' | 'notify' | 'repos'>,
+  config: Pick<Config, 'tokens' | 'sinks' | 'notify' | 'triggers' | 'repos'>,
   env: Environment,
 ): readonly string[] {
   const variables = (config.sinks ?? []).flatMap(({ secret_env, token_env }) => [secret_env, token_env]);
-  variables.push(config.notify?.secret_env);
+  variables.push(
+    config.notify?.secret_env,
+    ...Object.values(config.triggers ?? {}).map(({ secret_env }) => secret_env),
+  );
   for (const repo of config.repos ?? []) if (typeof repo !== 'string') variables.push(repo.token_env);
   const ofSinks = variables.map((variable) => (variable === undefined ? '' : (env[variable] ?? '')));
   const secrets = [...tokenValues(config, env), ...ofSinks].filter((secret) => secret !== '');

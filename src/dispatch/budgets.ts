@@ -141,7 +141,7 @@ export async function reportBudgets(
 }
 
 /** Names a budget that is used up. */
-export function describeExhausted(limit: BudgetLimit): string {
+function describeExhausted(limit: BudgetLimit): string {
   const amounts = [
     ...(limit.tokens === null ? [] : [`${limit.tokens} tokens`]),
     ...(limit.cost === null ? [] : [`${limit.cost} dollars`]),

@@ -14,6 +14,7 @@ export type { PackingSettings } from './packing/start-packing.js';
 export { startReaper } from './start-reaper.js';
 export { reconcile, type Reconciliation, type ReconcileOptions } from './reconcile.js';
 export { injectOrder, type Injection } from './order/inject-order.js';
+export { createScheduleDuty } from './schedules/fire-schedules.js';
 export { reportBudgets } from './budgets.js';
 export type { BudgetSettings } from './budget-settings.js';
 export { readExit } from './order/finish-order.js';

@@ -24,6 +24,7 @@ import { createReportHandlers } from './handlers/reports.js';
 import { createRunHandlers } from './handlers/runs.js';
 import { createSessionHandlers } from './handlers/session.js';
 import { createStatisticsHandlers } from './handlers/statistics.js';
+import { createTriggerHandlers } from './handlers/triggers.js';
 import { createWaitingHandlers } from './handlers/waiting.js';
 import { RequestError } from './http/problem.js';
 import { createParsing, INLINE_BYTES } from './parse/create-parsing.js';
@@ -80,6 +81,7 @@ function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
     ...createRunExportHandlers(context),
     ...createReportHandlers(context),
     ...createBudgetHandlers(context),
+    ...createTriggerHandlers(context),
     ...createEngineHandlers(context),
     ...createOrderHandlers(context),
     ...createInboxHandlers(context),

@@ -2,6 +2,7 @@ import { omitUndefined } from '../base/index.js';
 import type { Token, Config } from '../config/index.js';
 import { readTokens } from '../config/index.js';
 import type { BudgetSettings } from '../dispatch/index.js';
+import type { TriggerType } from './triggers/read-issue-event.js';
 import type { AgentSettings } from '../runs/index.js';
 
 /** The settings of a server. */
@@ -29,6 +30,24 @@ export interface ServerSettings {
   readonly limits: ServerLimits;
   /** What runs may use together. */
   readonly budgets: BudgetSettings;
+  /** Webhooks that start orders, by the name in their address; none by default. */
+  readonly triggers: Readonly<Record<string, TriggerSettings>>;
+}
+
+/** A webhook that starts orders. */
+export interface TriggerSettings {
+  readonly type: TriggerType;
+  /** What the forge signs with, or sends; a trigger without one accepts nothing. */
+  readonly secret: string | undefined;
+  /** The label that starts work. */
+  readonly label: string;
+  /** Who may start work by adding the label; everyone who may add it by default. */
+  readonly senders?: readonly string[];
+  /** Which repositories, and where each is. */
+  readonly repositories: Readonly<Record<string, { readonly repo?: string; readonly repo_dir?: string }>>;
+  /** The rest of the order: role, worker, instructions with {ref}, {title}, {body} and {url}. */
+  readonly request: Readonly<Record<string, unknown>> & { readonly instructions?: string };
+  readonly perMinute?: number;
 }
 
 /** Limits of a server and of one caller. */
@@ -68,6 +87,7 @@ export const DEFAULT_SETTINGS: ServerSettings = {
   https: false,
   limits: DEFAULT_LIMITS,
   budgets: {},
+  triggers: {},
 };
 
 /**
@@ -75,7 +95,7 @@ export const DEFAULT_SETTINGS: ServerSettings = {
  * started in, and everything below.
  */
 export function settingsFromConfig(
-  config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server' | 'agents' | 'budgets'>,
+  config: Pick<Config, 'tokens' | 'roots' | 'commands' | 'server' | 'agents' | 'budgets' | 'triggers'>,
   { env, cwd, localToken }: SettingsSources,
 ): ServerSettings {
   const { server = {} } = config;
@@ -91,7 +111,21 @@ export function settingsFromConfig(
     https: server.https ?? false,
     limits: { ...DEFAULT_LIMITS, ...readLimits(server.limits ?? {}) },
     budgets: config.budgets ?? {},
+    triggers: readTriggers(config, env),
   };
+}
+
+/** Triggers with their secrets, which are never in the file. */
+function readTriggers(
+  { triggers = {} }: Pick<Config, 'triggers'>,
+  env: SettingsSources['env'],
+): ServerSettings['triggers'] {
+  return Object.fromEntries(
+    Object.entries(triggers).map(([name, { secret_env, per_minute, ...rest }]) => [
+      name,
+      { ...rest, secret: env[secret_env], ...omitUndefined({ perMinute: per_minute }) },
+    ]),
+  );
 }
 
 /** Where settings come from, beside the configuration. */

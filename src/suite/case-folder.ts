@@ -44,7 +44,7 @@ const MOST_CASES = 10_000;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 /** Throws unless a name can be that of a folder everywhere. */
-export function checkCaseName(name: string): void {
+function checkCaseName(name: string): void {
   if (NAME.test(name)) return;
   const message = `Invalid name of a case: ${JSON.stringify(name.slice(0, 120))}. Use letters, digits, dots, underscores and dashes.`;
   throw new SuiteError('CASE_INVALID', message);

@@ -10,7 +10,7 @@ import { loadCommandConfig } from '../load-command-config.js';
 import type { Config } from '../../config/index.js';
 import { parseCount } from '../parse-count.js';
 import { EXIT, type ExitCode } from '../failure.js';
-import { withContext, withContextOptions, loadLogger, workerSettings } from '../command-context.js';
+import { withContext, withContextOptions, listDuties, loadLogger, workerSettings } from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
 import { listenForInterruption, untilInterrupted } from '../interruption.js';
 import { formatLine } from '../terminal-text.js';
@@ -184,6 +184,7 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
     packing: readPacking(config),
     archive,
     lead: worker === undefined ? undefined : lead,
+    duties: await listDuties(context),
   });
   let demo: ShownDemo | undefined;
   return {

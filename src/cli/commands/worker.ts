@@ -4,7 +4,14 @@ import type { Command } from 'commander';
 import type { CommandIo } from '../command-io.js';
 import { parseCount } from '../parse-count.js';
 import { EXIT, type ExitCode } from '../failure.js';
-import { describeDatabase, withContext, withContextOptions, loadLogger, workerSettings } from '../command-context.js';
+import {
+  describeDatabase,
+  withContext,
+  withContextOptions,
+  listDuties,
+  loadLogger,
+  workerSettings,
+} from '../command-context.js';
 import type { CommandContext, ContextFlags } from '../command-context.js';
 import { listenForInterruption, untilInterrupted } from '../interruption.js';
 import type { Interruption } from '../interruption.js';
@@ -75,6 +82,7 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     packing: readPacking(config),
     archive,
     lead,
+    duties: await listDuties(context),
   });
   logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
   await untilInterrupted(interruption);

@@ -12,6 +12,8 @@ export interface CheckedRequest<E extends Endpoint> {
   /** As text; numbers are validated and left to the handler. */
   readonly query: Readonly<Record<string, string>>;
   readonly body: BodyOf<E>;
+  /** The body as it arrived, for signatures; empty without one. */
+  readonly bytes: Uint8Array;
   readonly caller: Caller;
   readonly requestId: string;
   /** For responses that are not JSON. */

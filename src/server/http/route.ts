@@ -58,7 +58,15 @@ export function createRoute(server: ServerContext, route: Route) {
     checks.body(body);
     // Validated above against the endpoint's schemas.
     const params = context.req.param() as never;
-    const answer: unknown = await handler({ params, query, body: body as never, caller, requestId, context });
+    const answer: unknown = await handler({
+      params,
+      query,
+      body: body as never,
+      bytes: bytes ?? NO_BYTES,
+      caller,
+      requestId,
+      context,
+    });
     if (answer instanceof JsonText) return answerJsonText(answer.json, endpoint.answer.status, requestId);
     if (answer instanceof Response) return completeAnswer(answer, requestId);
     return answerJson(answer, endpoint.answer.status, requestId);
@@ -101,6 +109,8 @@ export function createRoute(server: ServerContext, route: Route) {
     return allowOrigin(context, answer, origins);
   };
 }
+
+const NO_BYTES = new Uint8Array();
 
 interface Admitted {
   readonly caller: Caller;

@@ -1,0 +1,83 @@
+import { isSluiceError } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
+import type { Lead } from '../../orders/index.js';
+import type { Budgets } from '../../store/index.js';
+import type { Duty } from '../run-by-one-process.js';
+import { parseCron } from './cron.js';
+import type { CronMatch } from './cron.js';
+
+/** An order on a schedule. */
+export interface Schedule {
+  /** Five fields, UTC. */
+  readonly cron: string;
+  /** The order to submit: a work request without `request_id`. */
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+/** What firing schedules needs. */
+export interface ScheduleOptions {
+  readonly schedules: Readonly<Record<string, Schedule>>;
+  readonly lead: Pick<Lead, 'submit'>;
+  readonly store: Pick<Budgets, 'noteRequest'> & { now(): number };
+  readonly logger: Logger;
+}
+
+const MINUTE_MS = 60_000;
+/** A tick that was missed by less, while no process was there, is made up for. Older ones are not. */
+const LATE_MS = 10 * MINUTE_MS;
+const EVERY_MS = 15_000;
+
+/**
+ * The duty that submits orders on their schedules. Each tick has a request id of its own: however many processes fire it,
+ * and however often, there is one order. Throws `INVALID_SCHEDULE` for an expression that cannot be read.
+ */
+export function createScheduleDuty(options: ScheduleOptions): Duty {
+  const due = Object.entries(options.schedules).map(([name, schedule]) => ({
+    name,
+    schedule,
+    isDue: parseCron(schedule.cron),
+  }));
+  const fired = new Map<string, number>();
+  return {
+    name: 'schedules',
+    everyMs: EVERY_MS,
+    async work() {
+      const now = options.store.now();
+      for (const { name, schedule, isDue } of due) {
+        const tick = findTick(isDue, now);
+        if (tick === undefined || fired.get(name) === tick) continue;
+        await fire(options, { name, schedule, tick });
+        fired.set(name, tick);
+      }
+    },
+  };
+}
+
+/** The last minute that was due, if it is not too long ago. */
+export function findTick(isDue: CronMatch, now: number): number | undefined {
+  const minute = now - (now % MINUTE_MS);
+  for (let tick = minute; tick > now - LATE_MS; tick -= MINUTE_MS) if (isDue(tick)) return tick;
+  return undefined;
+}
+
+async function fire(
+  { lead, store, logger }: ScheduleOptions,
+  { name, schedule, tick }: { readonly name: string; readonly schedule: Schedule; readonly tick: number },
+): Promise<void> {
+  const at = new Date(tick).toISOString();
+  const caller = `schedule:${name}`;
+  try {
+    const { record, repeated } = await lead.submit(
+      { ...schedule.request, request_id: `${caller}:${at}` },
+      { beforeQueued: async (run) => store.noteRequest({ ...run, caller, now: store.now() }) },
+    );
+    const { issue_ref, run_id } = record.order;
+    if (!repeated) logger.info('schedule fired', { schedule: name, at, issue_ref, run_id });
+  } catch (error) {
+    // Changed between two processes: the tick has its order already.
+    if (isSluiceError(error) && error.code === 'REQUEST_ID_REUSED') return;
+    // One schedule that is wrong does not stop the others; a store that is away is tried again.
+    if (isSluiceError(error) && error.code.startsWith('STORE_')) throw error;
+    logger.error('schedule failed', { schedule: name, at, error: String(error) });
+  }
+}

@@ -1,0 +1,89 @@
+import { isSluiceError, omitUndefined } from '../../base/index.js';
+import { readHeader } from '../http/read-request.js';
+import { RequestError } from '../http/problem.js';
+import type { Handlers } from '../http/request-checks.js';
+import { createRateLimit } from '../security/rate-limit.js';
+import type { ServerContext } from '../server-context.js';
+import type { TriggerSettings } from '../server-settings.js';
+import { isAuthentic, readDelivery, readIssueEvent } from '../triggers/read-issue-event.js';
+import type { LabeledIssue } from '../triggers/read-issue-event.js';
+
+const PER_MINUTE = 30;
+
+/** What of an issue's text becomes instructions; a request has room for 30,000 characters. */
+const TITLE_LENGTH = 500;
+const BODY_LENGTH = 20_000;
+
+const INSTRUCTIONS = 'Resolve issue {ref}: {title}\n\n{body}';
+
+/** Webhooks of forges that start orders. */
+export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 'receiveTrigger'> {
+  const { store, lead, settings, logger, clock } = server;
+  const limits = new Map(
+    Object.entries(settings.triggers).map(([name, { perMinute = PER_MINUTE }]) => [
+      name,
+      createRateLimit({ perMinute, clock }),
+    ]),
+  );
+  return {
+    async receiveTrigger({ params, body, bytes, context }) {
+      server.checkTakesWork();
+      const { name } = params;
+      const trigger = Object.hasOwn(settings.triggers, name) ? settings.triggers[name] : undefined;
+      const header = (word: string): string | undefined => readHeader(context, word);
+      const { secret = '' } = trigger ?? {};
+      // A trigger that does not exist and a wrong signature look the same from outside.
+      if (trigger === undefined || secret === '' || !isAuthentic(trigger.type, secret, bytes, header)) {
+        throw new RequestError(
+          'SIGNATURE_REFUSED',
+          'No trigger of this name accepts the signature. Check the address, the secret of the webhook and "triggers" in the configuration.',
+        );
+      }
+      if (limits.get(name)?.take(name) === false)
+        throw new RequestError('TOO_MANY_REQUESTS', 'Too many deliveries to this trigger. Try again in a minute.');
+      const event = readIssueEvent(trigger.type, trigger.label, body, header);
+      const reason = 'ignored' in event ? event.ignored : findObjection(trigger, event);
+      if ('ignored' in event || reason !== undefined) return { status: 'ignored', ...omitUndefined({ reason }) };
+      const caller = `trigger:${name}`;
+      const request_id = `${caller}:${readDelivery(trigger.type, bytes, header)}`;
+      try {
+        const { record, repeated } = await lead.submit(
+          { ...createRequest(trigger, event), request_id },
+          { beforeQueued: async (run) => store.noteRequest({ ...run, caller, now: clock() }) },
+        );
+        const { issue_ref, run_id } = record.order;
+        if (!repeated) logger.info('trigger fired', { trigger: name, issue_ref, run_id, sender: event.sender });
+        return { status: 'submitted', issue_ref, run_id, repeated };
+      } catch (error) {
+        // The issue was changed before the delivery was repeated: it has its order already.
+        if (isSluiceError(error) && error.code === 'REQUEST_ID_REUSED')
+          return { status: 'ignored', reason: 'repeated' };
+        throw error;
+      }
+    },
+  };
+}
+
+/** Why an authentic event starts nothing. */
+function findObjection({ repositories, senders }: TriggerSettings, event: LabeledIssue): string | undefined {
+  if (!Object.hasOwn(repositories, event.repository)) return 'the repository is not configured';
+  if (senders !== undefined && !senders.includes(event.sender)) return 'the sender may not start work';
+  return undefined;
+}
+
+/** Everything but the texts comes from the configuration: an issue chooses neither worker nor folder. */
+function createRequest(trigger: TriggerSettings, { repository, number, title, body, url }: LabeledIssue): object {
+  const issue_ref = `${repository}#${number}`;
+  const { instructions = INSTRUCTIONS, ...rest } = trigger.request;
+  const texts: Readonly<Record<string, string>> = {
+    ref: issue_ref,
+    title: title.slice(0, TITLE_LENGTH),
+    body: body.slice(0, BODY_LENGTH),
+    url: url.slice(0, TITLE_LENGTH),
+  };
+  // In one pass: what an issue says is not filled in again.
+  const filled = instructions
+    .replaceAll(/\{(ref|title|body|url)\}/g, (_, word: string) => texts[word] ?? '')
+    .replaceAll('\0', '\u{FFFD}');
+  return { ...rest, ...trigger.repositories[repository], issue_ref, instructions: filled };
+}
