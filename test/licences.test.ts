@@ -32,6 +32,9 @@ describe('licences', () => {
     ]);
     const silent = '{"packages":{"node_modules/a":{"version":"1.0.0"}}}';
     expect(checkLicences(readLock(silent, []))).toEqual(['a@1.0.0 does not say under which licence it is']);
+    const known = '{"packages":{"node_modules/only":{"version":"0.0.2","dev":true}}}';
+    expect(checkLicences(readLock(known, []))).toEqual([]);
+    expect(checkLicences(readLock(known, ['only']))).toHaveLength(1);
   });
 
   it.each([
