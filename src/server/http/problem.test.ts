@@ -57,6 +57,7 @@ describe('the codes', () => {
       // Found when the server starts, or in what it has stored.
       'INVALID_STORE_URL',
       'STORE_TOO_NEW',
+      'STORE_INCOMPLETE',
       'STORE_FAILED',
       'STORE_DAMAGED',
       'PACKAGE_MISSING',
@@ -64,6 +65,10 @@ describe('the codes', () => {
       'BACKUP_EXISTS',
       'BACKUP_FAILED',
       'BACKUP_UNSUPPORTED',
+      'MIGRATION_UNSUPPORTED',
+      'MIGRATION_IN_USE',
+      'MIGRATION_TARGET_FILLED',
+      'MIGRATION_FAILED',
       'INVALID_WORK_ORDER',
       'INVALID_WRAPPERS',
       'INVALID_CHECKS',
