@@ -40,7 +40,7 @@ function syntaxProblem(text: string): SchemaProblem {
   if (result.ok) return { message: 'Unexpected text before or after the schema.', offset: result.candidate.end };
   const [first] = result.status === 'failed' ? result.attempts : [];
   const message = first?.message ?? 'Invalid JSON.';
-  const offset = /\(offset (\d+)\)$/.exec(message)?.[1];
+  const offset = /\(offset (\d+)\)\.?$/.exec(message)?.[1];
   return { message, offset: offset === undefined ? null : Number(offset) };
 }
 
