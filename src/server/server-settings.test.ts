@@ -6,6 +6,8 @@ describe('the settings of a server', () => {
     expect(settingsFromConfig({}, { env: {}, cwd: '/srv' })).toEqual({
       tokens: [],
       agents: {},
+      budgets: {},
+      triggers: {},
       roots: ['/srv'],
       commands: [],
       env: [],
@@ -31,6 +33,8 @@ describe('the settings of a server', () => {
     expect(settingsFromConfig(config, { env: {}, cwd: '/srv' })).toEqual({
       tokens: [token],
       agents: {},
+      budgets: {},
+      triggers: {},
       roots: [],
       commands: ['make'],
       env: ['OPENAI_*'],

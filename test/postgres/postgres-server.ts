@@ -25,8 +25,10 @@ interface Account {
   readonly gid: number;
 }
 
+/** For tests that kill the server, but not the machine: what is committed survives in the memory of the system. */
+export const SURVIVES_KILLS = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
 /** For tests that do not look at durability: the disk is left out. */
-export const UNSAFE_BUT_FAST = ['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'synchronous_commit=off'];
+export const UNSAFE_BUT_FAST = [...SURVIVES_KILLS, '-c', 'synchronous_commit=off'];
 
 /** Prepares a server in an empty folder; `settings` are further arguments of the program. */
 export async function createPostgresServer(folder: string, settings: readonly string[] = []): Promise<PostgresServer> {

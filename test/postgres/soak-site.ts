@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { bundleProgram } from '../bundle-program.js';
 import { makeFolder } from '../temporary-folder.js';
-import { createPostgresServer, UNSAFE_BUT_FAST } from './postgres-server.js';
+import { createPostgresServer, SURVIVES_KILLS } from './postgres-server.js';
 import type { PostgresServer } from './postgres-server.js';
 import { FOLDER_PREFIX } from './sweep-leftovers.js';
 
@@ -37,7 +37,7 @@ const PROGRAM = new URL('./fixtures/soak-program.js', import.meta.url);
 /** Makes a site for the running test. */
 export async function makeSoakSite({ isDurable }: { readonly isDurable: boolean }): Promise<SoakSite> {
   const place = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
-  const database = await createPostgresServer(place, isDurable ? [] : UNSAFE_BUT_FAST);
+  const database = await createPostgresServer(place, isDurable ? [] : SURVIVES_KILLS);
   await database.start();
   const folder = await realpath(await makeFolder({ 'talker.sh': TALKER, 'agent.sh': AGENT, 'data/.keep': '' }));
   for (let number = 0; number < PLACES; number += 1)

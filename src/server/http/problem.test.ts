@@ -72,6 +72,7 @@ describe('the codes', () => {
       'INVALID_WORK_ORDER',
       'INVALID_WRAPPERS',
       'INVALID_CHECKS',
+      'INVALID_REPOS',
     ];
     const codes = [...STORE_ERROR_CODES, ...LEAD_ERROR_CODES, ...ORDERS_ERROR_CODES];
     expect(codes.filter((code) => !Object.hasOwn(STATUS_BY_CODE, code)).toSorted()).toEqual(ours.toSorted());
