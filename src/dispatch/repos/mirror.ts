@@ -12,7 +12,7 @@ import type { CallRemote } from './git-remote.js';
 /** What can go wrong with a repository of the configuration. A closed list: `docs/errors.md` says what to do about each. */
 export const REPO_ERROR_CODES = ['REPO_UNAVAILABLE', 'REPO_TOO_LARGE', 'REPO_PUSH_FAILED'] as const;
 
-/** One of {@link REPO_ERROR_CODES}. */
+/** A code of `RepoError`. */
 export type RepoErrorCode = (typeof REPO_ERROR_CODES)[number];
 
 /**
