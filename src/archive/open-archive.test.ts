@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { openForReading, readChunks } from '../files/index.js';
-import type { ReadableFile } from '../files/index.js';
+import type { ReadableFile } from '../base/index.js';
 import { packRunFolder, packedRunName, packedRunPath, replayRunFolder, rewriteRunLogs } from '../run-folder/index.js';
 import { openS3Server } from './fixtures/open-s3-server.js';
 import type { S3Server } from './fixtures/open-s3-server.js';

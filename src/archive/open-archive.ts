@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ReadableFile } from '../files/index.js';
+import type { ReadableFile } from '../base/index.js';
 import { packedRunName, readPackedRun } from '../run-folder/index.js';
 import type { RunFolder } from '../run-folder/index.js';
 import { ArchiveError } from './archive-error.js';
@@ -66,7 +66,7 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
       }
       const got = await client.send({ method: 'GET', key, headers: { range: `bytes=7-${body.length - 1}` } });
       await client.send({ method: 'DELETE', key });
-      if (got.status !== 206 || !got.body.equals(body.subarray(7)))
+      if (got.status !== 206 || !body.subarray(7).equals(got.body))
         throw damaged(client, key, 'it reads other bytes than were written, or no ranges');
     },
   };

@@ -1,4 +1,4 @@
-import type { ReadableFile } from '../files/index.js';
+import type { ReadableFile } from '../base/index.js';
 import { ArchiveError } from './archive-error.js';
 import type { S3Client } from './s3-client.js';
 
@@ -17,7 +17,7 @@ export async function openRemoteFile(client: S3Client, key: string): Promise<Rea
   const size = Number(head.headers.get('content-length') ?? Number.NaN);
   if (!Number.isSafeInteger(size)) throw damaged(client, key, 'its size is unknown');
   const etag = head.headers.get('etag');
-  let block = { start: 0, bytes: Buffer.alloc(0) };
+  let block = { start: 0, bytes: new Uint8Array() };
   let ahead = LEAST_BYTES;
 
   async function fetchBlock(position: number, length: number): Promise<void> {

@@ -20,7 +20,7 @@ export interface S3Request {
 export interface S3Answer {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: Buffer<ArrayBuffer>;
+  readonly body: Uint8Array<ArrayBuffer>;
   /** What an error calls itself: `NoSuchKey`. */
   readonly code: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readChunks, readSpan } from '../files/index.js';
-import type { ReadableFile } from '../files/index.js';
+import type { ReadableFile } from '../base/index.js';
 import { ArchiveError } from './archive-error.js';
 import { damaged, openRemoteFile } from './remote-file.js';
 import type { S3Answer, S3Client } from './s3-client.js';
@@ -99,7 +99,7 @@ async function putParts(client: S3Client, upload: Upload, facts: Facts): Promise
     const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
     const answer = await client.send({ method: 'POST', key, query: { uploadId }, body });
     // A store that fails after it has begun to answer says so in the answer.
-    const failed = answer.status === 404 || /<Error>/u.test(answer.body.toString('latin1'));
+    const failed = answer.status === 404 || /<Error>/u.test(Buffer.from(answer.body).toString('latin1'));
     return failed ? undefined : combine(etags);
   }
 }
@@ -113,7 +113,7 @@ function combine(etags: readonly string[]): string {
 
 async function beginParts(client: S3Client, key: string, facts: Facts): Promise<UploadProgress> {
   const answer = await client.send({ method: 'POST', key, query: { uploads: '' }, headers: describe(facts) });
-  const id = /<UploadId>([^<>&]{1,1024})<\/UploadId>/u.exec(answer.body.toString('utf8'))?.[1];
+  const id = /<UploadId>([^<>&]{1,1024})<\/UploadId>/u.exec(Buffer.from(answer.body).toString('utf8'))?.[1];
   if (id === undefined) throw damaged(client, key, 'the store does not take it in parts');
   return { upload_id: id, part_bytes: facts.partBytes, etags: [] };
 }

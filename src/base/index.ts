@@ -27,3 +27,4 @@ export { firstIndexThat } from './first-index.js';
 export { createJsonLogger } from './json-logger.js';
 export { FileError, type FileErrorCode } from './file-error.js';
 export { matchGlob, matchPathGlob } from './match-glob.js';
+export type { OpenFile, ReadableFile } from './readable-file.js';

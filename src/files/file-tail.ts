@@ -1,4 +1,4 @@
-import type { OpenFile, ReadableFile } from './readable-file.js';
+import type { OpenFile, ReadableFile } from '../base/index.js';
 import { openForReading } from './safe-file.js';
 
 /** Reads a file piece by piece, also while it grows or before it exists. */

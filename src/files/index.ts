@@ -3,7 +3,7 @@ export { chooseDataFolder, findDataFolder, findProjectData, findUserFolder } fro
 export { makeFolder } from './make-folder.js';
 export { replaceFile, beginReplacement, syncFolder, type Replacement } from './replace-file.js';
 export { openForReading, openForAppending, requireOwnFolder, readSmallFile, openNew } from './safe-file.js';
-export { readChunks, readSpan, type OpenFile, type ReadableFile } from './readable-file.js';
+export { readChunks, readSpan } from './readable-file.js';
 export { openFileTail, type FileTail } from './file-tail.js';
 export { openLineTail, type FileLine } from './line-tail.js';
 export { isWithin, openInside, sizeInside } from './open-inside.js';

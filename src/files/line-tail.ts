@@ -1,5 +1,5 @@
 import { openFileTail } from './file-tail.js';
-import type { OpenFile } from './readable-file.js';
+import type { OpenFile } from '../base/index.js';
 
 /** Reads a file line by line, also while it grows. A last line without its newline is not a line yet. */
 export interface LineTail {

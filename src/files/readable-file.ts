@@ -1,13 +1,4 @@
-/** A file that can be read at any position: an open file, or a part of one. */
-export interface ReadableFile {
-  stat(): Promise<{ readonly size: number }>;
-  /** Reads into a buffer; fewer bytes than wanted are possible, none means the end. */
-  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
-  close(): Promise<void>;
-}
-
-/** Opens a file; undefined if it does not exist (yet). */
-export type OpenFile = () => Promise<ReadableFile | undefined>;
+import type { ReadableFile } from '../base/index.js';
 
 /** Reads exactly these bytes; fewer where the file ends before. */
 export async function readSpan(file: ReadableFile, position: number, length: number): Promise<Buffer<ArrayBuffer>> {

@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { FileError, getErrorCode } from '../base/index.js';
 import { readSpan } from './readable-file.js';
-import type { OpenFile } from './readable-file.js';
+import type { OpenFile } from '../base/index.js';
 
 /*
  * A worker can write into its run folder, so a name there may be a link to somewhere else or a pipe that never ends.

@@ -1,6 +1,6 @@
 import { getErrorMessage, isSluiceError } from '../base/index.js';
 import { readSpan } from '../files/index.js';
-import type { ReadableFile } from '../files/index.js';
+import type { ReadableFile } from '../base/index.js';
 import type { FcmpEvent, LogPosition } from '../events/index.js';
 import { getPosition, LOG_START } from '../events/index.js';
 import type { InboxItem, OrderRecord, RunRecord } from '../records/index.js';

@@ -1,7 +1,7 @@
 import { lstat, opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makeFolder, openForReading, parseJson, readSmallFile, requireOwnFolder } from '../files/index.js';
-import type { ReadableFile } from '../files/index.js';
+import type { ReadableFile } from '../base/index.js';
 import { readAttemptMeta } from './attempt/attempt-meta.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 import { RunFolderError } from './run-folder-error.js';

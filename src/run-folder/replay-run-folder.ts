@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { listKeys } from '../base/index.js';
 import { FCMP_VERSION, RASP_VERSION, isRecord } from '../events/index.js';
 import { readChunks } from '../files/index.js';
-import type { OpenFile, ReadableFile } from '../files/index.js';
+import type { OpenFile, ReadableFile } from '../base/index.js';
 import type { RunFolderWarning } from './run-folder-error.js';
 import type { StreamDigest } from './attempt/attempt-capture.js';
 import { RUN_LOGS, attemptFileName } from './file-names.js';

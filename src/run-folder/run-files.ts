@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { isSluiceError } from '../base/index.js';
 import { openForReading } from '../files/index.js';
-import type { ReadableFile } from '../files/index.js';
+import type { ReadableFile } from '../base/index.js';
 
 /** A file of a run, wherever the run is kept. */
 export interface RunFile {

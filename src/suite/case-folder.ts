@@ -2,7 +2,7 @@ import { mkdir, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { getErrorMessage } from '../base/index.js';
 import { isPresent, openForReading, openNew, readSmallFile, readSpan, replaceFile } from '../files/index.js';
-import type { OpenFile } from '../files/index.js';
+import type { OpenFile } from '../base/index.js';
 import type { StandardSchema } from '../json/index.js';
 import { fromJsonSchema } from '../json-schema/index.js';
 import { assessmentSchema, suiteCaseSchema } from './case-record.js';

@@ -1,7 +1,7 @@
 import { decodeLine } from '../../events/index.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
 import { openLineTail } from '../../files/index.js';
-import type { OpenFile } from '../../files/index.js';
+import type { OpenFile } from '../../base/index.js';
 
 /** An object of a log: a line, or one of many in a line. */
 export interface LoggedRow {

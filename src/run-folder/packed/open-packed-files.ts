@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { readSpan } from '../../files/index.js';
-import type { OpenFile, ReadableFile } from '../../files/index.js';
+import type { OpenFile, ReadableFile } from '../../base/index.js';
 import { RunFolderError } from '../run-folder-error.js';
 import type { RunFile } from '../run-files.js';
 import {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { crc32, deflateRaw } from 'node:zlib';
 import { getErrorCode } from '../../base/index.js';
 import { isPresent, makeFolder, openForReading, openNew, readChunks, readSpan, syncFolder } from '../../files/index.js';
-import type { ReadableFile } from '../../files/index.js';
+import type { ReadableFile } from '../../base/index.js';
 import { PACKED_FOLDER, packedRunPath, runFolderPath } from '../run-place.js';
 import { RunFolderError } from '../run-folder-error.js';
 import { walkRunFolder } from '../run-files.js';

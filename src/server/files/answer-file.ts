@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { readChunks } from '../../files/index.js';
-import type { ReadableFile } from '../../files/index.js';
+import type { ReadableFile } from '../../base/index.js';
 import { answerProblem } from '../http/answer.js';
 import { RequestError } from '../http/problem.js';
 import { streamBody } from '../export/stream-body.js';

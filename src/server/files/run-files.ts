@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { RUN_LOGS, attemptFileName, isArtifactPath, openRun, readFsDiff } from '../../run-folder/index.js';
 import type { AttemptFile, RunFolder } from '../../run-folder/index.js';
 import { isSluiceError, listKeys } from '../../base/index.js';
-import type { OpenFile } from '../../files/index.js';
+import type { OpenFile } from '../../base/index.js';
 import { RESULT_FILES } from '../../orders/index.js';
 import type { FsDiff } from '../../events/index.js';
 import { NO_CHANGES, mergeFsDiffs } from '../../runs/index.js';

@@ -1,7 +1,7 @@
 import { ARTIFACT_FOLDER } from '../../run-folder/index.js';
 import type { RunFolder } from '../../run-folder/index.js';
 import { openInside, sizeInside } from '../../files/index.js';
-import type { ReadableFile } from '../../files/index.js';
+import type { ReadableFile } from '../../base/index.js';
 import { isSluiceError } from '../../base/index.js';
 import type { RunRecord } from '../../records/index.js';
 import { RAW_STREAMS } from '../../events/index.js';

@@ -1,0 +1,10 @@
+/** A file that can be read at any position: an open file, or a part of one. */
+export interface ReadableFile {
+  stat(): Promise<{ readonly size: number }>;
+  /** Reads into a buffer; fewer bytes than wanted are possible, none means the end. */
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
+  close(): Promise<void>;
+}
+
+/** Opens a file; undefined if it does not exist (yet). */
+export type OpenFile = () => Promise<ReadableFile | undefined>;
