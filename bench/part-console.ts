@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import type { Browser, Locator, Page } from 'playwright-core';
+import { setup as buildProduct } from '../test/build-product.js';
 import { codex } from '../src/events/contract/translate-lines.contract.js';
 import { command, longSession, longSessionRecord, session } from '../test/browser/codex-lines.js';
 import { launchChromium } from '../test/browser/launch-chromium.js';
@@ -32,6 +33,7 @@ const LINE_BYTES = 5 * 1024 * 1024;
 
 /** The console in a real browser: a long run opened and scrolled, a busy one watched while typing, and the first load. */
 export async function runConsole(): Promise<PartResult> {
+  await buildProduct();
   const site = await startSite();
   const server = await launchChromium();
   const browser = await chromium.connect(server.wsEndpoint());

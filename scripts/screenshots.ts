@@ -29,9 +29,8 @@ interface Shot {
 /** An agent thinks between its lines; one that does not looks wrong in a picture. */
 const PACE_MS = 350;
 
-// The server of the tests, built from these sources; its scripted agents are not to be shut in.
+// The server of the tests, built from these sources.
 await setup();
-process.env['SLUICE_SANDBOX'] = 'off';
 const site = await startSite();
 // With the fonts of the machine: the browser's own has no characters of equal width.
 const server = await launchChromium({ withSystemFonts: true });

@@ -3,6 +3,7 @@ import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { makeFolder } from '../../test/temporary-folder.js';
 import { makeRunFolder } from './fixtures/make-run-folder.js';
 import { replayRunFolder } from './replay-run-folder.js';
 import { rewriteRunLogs } from './rewrite-run-logs.js';
@@ -36,6 +37,12 @@ describe('replayRunFolder', () => {
     expect(await replayRunFolder(dir)).toEqual({ status: 'same', compared: { fcmp: expect.any(Number) } });
     await rm(join(dir, 'fcmp.jsonl'));
     expect(await replayRunFolder(dir)).toEqual({ status: 'nothing_stored' });
+  });
+
+  test('a folder that holds no run is an error, not a run without logs', async () => {
+    await expect(replayRunFolder(await makeFolder({ 'notes.txt': 'x' }))).rejects.toThrow(
+      expect.objectContaining({ code: 'RUN_FOLDER_EMPTY' }),
+    );
   });
 
   test('bytes that are not those that were captured are altered, whatever the logs say', async () => {

@@ -14,7 +14,7 @@ import { readLogFile } from './logs/read-log-file.js';
 import type { LoggedRow } from './logs/read-log-file.js';
 import { openRunFolder } from './open-run-folder.js';
 import type { RunFolder } from './open-run-folder.js';
-import { translateFolder } from './translate-run-folder.js';
+import { checkAttempt, translateFolder } from './translate-run-folder.js';
 import type { TranslateOptions } from './translate-run-folder.js';
 
 /** The outcome of rebuilding the events of a run folder from its bytes. */
@@ -79,7 +79,10 @@ export async function replayRunFolder(
   if (altered !== undefined) return { status: 'altered', altered };
   const stored = await openStoredLogs(folder, options.onWarning ?? (() => undefined));
   try {
-    if (stored.size === 0) return { status: 'nothing_stored' };
+    if (stored.size === 0) {
+      await checkAttempt(folder, options);
+      return { status: 'nothing_stored' };
+    }
     const recorded = await findOlderVersion(stored);
     const older = recorded === null ? null : new OlderComparison(stored);
     const waiting: Row[] = [];

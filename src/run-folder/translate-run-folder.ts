@@ -198,7 +198,8 @@ function startTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFolder
   return 0;
 }
 
-async function checkAttempt(folder: RunFolder, { attempt, follow }: TranslateOptions): Promise<void> {
+/** Throws where a folder holds no run, or not the attempt that is asked for. */
+export async function checkAttempt(folder: RunFolder, { attempt, follow }: TranslateOptions): Promise<void> {
   const attempts = await folder.attempts();
   if (attempts.length === 0 && follow === undefined) {
     const message = `"${folder.place}" contains no run: neither stdout.N.log nor meta.N.json. Give the folder of a run that was started.`;

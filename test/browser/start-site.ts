@@ -76,7 +76,9 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
     // The same port every time: pages come back to where they were.
     const port = url === '' ? '0' : new URL(url).port;
     const args = [BUNDLED_MAIN, 'serve', '--no-demo', '--port', port, '--config', configFile];
-    const env = { ...process.env, SLUICE_TEST_SECRET: 'what sinks of tests sign with' };
+    // The scripted agents are files of this project, which a sandbox would hide.
+    const secret = 'what sinks of tests sign with';
+    const env = { ...process.env, SLUICE_SANDBOX: 'off', SLUICE_TEST_SECRET: secret };
     const started = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     child = started;
     let log = '';

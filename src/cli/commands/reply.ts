@@ -49,11 +49,15 @@ async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<
       text === undefined
         ? await answerPermission(options, run, await chooseAnswer(store, run, flags))
         : await replyToRun(options, run, text);
-    if (status === 'not_found') throw new MisuseError(`There is no run "${run}". Check --data and --database.`);
+    if (status === 'not_found') throw unknownRun(run);
     if (status === 'not_waiting') throw new MisuseError('The run does not wait for this reply.');
     await printJson({ run, status }, io);
     return EXIT.success;
   });
+}
+
+function unknownRun(run: string): MisuseError {
+  return new MisuseError(`There is no run "${run}". Check --data and --database.`);
 }
 
 /** The option of the open question that says it. */
@@ -62,6 +66,7 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
   const asked = question === undefined ? open[0] : open.find(({ interaction_id: id }) => id === question);
   if (asked === undefined || (question === undefined && open.length > 1)) {
     const listed = open.map(({ interaction_id: id, tool }) => `${id} (${tool})`).join(', ');
+    if ((await store.findRun(run)) === undefined) throw unknownRun(run);
     throw new MisuseError(
       listed === '' ? `Run "${run}" asks for no permission.` : `Name the question with --question: ${listed}.`,
     );

@@ -9,8 +9,8 @@ export function createForgetting({ database }: Context): Forgetting {
   return {
     async forgetRuns({ endedBefore, runs, rows, now }) {
       // Most of the time nothing is due, and then nothing is locked.
-      const { rows: any } = await database.query(LIST_DUE, [endedBefore, 1]);
-      if (any.length === 0) return { ids: [], isDone: true };
+      const { rows: first } = await database.query(LIST_DUE, [endedBefore, 1]);
+      if (first.length === 0) return { ids: [], isDone: true };
       return database.transaction(async (transaction) => {
         const due = readIds(await transaction.query(`${LIST_DUE} FOR UPDATE SKIP LOCKED`, [endedBefore, runs]));
         const { rows: dropped } = await transaction.query(DROP_EVENTS, [due, rows]);
