@@ -9,8 +9,14 @@ import { PROJECT, run, type ToolRun } from '../scripts/run-tool.js';
 
 /** A program of the sources, ready to be started any number of times. */
 export interface BundledProgram {
-  /** Starts it for the running test, which it does not outlive; its errors go where those of the tests go. */
-  start(args: readonly string[]): ChildProcessByStdio<Writable, Readable, null>;
+  /**
+   * Starts it for the running test, which it does not outlive; its errors go where those of the tests go. `descriptors`
+   * limits how many files it may open.
+   */
+  start(
+    args: readonly string[],
+    options?: { readonly descriptors?: number },
+  ): ChildProcessByStdio<Writable, Readable, null>;
 }
 
 /** All files of a bundle would have the same address; each keeps its own, by which it finds what lies beside it. */
@@ -45,8 +51,10 @@ const FROM_INPUT = ['--input-type=module', '-'];
 export async function bundleProgram(program: URL): Promise<BundledProgram> {
   const text = await bundleText(fileURLToPath(program));
   return {
-    start(args) {
-      const child = spawn(process.execPath, [...FROM_INPUT, ...args], {
+    start(args, { descriptors } = {}) {
+      const limited = descriptors === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
+      const [command = '', ...rest] = [...limited, process.execPath, ...FROM_INPUT, ...args];
+      const child = spawn(command, rest, {
         cwd: PROJECT,
         stdio: ['pipe', 'pipe', 'inherit'],
       });

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openListening } from './fixtures/listening.js';
@@ -55,12 +56,21 @@ describe('random attacks', () => {
     const until = performance.now() + SECONDS * 1000;
     const isOver = (): boolean => performance.now() > until;
     const statuses = new Map<number, number>();
+    const open = new Set<Socket>();
+    onTestFinished(() => {
+      for (const socket of open) socket.destroy();
+    });
 
     async function attack(requests: readonly object[], halves: readonly string[]): Promise<void> {
       for (let index = 0; !isOver(); index += 1) {
         const socket = connect(Number(port), hostname);
-        socket.on('error', () => undefined).write(halves[index % halves.length] ?? '');
-        onTestFinished(() => void socket.destroy());
+        // Read to the end: a socket that is never read does not notice that the server closed it.
+        socket
+          .on('error', () => undefined)
+          .resume()
+          .write(halves[index % halves.length] ?? '');
+        open.add(socket);
+        socket.once('close', () => open.delete(socket));
         const body = JSON.stringify(requests[index % requests.length]);
         const answer = await fetch(`${url}/v1/parse`, { method: 'POST', headers: JSON_TYPE, body });
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);

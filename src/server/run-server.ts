@@ -7,6 +7,7 @@ import { CONSOLE_FOLDER } from './console/read-console.js';
 import type { ServerOptions, SluiceServer } from './create-server.js';
 import { createServer, DEFAULT_HOST } from './create-server.js';
 import { createGate } from './http/admission.js';
+import { chooseConnectionLimit } from './http/connections.js';
 import { formatUrl, groupAddress } from './security/origin.js';
 import { startNotifier } from './waiting/notify-people.js';
 import type { NotifyOptions } from './waiting/notify-people.js';
@@ -75,7 +76,6 @@ const HEADER_BYTES = 16 * 1024;
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
 const IDLE_MS = 5_000;
-const CONNECTIONS = 10_000;
 /** A connection that sends and accepts nothing for this long is closed; streams send a heartbeat more often. */
 const STALL_MS = 60_000;
 const CLOSE_GRACE_MS = 2_000;
@@ -96,9 +96,10 @@ export async function listen(
     },
     (incoming, outgoing) => void answer(incoming, outgoing),
   );
-  server.maxConnections = CONNECTIONS;
+  const limit = await chooseConnectionLimit();
+  server.maxConnections = limit;
   server.setTimeout(STALL_MS);
-  const connections = createGate(CONNECTIONS);
+  const connections = createGate(limit);
   server.on('connection', (socket) => {
     const leave = connections.enter(groupAddress(socket.remoteAddress));
     if (leave === undefined) socket.destroy();
