@@ -54,7 +54,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
     packages: 'any',
   },
   // Of the ports it implements: the types, and the rules that hold for every implementation.
-  store: { imports: [GROUND, 'files', 'events', 'records', 'runs'], types: ['orders'], packages: 'any' },
+  store: { imports: [GROUND, 'files', 'threads', 'events', 'records', 'runs'], types: ['orders'], packages: 'any' },
   dispatch: {
     imports: [GROUND, 'files', 'archive', 'records', 'run-folder', 'runs', 'orders', 'store'],
     packages: 'any',
@@ -75,7 +75,7 @@ export const FLOORS: Readonly<Record<string, Floor>> = {
   },
   api: { imports: [GROUND, 'records'], types: ['json', 'events'], packages: [], browserSafe: true },
   config: { imports: CORE, packages: 'any' },
-  server: { imports: [...CORE, 'api', 'config', 'report', 'suite'], packages: 'any' },
+  server: { imports: [...CORE, 'api', 'config', 'report', 'suite', 'client', 'mcp'], packages: 'any' },
   // Sluice as an agent: an edge like the server, with the protocol's own SDK.
   acp: { imports: CORE, packages: ['@agentclientprotocol/sdk'] },
   client: {

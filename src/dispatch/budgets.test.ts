@@ -22,6 +22,11 @@ function agent(tokens: number, { worksOn = false } = {}): readonly string[] {
   return [process.execPath, '-e', `${print}${worksOn ? 'setInterval(() => undefined, 1000);' : ''}`];
 }
 
+/** When the day of UTC ends. */
+function midnight(): string {
+  return new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000).toISOString();
+}
+
 async function openSite(budgets: BudgetSettings) {
   const data = await makeFolder({ 'a/x': 'x', 'b/x': 'x' });
   const store = await openStore('memory:');
@@ -68,13 +73,19 @@ describe('the budget of a day', () => {
     await queue('r2', agent(1), 'b');
     const report = await vi.waitFor(async () => {
       const found = await reportBudgets(store, settings, store.now());
-      expect(found.waiting).toEqual([{ run: 'r2', budget: 'day' }]);
+      expect(found.waiting).toEqual([{ run: 'r2', budget: 'day', opens_at: midnight() }]);
       return found;
     });
     expect(report.items).toEqual([
       { scope: 'day', name: '', tokens: { limit: 100, used: 100, held: 100 }, cost: null },
     ]);
-    expect(await store.findRun('r2')).toMatchObject({ state: 'queued', started_at: null });
+    await vi.waitFor(async () =>
+      expect(await store.findRun('r2')).toMatchObject({
+        state: 'queued',
+        started_at: null,
+        waiting_for: { reason: 'budget', budget: 'day', opens_at: midnight() },
+      }),
+    );
     // Who waits can be canceled.
     await store.requestCancel('r2', store.now());
     expect((await ended('r2')).result).toMatchObject({ status: 'canceled' });

@@ -66,10 +66,14 @@ export async function holdBudget(
   if (exhausted !== undefined) {
     logger.info('budget used up', { run_id: id, budget: describeBudget(exhausted) });
     if (exhausted.scope === 'issue') return { status: 'refused', message: describeExhausted(exhausted) };
-    const tomorrow = now - (now % DAY_MS) + DAY_MS;
-    return { status: 'wait', retryAt: Math.min(tomorrow, now + ASK_AGAIN_MS) };
+    return { status: 'wait', retryAt: Math.min(findTomorrow(now), now + ASK_AGAIN_MS) };
   }
   return { status: 'held', budget: createRunBudget(context, id, limits) };
+}
+
+/** When the budgets of the day start again. */
+function findTomorrow(now: number): number {
+  return now - (now % DAY_MS) + DAY_MS;
 }
 
 /** Reports what a run uses, one report at a time: the latest one counts. */
@@ -137,7 +141,8 @@ export async function reportBudgets(
       cost: cost === null ? null : { limit: cost, used: used.cost, held: used.heldCost },
     };
   });
-  return { items, waiting };
+  const opens_at = new Date(findTomorrow(now)).toISOString();
+  return { items, waiting: waiting.map((each) => ({ ...each, opens_at })) };
 }
 
 /** Names a budget that is used up. */

@@ -3,7 +3,7 @@ import type { RunView } from '../api/index.js';
 import { anything, count, flag, name, object, omitUndefined, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 import type { Client } from '../client/index.js';
-import { decisionAction, repairLevel, runOutcome, runState } from '../records/index.js';
+import { decisionAction, describeWaitingFor, repairLevel, runOutcome, runState } from '../records/index.js';
 
 /** A longer value is left out: it can be read in the console or over HTTP. */
 const MAX_VALUE_LENGTH = 64 * 1024;
@@ -75,7 +75,7 @@ async function describe(client: Client, run: RunView, signal: AbortSignal): Prom
     state,
     done: state === 'ended',
     engine,
-    next: decision?.next ?? NEXT[state],
+    next: decision?.next ?? describeNext(run),
     ...(order === null ? {} : { order }),
     ...(result === null ? {} : describeResult(result)),
     ...(decision === undefined || decision === null ? {} : { decision: pickDecision(decision) }),
@@ -83,6 +83,11 @@ async function describe(client: Client, run: RunView, signal: AbortSignal): Prom
       ? {}
       : { work_result: settled.result }),
   };
+}
+
+function describeNext({ state, waiting_for }: RunView): string {
+  if (waiting_for === null) return NEXT[state];
+  return `It waits for ${describeWaitingFor(waiting_for)}. Call wait_for_run, or report it.`;
 }
 
 const NEXT: Readonly<Record<RunReport['state'], string>> = {

@@ -1,4 +1,4 @@
-import { arrayOf, name, object, oneOf, orNull, text } from '../base/index.js';
+import { arrayOf, name, object, oneOf, orNull, text, timestamp } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
 const amount = { type: 'number', minimum: 0 } as const;
@@ -17,7 +17,8 @@ export const budgetSchema = object({
 /** All budgets, and runs that wait for one. */
 export const budgetsSchema = object({
   items: arrayOf(budgetSchema),
-  waiting: arrayOf(object({ run: name, budget: name })),
+  /** `opens_at`: when the budget starts again. A run starts sooner if running work releases enough of it. */
+  waiting: arrayOf(object({ run: name, budget: name, opens_at: timestamp })),
 });
 
 /** See {@link budgetSchema}. */

@@ -38,4 +38,5 @@ export { formatRunId, parseRunId } from './run-id.js';
 export { changeSchema, lineComments } from './change.js';
 export type { Change, ChangedFile, LineComment } from './change.js';
 export { budgetsSchema, type Budget, type BudgetReport } from './budget.js';
+export { describeWaitingFor, type WaitingFor } from './waiting-for.js';
 export { raceSchema, type Race } from './race.js';

@@ -2,6 +2,7 @@ import { flag, name, object, oneOf, orNull, timestamp } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 import { runResultSchema } from './run-result.js';
 import { storedRunSpec } from './run-spec.js';
+import { waitingForSchema } from './waiting-for.js';
 
 /** The state of a run. `waiting`: the agent has asked a question that has no answer yet. */
 export const runState = oneOf(['queued', 'running', 'waiting', 'ended']);
@@ -28,8 +29,8 @@ export const runRecordSchema = object({
   /** Milliseconds since 1970; the claim has expired afterwards. */
   lease_until: orNull({ type: 'integer' }),
   cancel_requested: flag,
-  /** Why a queued run is not claimed: its folder is in use by that run, or (null) by a process outside the store. */
-  waiting_for: orNull(object({ reason: { const: 'folder' }, run: orNull(name) })),
+  /** Why it does not start while it is queued; null if it waits for a worker. */
+  waiting_for: orNull(waitingForSchema),
   created_at: timestamp,
   /** When its process may have started; null before that, also while it is claimed. */
   started_at: orNull(timestamp),

@@ -1,5 +1,5 @@
 import { backUpFile } from './sqlite/back-up-file.js';
-import type { Backup } from './sqlite/back-up-file.js';
+import type { Backup, BackupOptions } from './sqlite/back-up-file.js';
 import { StoreError } from './store-error.js';
 
 /**
@@ -9,8 +9,8 @@ import { StoreError } from './store-error.js';
  * @example
  * await backUpStore('sqlite:/srv/sluice/sluice.db', 'backups/monday.db') // { file, bytes }
  */
-export async function backUpStore(url: string, target: string): Promise<Backup> {
-  if (/^sqlite:./s.test(url)) return backUpFile(url.slice('sqlite:'.length), target);
+export async function backUpStore(url: string, target: string, options: BackupOptions = {}): Promise<Backup> {
+  if (/^sqlite:./s.test(url)) return backUpFile(url.slice('sqlite:'.length), target, options);
   throw new StoreError(
     'BACKUP_UNSUPPORTED',
     'Cannot back up this store: only a SQLite file can be copied. For PostgreSQL use pg_dump, also while the server is running.',

@@ -18,6 +18,8 @@ export interface Budgets {
     readonly issues: readonly string[];
     readonly waiting: readonly { readonly run: string; readonly budget: string }[];
   }>;
+  /** How many queued runs wait for a budget. */
+  countBudgetWaits(): Promise<number>;
 }
 
 /** A budget: what all its runs together may use. */

@@ -4,8 +4,7 @@ import { loadCommandConfig } from '../load-command-config.js';
 import { EXIT, type ExitCode } from '../failure.js';
 import { withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
-import { describeProgress } from '../progress.js';
-import { formatLine } from '../terminal-text.js';
+import { withProgress } from '../progress.js';
 import { printJson } from '../print.js';
 
 /** Adds `sluice backup` to the program. */
@@ -25,14 +24,9 @@ export function addBackupCommand(program: Command, io: CommandIo, end: (code: Ex
 async function runBackup(file: string, flags: ContextFlags, io: CommandIo): Promise<ExitCode> {
   const { backUpStore } = await import('../../store/index.js');
   const { database } = await loadCommandConfig(flags, io);
-  const began = Date.now();
-  // SQLite copies in one piece, so the amount is known only before and after.
-  if (io.stderr.isTerminal) await io.stderr.write(formatLine('Copying the database. Servers and workers can go on.'));
-  const backup = await backUpStore(database, file);
-  if (io.stderr.isTerminal) {
-    const done = { done: backup.bytes, total: backup.bytes, ms: Date.now() - began, unit: 'bytes' };
-    await io.stderr.write(formatLine(`Copied ${describeProgress(done)}.`));
-  }
+  const backup = await withProgress(io, { label: 'backup', unit: 'bytes' }, async (set) =>
+    backUpStore(database, file, { onProgress: ({ bytes, total }) => set(bytes, total) }),
+  );
   await printJson(backup, io);
   return EXIT.success;
 }

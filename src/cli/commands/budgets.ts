@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { describeWaitingFor } from '../../records/index.js';
 import type { Budget } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { EXIT, type ExitCode } from '../failure.js';
@@ -44,8 +45,8 @@ async function runBudgets(flags: BudgetFlags, io: CommandIo): Promise<ExitCode> 
     flags,
     io,
   );
-  for (const { run, budget } of report.waiting)
-    await io.stdout.write(formatLine(`run ${run} waits for the budget: ${budget}`));
+  for (const { run, ...wait } of report.waiting)
+    await io.stdout.write(formatLine(`Run ${run} waits for ${describeWaitingFor({ reason: 'budget', ...wait })}.`));
   return EXIT.success;
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { OrderRecord } from '../../records/index.js';
+import { describeWaitingFor } from '../../records/index.js';
+import type { OrderRecord, WaitingFor } from '../../records/index.js';
 import type { CommandIo } from '../command-io.js';
 import { readOwnTraceparent } from '../command-tracing.js';
 import { EXIT, type ExitCode, MisuseError } from '../failure.js';
@@ -8,6 +9,7 @@ import type { CommandContext, ContextFlags } from '../command-context.js';
 import { listenForInterruption } from '../interruption.js';
 import { readJsonFile } from '../read-input.js';
 import { printJson } from '../print.js';
+import { formatLine } from '../terminal-text.js';
 
 /** Adds `sluice order` to the program. */
 export function addOrderCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -58,7 +60,9 @@ async function execute(
   const stopAtOnce = (): void => void worker.stop({ graceMs: 0 });
   interrupted.addEventListener('abort', stopAtOnce, { once: true });
   try {
-    await waitForOrder(store, name, { signal: interrupted }).catch((error: unknown) => {
+    const onWaiting = (waiting: WaitingFor): void =>
+      void io.stderr.write(formatLine(`${order.issue_ref}: waiting for ${describeWaitingFor(waiting)}`));
+    await waitForOrder(store, name, { signal: interrupted, onWaiting }).catch((error: unknown) => {
       if (!interrupted.aborted) throw error;
     });
   } finally {

@@ -97,8 +97,20 @@ export function createMetrics(options: MetricsOptions): Metrics {
   }
 
   async function measure(now: number): Promise<readonly Gauge[]> {
-    const [counts, workers] = await Promise.all([store.measure(), store.listWorkers(now)]);
-    return [...readGauges(counts, now), countWorkers(workers)];
+    const [counts, workers, budgetWaits] = await Promise.all([
+      store.measure(),
+      store.listWorkers(now),
+      store.countBudgetWaits(),
+    ]);
+    return [
+      ...readGauges(counts, now),
+      countWorkers(workers),
+      {
+        name: 'sluice_runs_waiting_for_budget',
+        help: 'Queued runs that wait for a budget.',
+        values: [[{}, budgetWaits]],
+      },
+    ];
   }
 
   return {

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { BudgetLimit } from '../budgets.js';
 import type { Store } from '../store.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
-import { NOW } from './fixtures/order-samples.js';
+import { NOW, sampleClaim } from './fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from './fixtures/run-samples.js';
 
 const DAY: BudgetLimit = { scope: 'day', name: '', since: NOW, tokens: 100, cost: null };
+const DAY_MS = 86_400_000;
 const NOTHING = { tokens: 0, cost: 0, heldTokens: 0, heldCost: 0 };
 
 async function start(store: Store, id: string): Promise<void> {
@@ -45,6 +46,32 @@ export function describeBudgets(makeSite: MakeSite): void {
       await store.createRun({ id: 'r3', spec: sampleSpec(), state: 'queued', now: NOW });
       expect(await reserve(store, 'r3')).toEqual(DAY);
       expect(await store.listBudgetUse(10)).toMatchObject({ waiting: [{ run: 'r3', budget: 'day' }] });
+    });
+
+    it('is what a queued run says it waits for, and until when, unless its folder is in use', async () => {
+      const store = await openSite(await makeSite());
+      await start(store, 'r1');
+      await reserve(store, 'r1');
+      await store.spendBudget({ run: 'r1', tokens: 100, cost: 0, limits: [DAY] });
+      await store.createRun({ id: 'r2', spec: sampleSpec({ workdir: '/other' }), state: 'queued', now: NOW });
+      expect((await store.findRun('r2'))?.waiting_for).toBeNull();
+      const claimed = await store.claimRun(sampleClaim('w2'));
+      expect(claimed?.record).toMatchObject({ id: 'r2', waiting_for: null });
+      await reserve(store, 'r2');
+      const midnight = NOW - (NOW % DAY_MS) + DAY_MS;
+      await store.releaseRun({ id: 'r2', workerId: 'w2', now: NOW, retryAt: NOW + 1000 });
+      const waiting_for = { reason: 'budget', budget: 'day', opens_at: new Date(midnight).toISOString() };
+      expect(await store.findRun('r2')).toMatchObject({ state: 'queued', waiting_for });
+      expect(await store.countBudgetWaits()).toBe(1);
+      const { items } = await store.listRuns({ state: 'queued' });
+      expect(items).toMatchObject([{ id: 'r2', waiting_for }]);
+      // Waiting until the day is over is waiting for the same moment.
+      await store.claimRun(sampleClaim('w2', { now: NOW + 1000 }));
+      await store.releaseRun({ id: 'r2', workerId: 'w2', now: NOW + 1000, retryAt: midnight });
+      expect(await store.findRun('r2')).toMatchObject({ waiting_for });
+      const spec = sampleSpec({ workdir: '/other' });
+      await store.createRun({ id: 'r3', spec, state: 'running', workerId: 'w3', leaseMs: 1000, now: NOW });
+      expect((await store.findRun('r2'))?.waiting_for).toEqual({ reason: 'folder', run: 'r3' });
     });
 
     it('is passed by as many runs that start at once as it has shares', async () => {

@@ -24,6 +24,14 @@ export function createBudgets(tables: Tables): Budgets {
     });
   }
 
+  /** Queued runs that wait for a budget, the one that has waited longest first. */
+  function listWaiting(): { readonly run: string; readonly budget: string }[] {
+    return [...budgets]
+      .filter(([run, { waitsFor }]) => waitsFor !== null && runs.get(run)?.record.state === 'queued')
+      .toSorted(([, one], [, other]) => one.at - other.at)
+      .map(([run, { waitsFor }]) => ({ run, budget: waitsFor ?? '' }));
+  }
+
   return {
     async noteRequest({ run, caller, issueRef, now }) {
       checkOpen(tables);
@@ -66,11 +74,11 @@ export function createBudgets(tables: Tables): Budgets {
         if (issueRef !== null) byIssue.set(issueRef, (byIssue.get(issueRef) ?? 0) + tokens);
       }
       const issues = [...byIssue].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([name]) => name);
-      const waiting = [...budgets]
-        .filter(([run, { waitsFor }]) => waitsFor !== null && runs.get(run)?.record.state === 'queued')
-        .toSorted(([, one], [, other]) => one.at - other.at)
-        .map(([run, { waitsFor }]) => ({ run, budget: waitsFor ?? '' }));
-      return { issues: issues.slice(0, limit), waiting: waiting.slice(0, limit) };
+      return { issues: issues.slice(0, limit), waiting: listWaiting().slice(0, limit) };
+    },
+    async countBudgetWaits() {
+      checkOpen(tables);
+      return listWaiting().length;
     },
   };
 }

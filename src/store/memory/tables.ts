@@ -10,6 +10,7 @@ import type {
 import type { WorkerReport } from '../fleet.js';
 import type { KeptEntry } from '../queue-rules.js';
 import { storeClosed } from '../store-error.js';
+import { explainWaiting } from '../waiting-for.js';
 import { createWakers, type Wakers } from '../wakers.js';
 
 /** A record and its place in the order of arrival; the record is replaced, never changed. */
@@ -36,7 +37,7 @@ export interface RunRow extends Row<Omit<RunRecord, 'waiting_for'>> {
   readonly isExclusive: boolean;
   readonly workerType: string | null;
   readonly priority: number;
-  /** Not to be claimed before this time: its folder was in use by a process outside the store. */
+  /** Not to be claimed before this time: its folder was in use by a process outside the store, or a budget was used up. */
   notBefore: number;
   reply: string | null;
   /** The repository of its order as it was before the run started. */
@@ -160,9 +161,11 @@ export function readRun(tables: Tables, row: RunRow): RunRecord {
 
 function readWaitingFor(tables: Tables, row: RunRow): RunRecord['waiting_for'] {
   if (row.record.state !== 'queued') return null;
-  const holder = findFolderHolder(tables, row);
-  if (holder !== undefined) return { reason: 'folder', run: holder.record.id };
-  return row.notBefore > 0 ? { reason: 'folder', run: null } : null;
+  return explainWaiting({
+    folderHolder: findFolderHolder(tables, row)?.record.id ?? null,
+    budget: tables.budgets.get(row.record.id)?.waitsFor ?? null,
+    notBefore: row.notBefore,
+  });
 }
 
 /** The claimed run that occupies the folder of another: two share one only if neither needs it exclusively. */

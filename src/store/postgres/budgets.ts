@@ -69,6 +69,13 @@ export function createBudgets({ database }: Context): Budgets {
         })),
       };
     },
+    async countBudgetWaits() {
+      const { rows } = await database.query(
+        `SELECT count(*)::integer AS count FROM sluice.budget_entries JOIN sluice.runs ON runs.id = run
+         WHERE waits_for IS NOT NULL AND runs.state = 'queued'`,
+      );
+      return readColumns(rows[0] ?? {}).number('count');
+    },
   };
 }
 

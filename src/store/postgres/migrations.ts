@@ -385,6 +385,19 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX budget_entries_by_time ON sluice.budget_entries (at);
   CREATE INDEX budget_entries_by_issue ON sluice.budget_entries (issue_ref) WHERE issue_ref IS NOT NULL;
   `,
+  // A run that waits, with the budget it waits for.
+  `
+  CREATE INDEX budget_entries_waiting ON sluice.budget_entries (run) WHERE waits_for IS NOT NULL;
+  DROP VIEW sluice.run_records;
+  CREATE VIEW sluice.run_records AS
+    SELECT runs.*, CASE WHEN runs.state = 'queued' THEN (
+      SELECT busy.id FROM sluice.runs AS busy
+      WHERE busy.folder = runs.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive OR runs.exclusive)
+      ORDER BY busy.seq LIMIT 1) END AS folder_holder,
+      CASE WHEN runs.state = 'queued' THEN (
+        SELECT waits_for FROM sluice.budget_entries WHERE run = runs.id) END AS waits_for
+    FROM sluice.runs;
+  `,
 ];
 
 /** What a connection says when it is opened: tables refuse writes of another form. */

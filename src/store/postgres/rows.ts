@@ -14,6 +14,7 @@ import type {
 } from '../../records/index.js';
 import { buildFailureText, createDigest } from '../run-digest.js';
 import { columnDamaged } from '../store-error.js';
+import { explainWaiting } from '../waiting-for.js';
 import type { Row } from './driver.js';
 
 /** Typed access to the columns of a row. A table that was changed by hand is noticed here. */
@@ -107,8 +108,11 @@ function readOwner(row: Row): RunRecord['owner'] {
 function readWaitingFor(row: Row): RunRecord['waiting_for'] {
   if (row['state'] !== 'queued') return null;
   const { textOrNull, number } = readColumns(row);
-  const run = textOrNull('folder_holder');
-  return run !== null || number('not_before') > 0 ? { reason: 'folder', run } : null;
+  return explainWaiting({
+    folderHolder: textOrNull('folder_holder'),
+    budget: textOrNull('waits_for'),
+    notBefore: number('not_before'),
+  });
 }
 
 /**

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { closedPlace } from '../../../test/closed-place.js';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { backUpStore } from '../back-up-store.js';
+import type { BackupProgress } from './back-up-file.js';
 import { catchCode, openSite } from '../contract/fixtures/open-site.js';
 import { sampleSubmission } from '../contract/fixtures/order-samples.js';
 import { sampleFcmp } from '../contract/fixtures/run-samples.js';
@@ -41,6 +42,23 @@ describe('a copy of a database', () => {
     const events = await copy.read({ runId: 'r', protocol: 'fcmp', limit: 10_000 });
     expect(events.length).toBeGreaterThanOrEqual(before);
     expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index + 1));
+  });
+
+  it('reports how much of it is written, and of how much', async () => {
+    const { store, url, target } = await makeStore();
+    const text = 'x'.repeat(100_000);
+    for (let seq = 1; seq <= 50; seq += 1) await store.append('r', [sampleFcmp(seq, text)]);
+    const reports: BackupProgress[] = [];
+    const { bytes } = await backUpStore(url, target, { onProgress: (progress) => void reports.push(progress) });
+    const totals = new Set(reports.map(({ total }) => total));
+    expect(totals.size).toBe(1);
+    const [total = 0] = totals;
+    // Pages are filled better in the copy.
+    expect(total).toBeGreaterThan(bytes / 2);
+    expect(reports.at(-1)?.bytes).toBe(Math.min(bytes, total));
+    expect(reports.map((report) => report.bytes)).toEqual(
+      reports.map((report) => report.bytes).toSorted((a, b) => a - b),
+    );
   });
 
   it('never replaces a file', async () => {

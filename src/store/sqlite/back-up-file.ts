@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { chmod, link, lstat, rm } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, extname, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../files/index.js';
 import { getErrorCode, getErrorMessage } from '../../base/index.js';
+import { createThreadPool } from '../../threads/index.js';
 import { StoreError } from '../store-error.js';
-import { toStoreError } from './database-error.js';
+import type { CopyReply, CopyTask } from './back-up-thread.js';
 import type { Connection } from './driver.js';
-import { checkForm } from './migrate.js';
 
 /** A copy that was made. */
 export interface Backup {
@@ -15,11 +15,29 @@ export interface Backup {
   readonly bytes: number;
 }
 
-/** Writers hold the lock for milliseconds; reading waits no longer than this for them. */
-const PATIENCE_MS = 30_000;
+/** How much of a backup is written. */
+export interface BackupProgress {
+  readonly bytes: number;
+  /** About how large the copy will be. */
+  readonly total: number;
+}
 
-/** Copies a database that may be in use; the copy gets its name only when it is complete. */
-export async function backUpFile(source: string, target: string): Promise<Backup> {
+/** What a backup may be given. */
+export interface BackupOptions {
+  /** Called a few times a second while the copy is written. */
+  readonly onProgress?: (progress: BackupProgress) => void;
+}
+
+const entry = new URL(`./back-up-thread${extname(import.meta.url)}`, import.meta.url);
+/** The largest databases take hours; a disk that hangs must not hold a backup for ever. */
+const THREADS = { threads: 1, queue: 2, taskMs: 24 * 60 * 60_000, memoryMb: 256 } as const;
+const LOOK_MS = 200;
+
+/**
+ * Copies a database that may be in use; the copy gets its name only when it is complete. SQLite copies in one call, so that
+ * call has a thread of its own.
+ */
+export async function backUpFile(source: string, target: string, { onProgress }: BackupOptions = {}): Promise<Backup> {
   const [from, to] = [resolve(source), resolve(target)];
   if ((await lstat(to).catch(() => undefined)) !== undefined) throw backupExists(to);
   if ((await lstat(from).catch(() => undefined)) === undefined) {
@@ -28,9 +46,8 @@ export async function backUpFile(source: string, target: string): Promise<Backup
   const part = `${to}.${process.pid}.part`;
   try {
     await makeFolder(dirname(to));
-    copy(from, part);
+    await copyInThread(from, part, onProgress);
     await chmod(part, 0o600);
-    check(part);
     flush(part);
     await publish(part, to);
     return { file: to, bytes: (await lstat(to)).size };
@@ -47,37 +64,37 @@ export async function backUpFile(source: string, target: string): Promise<Backup
   }
 }
 
-/** One read transaction: writers continue, and what they write meanwhile is not in the copy. */
-function copy(from: string, part: string): void {
-  let connection: Connection | undefined;
-  let isWriting = false;
+async function copyInThread(from: string, part: string, onProgress: BackupOptions['onProgress']): Promise<void> {
+  const pool = createThreadPool<CopyTask, CopyReply>({ entry, ...THREADS });
+  const total = onProgress === undefined ? 0 : measureContents(from);
+  const look = async (): Promise<void> => {
+    const found = await lstat(part).catch(() => undefined);
+    if (found !== undefined) onProgress?.({ bytes: Math.min(found.size, total), total });
+  };
+  const timer = onProgress === undefined ? undefined : setInterval(() => void look(), LOOK_MS);
   try {
-    connection = new DatabaseSync(from, { timeout: PATIENCE_MS });
-    checkForm(connection, from);
-    isWriting = true;
-    connection.prepare('VACUUM INTO ?').run(part);
-  } catch (error) {
-    const failure = toStoreError(error, from);
-    // Once the database could be read, a full disk or a missing permission concerns the copy.
-    throw isWriting && isUnavailable(failure) ? error : failure;
+    const { code, message } = await pool.run({ from, part }, 'backup');
+    if (code !== undefined) throw new StoreError(code, message);
+    if (message !== '') throw new Error(message);
+    await look();
   } finally {
-    connection?.close();
+    clearInterval(timer);
+    pool.close();
   }
 }
 
-function isUnavailable(error: Error): boolean {
-  return error instanceof StoreError && error.code === 'STORE_UNAVAILABLE';
-}
-
-/** Opens the copy and checks it. */
-function check(part: string): void {
-  const connection: Connection = new DatabaseSync(part, { readOnly: true });
+/** What a copy has to hold: all pages but the free ones. 0 if that cannot be read, which the copy reports better. */
+function measureContents(file: string): number {
   try {
-    checkForm(connection, part);
-    const answer = connection.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'];
-    if (answer !== 'ok') throw new Error(`the copy is damaged (${String(answer)})`);
-  } finally {
-    connection.close();
+    const connection: Connection = new DatabaseSync(file, { readOnly: true });
+    try {
+      const read = (name: string): number => Number(connection.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
+      return (read('page_count') - read('freelist_count')) * read('page_size');
+    } finally {
+      connection.close();
+    }
+  } catch {
+    return 0;
   }
 }
 

@@ -1,7 +1,7 @@
 import { BUDGET_ROWS_MS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
 import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import type { Database } from './database.js';
-import { readText } from './rows.js';
+import { readInteger, readText } from './rows.js';
 
 /** What runs have used, and what they hold of budgets. */
 export function createBudgets(database: Database): Budgets {
@@ -31,6 +31,9 @@ export function createBudgets(database: Database): Budgets {
   const listWaiting = database.prepare(`
     SELECT run, waits_for FROM budget_entries JOIN runs ON runs.id = run
     WHERE waits_for IS NOT NULL AND runs.state = 'queued' ORDER BY at LIMIT ?`);
+  const countWaits = database.prepare(`
+    SELECT count(*) AS count FROM budget_entries JOIN runs ON runs.id = run
+    WHERE waits_for IS NOT NULL AND runs.state = 'queued'`);
 
   function measureAll(limits: readonly BudgetLimit[], except: string): BudgetUse[] {
     return limits.map(({ scope, name, since }) => {
@@ -78,6 +81,7 @@ export function createBudgets(database: Database): Budgets {
           .all(limit)
           .map((row) => ({ run: readText(row, 'run'), budget: readText(row, 'waits_for') })),
       })),
+    countBudgetWaits: async () => database.read(() => readInteger(countWaits.get() ?? {}, 'count')),
   };
 }
 

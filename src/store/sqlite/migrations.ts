@@ -408,4 +408,16 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX budget_entries_by_time ON budget_entries (at);
   CREATE INDEX budget_entries_by_issue ON budget_entries (issue_ref) WHERE issue_ref IS NOT NULL;
   `,
+  // A run that waits, with the budget it waits for.
+  `
+  CREATE INDEX budget_entries_waiting ON budget_entries (run) WHERE waits_for IS NOT NULL;
+  DROP VIEW run_records;
+  CREATE VIEW run_records AS
+    SELECT runs.*, CASE runs.state WHEN 'queued' THEN (
+      SELECT busy.id FROM runs AS busy
+      WHERE busy.folder = runs.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR runs.exclusive = 1)
+      ORDER BY busy.sequence LIMIT 1) END AS folder_holder,
+      CASE runs.state WHEN 'queued' THEN (SELECT waits_for FROM budget_entries WHERE run = runs.id) END AS waits_for
+    FROM runs;
+  `,
 ];

@@ -13,6 +13,7 @@ import type {
   InboxItem,
 } from '../../records/index.js';
 import { columnDamaged } from '../store-error.js';
+import { explainWaiting } from '../waiting-for.js';
 import type { SqlRow } from './driver.js';
 
 /** Reads the columns of a row with checks: a file can be damaged, or edited by hand. */
@@ -93,8 +94,11 @@ function readOwner(row: SqlRow): RunRecord['owner'] {
 
 function readWaitingFor(row: SqlRow): RunRecord['waiting_for'] {
   if (row['state'] !== 'queued') return null;
-  const run = readTextOrNull(row, 'folder_holder');
-  return run !== null || readInteger(row, 'not_before') > 0 ? { reason: 'folder', run } : null;
+  return explainWaiting({
+    folderHolder: readTextOrNull(row, 'folder_holder'),
+    budget: readTextOrNull(row, 'waits_for'),
+    notBefore: readInteger(row, 'not_before'),
+  });
 }
 
 /** Reads a row of `order_records`. */

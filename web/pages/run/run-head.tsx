@@ -4,6 +4,7 @@ import { Badge, chooseTone } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';
 import { RunExports } from '../../ui/run-exports.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { WaitingFor } from '../../ui/waiting-for.js';
 import { formatDuration } from '../../ui/time.js';
 import { formatUsage } from '../../ui/amount.js';
 import { useSignal } from '@preact/signals';
@@ -47,12 +48,7 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
         <Badge>{engine}</Badge>
         {run.waiting_for === null ? null : (
           <span>
-            waiting for its folder
-            {run.waiting_for.run === null ? null : (
-              <>
-                , in use by <a href={toPath({ page: 'run', id: run.waiting_for.run })}>{run.waiting_for.run}</a>
-              </>
-            )}
+            waiting for <WaitingFor waiting={run.waiting_for} />
           </span>
         )}
         <span class="dim">{durationText(started_at, ended_at)}</span>

@@ -8,6 +8,7 @@ import { RepairLevel } from '../../ui/repair-level.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { WaitingFor } from '../../ui/waiting-for.js';
 import { formatDuration, Moment } from '../../ui/time.js';
 import { ROW } from '../../ui/use-row-keys.js';
 import { columns } from './run-columns.js';
@@ -73,12 +74,7 @@ function Row({
         )}
         {run.waiting_for === null ? null : (
           <span class="below">
-            waiting for its folder
-            {run.waiting_for.run === null ? null : (
-              <>
-                , in use by <a href={toPath({ page: 'run', id: run.waiting_for.run })}>{run.waiting_for.run}</a>
-              </>
-            )}
+            waiting for <WaitingFor waiting={run.waiting_for} />
           </span>
         )}
         {failure === null ? null : (
