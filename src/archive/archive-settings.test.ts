@@ -13,6 +13,8 @@ describe('the address of an archive', () => {
       region: 'us-east-1',
       credentials: { accessKeyId: 'AKIA', secretAccessKey: 'a secret' },
       keepsLocal: true,
+      copyEveryMs: 30_000,
+      growingPartBytes: 1024 * 1024,
     });
   });
 
@@ -33,6 +35,9 @@ describe('the address of an archive', () => {
     ['s3://AKIA:secret@runs', ENV, 'AWS_ACCESS_KEY_ID'],
     ['s3://runs?keep=false', ENV, 'unknown option'],
     ['s3://runs?keep_local=no', ENV, 'keep_local'],
+    ['s3://runs?copy_every_s=-1', ENV, 'copy_every_s'],
+    ['s3://runs?copy_every_s=1e3', ENV, 'copy_every_s'],
+    ['s3://runs?copy_part_kib=1', ENV, 'copy_part_kib'],
     ['s3://runs?endpoint=ftp://x', ENV, 'endpoint'],
     ['s3://runs?endpoint=http://u:secret@x', ENV, 'endpoint'],
     ['s3://runs', {}, 'AWS_SECRET_ACCESS_KEY'],

@@ -17,13 +17,19 @@ export interface ArchiveSettings {
   };
   /** Whether the packed file stays on the machine of the run as well. */
   readonly keepsLocal: boolean;
+  /** How often a run is copied while it grows; undefined for not at all. */
+  readonly copyEveryMs: number | undefined;
+  /** How large a part of a growing run becomes before the next one begins. */
+  readonly growingPartBytes: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const DEFAULT_REGION = 'us-east-1';
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/u;
-const OPTIONS = ['endpoint', 'region', 'keep_local'] as const;
+const OPTIONS = ['endpoint', 'region', 'keep_local', 'copy_every_s', 'copy_part_kib'] as const;
+const COPY_EVERY_S = 30;
+const COPY_PART_KIB = 1024;
 
 /**
  * Reads the address of an archive. Endpoint, region and credentials that it does not name come from the variables that other S3
@@ -48,6 +54,7 @@ export function readArchiveSettings(address: string, env: Environment): ArchiveS
   if (accessKeyId === '' || secretAccessKey === '') {
     throw invalid('needs credentials. Set the environment variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
   }
+  const copyEveryS = readNumber(url, 'copy_every_s', { least: 0, most: 86_400, normal: COPY_EVERY_S });
   const sessionToken = env['AWS_SESSION_TOKEN'];
   return {
     place: `s3://${url.host}${prefix === '' ? '' : `/${prefix}`}`,
@@ -61,6 +68,8 @@ export function readArchiveSettings(address: string, env: Environment): ArchiveS
       ...(sessionToken === undefined || sessionToken === '' ? {} : { sessionToken }),
     },
     keepsLocal: readFlag(url.searchParams.get('keep_local')),
+    copyEveryMs: copyEveryS === 0 ? undefined : copyEveryS * 1000,
+    growingPartBytes: 1024 * readNumber(url, 'copy_part_kib', { least: 64, most: 16_384, normal: COPY_PART_KIB }),
   };
 }
 
@@ -88,6 +97,17 @@ function readEndpoint(text: string | undefined): URL | undefined {
   }
   if (url.username !== '' || url.password !== '') throw invalid('has an endpoint with credentials. Remove them');
   return url;
+}
+
+function readNumber(
+  url: URL,
+  name: (typeof OPTIONS)[number],
+  { least, most, normal }: { readonly least: number; readonly most: number; readonly normal: number },
+): number {
+  const text = url.searchParams.get(name);
+  const value = text === null ? normal : /^\d{1,6}$/u.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw invalid(`has an invalid ${name}. Use a whole number from ${least} to ${most}`);
 }
 
 function readFlag(text: string | null): boolean {

@@ -4,23 +4,29 @@ import { packedRunName, readPackedRun } from '../run-folder/index.js';
 import type { RunFolder } from '../run-folder/index.js';
 import { ArchiveError } from './archive-error.js';
 import type { ArchiveSettings } from './archive-settings.js';
+import { createGrowingCopy, openGrowingRun, removeGrowingRun } from './growing-run.js';
+import type { GrowingCopy } from './growing-run.js';
 import { damaged, openRemoteFile } from './remote-file.js';
 import { createS3Client } from './s3-client.js';
 import type { S3Patience } from './s3-client.js';
 import { uploadFile } from './upload-file.js';
 import type { Upload } from './upload-file.js';
 
-/** Packed runs in a store that all machines share. */
+/** Runs in a store that all machines share: packed, or in parts while they grow. */
 export interface Archive {
   /** For messages: `s3://bucket/prefix`. */
   readonly place: string;
   /** Whether packed runs stay on the machine of the run as well. */
   readonly keepsLocal: boolean;
-  /** Uploads a packed run; resolves once the archive provably holds the same bytes. */
+  /** How often a run is copied while it grows; undefined if only packed runs are uploaded. */
+  readonly copyEveryMs: number | undefined;
+  /** The copy of a run that is still growing. One process at a time makes it. */
+  growing(runId: string): GrowingCopy;
+  /** Uploads a packed run, which takes the place of its parts; resolves once the archive provably holds the same bytes. */
   upload(runId: string, file: ReadableFile, how?: Pick<Upload, 'progress' | 'onProgress'>): Promise<void>;
-  /** Opens a run; undefined if the archive does not have it. */
+  /** Opens a run, packed or as far as it was copied while it grew; undefined if the archive has neither. */
   openRun(runId: string): Promise<RunFolder | undefined>;
-  /** Removes a run; harmless if it is not there. */
+  /** Removes a run, packed and in parts; harmless if it is not there. */
   remove(runId: string): Promise<void>;
   /** Writes, reads and deletes a small object; throws an `ArchiveError` if one of that fails. */
   check(): Promise<void>;
@@ -30,6 +36,7 @@ export interface Archive {
 export interface ArchiveOptions {
   readonly patience?: Partial<S3Patience>;
   readonly partBytes?: number;
+  readonly clock?: () => number;
 }
 
 /**
@@ -40,22 +47,33 @@ export interface ArchiveOptions {
  * await (await archive.openRun('01J…'))?.attempts() // [1]
  */
 export async function openArchive(settings: ArchiveSettings, options: ArchiveOptions = {}): Promise<Archive> {
-  const { place, keepsLocal } = settings;
+  const { place, keepsLocal, copyEveryMs } = settings;
+  const { clock = Date.now } = options;
   const client = await createS3Client(settings, options.patience);
   const partBytes = options.partBytes === undefined ? {} : { partBytes: options.partBytes };
+  async function openPacked(runId: string): Promise<RunFolder | undefined> {
+    const key = packedRunName(runId);
+    const file = await openRemoteFile(client, key);
+    // All files of the run are read from the one that was found: it keeps what it has fetched.
+    return file === undefined ? undefined : readPackedRun(async () => file, `${place}/${key}`);
+  }
+
   return {
     place,
     keepsLocal,
-    upload: async (runId, file, how = {}) =>
-      uploadFile(client, { key: packedRunName(runId), file, ...how, ...partBytes }),
+    copyEveryMs,
+    growing: (runId) => createGrowingCopy(client, runId, { partBytes: settings.growingPartBytes, clock }),
+    async upload(runId, file, how = {}) {
+      await uploadFile(client, { key: packedRunName(runId), file, ...how, ...partBytes });
+      await removeGrowingRun(client, runId);
+    },
     async openRun(runId) {
-      const key = packedRunName(runId);
-      const file = await openRemoteFile(client, key);
-      // All files of the run are read from the one that was found: it keeps what it has fetched.
-      return file === undefined ? undefined : readPackedRun(async () => file, `${place}/${key}`);
+      // Packed once more at the end: its parts are removed when the packed file is there.
+      return (await openPacked(runId)) ?? (await openGrowingRun(client, runId)) ?? openPacked(runId);
     },
     async remove(runId) {
       await client.send({ method: 'DELETE', key: packedRunName(runId) });
+      await removeGrowingRun(client, runId);
     },
     async check() {
       const key = `check-${randomUUID()}`;

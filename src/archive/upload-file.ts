@@ -43,6 +43,27 @@ export async function uploadFile(client: S3Client, upload: Upload): Promise<void
   throw damaged(client, upload.key, 'it did not arrive unchanged. It is uploaded again');
 }
 
+/** A small object that is written at once. */
+export interface SmallObject {
+  readonly key: string;
+  readonly body: Buffer<ArrayBuffer>;
+  readonly type: string;
+}
+
+const PUT_TRIES = 3;
+
+/** Writes an object and returns once the archive provably holds the same bytes, as {@link uploadFile} does. */
+export async function putObject(client: S3Client, { key, body, type }: SmallObject): Promise<void> {
+  for (let tried = 1; tried <= PUT_TRIES; tried += 1) {
+    const answer = await client.send({ method: 'PUT', key, body, headers: { 'content-type': type } });
+    requireFound(client, answer);
+    if (unquote(answer.headers.get('etag') ?? '') === md5(body)) return;
+    const { status, body: found } = await client.send({ method: 'GET', key, maxBytes: body.length });
+    if (status === 200 && body.equals(found)) return;
+  }
+  throw damaged(client, key, 'it did not arrive unchanged. It is uploaded again');
+}
+
 interface Facts {
   readonly size: number;
   readonly sha256: string;

@@ -112,6 +112,8 @@ const retentionSchema = object(
     delivered: days,
     /** Cached results. */
     results: days,
+    /** Mirrors of repositories that `repos` no longer has, after their last use; 30 by default. */
+    mirrors: days,
   },
 );
 
@@ -251,10 +253,16 @@ const DAY_MS = 86_400_000;
  * readRetention({ retention: { runs: 30 } }) // { runsMs: 2592000000, recordsMs: undefined, … }
  */
 export function readRetention({ retention = {} }: Pick<Config, 'retention'>): RetentionSettings {
-  const { runs, records, delivered, results } = retention;
+  const { runs, records, delivered, results, mirrors } = retention;
   // Without its record a run's events could not be found.
   const runsMs = records === undefined ? runs : Math.min(runs ?? records, records);
-  return { runsMs: toMs(runsMs), recordsMs: toMs(records), deliveredMs: toMs(delivered), resultsMs: toMs(results) };
+  return {
+    runsMs: toMs(runsMs),
+    recordsMs: toMs(records),
+    deliveredMs: toMs(delivered),
+    resultsMs: toMs(results),
+    mirrorsMs: toMs(mirrors),
+  };
 }
 
 /**

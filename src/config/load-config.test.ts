@@ -168,7 +168,7 @@ describe('settings', () => {
     ['{"database": {"size": 3}}', '(known here: url, pool)'],
     ['{"sinkss": []}', 'sinkss: this property is not allowed (known here: data, database, wrappers, checks, sinks,'],
     ['{"server": {"prot": 1}}', 'server.prot: this property is not allowed (known here: host, port,'],
-    ['{"retention": {"run": 1}}', '(known here: runs, records, delivered, results)'],
+    ['{"retention": {"run": 1}}', '(known here: runs, records, delivered, results, mirrors)'],
     ['{"agents": {"mine": {"command": ["x"]}}}', 'agents.mine'],
     ['{"agents": {"mine": {"command": ["x"], "reads": "codx"}}}', 'agents.mine.reads'],
     ['{"agents": {"mine": {"command": ["x"], "reads": "acp"}}}', 'agents.mine.reads'],

@@ -2,10 +2,11 @@ import { setImmediate as giveWay } from 'node:timers/promises';
 import { silentLogger } from '../base/index.js';
 import type { Archive } from '../archive/index.js';
 import type { Logger } from '../base/index.js';
-import type { Lead } from '../orders/index.js';
+import type { Lead, Repo } from '../orders/index.js';
 import type { Statistics, Store } from '../store/index.js';
 import { startPacking } from './packing/start-packing.js';
 import type { PackingSettings } from './packing/start-packing.js';
+import { startMirrorSweep } from './repos/sweep-mirrors.js';
 import { createArchiveDuty } from './retention/archive-duty.js';
 import { startRetention } from './retention/start-retention.js';
 import type { RetentionSettings } from './retention/start-retention.js';
@@ -22,6 +23,8 @@ export interface UpkeepOptions {
   readonly packing?: PackingSettings;
   /** Where packed runs are uploaded to. */
   readonly archive?: Archive | undefined;
+  /** The repositories of the configuration; mirrors of others are removed some time after their last use. Without it all stay. */
+  readonly repos?: readonly Repo[];
   /** Delivers comments; only processes with a worker do. */
   readonly lead?: Pick<Lead, 'deliver'> | undefined;
   /** Further work that one process at a time does for all. */
@@ -30,16 +33,19 @@ export interface UpkeepOptions {
 }
 
 /**
- * Starts what a server and a worker do beside their work: packing ended runs, deleting old data, counting runs for statistics, and other duties.
+ * Starts what a server and a worker do beside their work: packing ended runs, deleting old data and unused mirrors, counting runs for statistics, and other duties.
  *
  * @example
  * const upkeep = startUpkeep({ store, data, settings: { runsMs: 30 * 86_400_000 } })
  * await upkeep.stop()
  */
 export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
-  const { store, data, settings, packing = {}, archive, lead, duties = [], logger = silentLogger } = options;
+  const { store, data, settings, packing = {}, archive, repos, lead, duties = [] } = options;
+  const { logger = silentLogger } = options;
   const retention = startRetention({ store, data, settings, logger });
   const packer = startPacking({ store, data, settings: packing, archive, logger });
+  const unusedMs = settings.mirrorsMs;
+  const mirrors = repos === undefined ? undefined : startMirrorSweep({ data, repos, unusedMs, logger });
   const removesArchived = archive !== undefined && settings.runsMs !== undefined;
   const shared = runByOneProcess({
     store,
@@ -54,7 +60,7 @@ export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
   });
   return {
     async stop() {
-      await Promise.all([retention.stop(), packer.stop(), shared.stop()]);
+      await Promise.all([retention.stop(), packer.stop(), mirrors?.stop(), shared.stop()]);
     },
   };
 }

@@ -94,9 +94,10 @@ describe('a .sluice in the project', () => {
     ['below the top', 'shop/deep/er', []],
     ['in an index of version 4', 'shop', ['update-index', '--index-version', '4']],
     ['in a split index', 'shop', ['update-index', '--split-index']],
-  ])('is not used if git tracks it, %s', async (_, project, command) => {
+    ['in a repository with sha256 objects', 'shop', [], '--object-format=sha256'],
+  ])('is not used if git tracks it, %s', async (_, project, command, format = '--object-format=sha1') => {
     const { shop, find } = await makeProject({ [`${project}/.sluice/sluice.db`]: 'x', 'shop/unlink': 'x' });
-    git(shop, 'init', '-q');
+    git(shop, 'init', '-q', format);
     git(shop, 'add', 'README.md', 'unlink');
     expect(find(project).path).toMatch(/\.sluice$/);
     git(shop, 'add', '-f', '.');

@@ -119,26 +119,40 @@ function isTracked(project: string): boolean {
   }
 }
 
-const HASH_BYTES = 20;
-const FLAGS_AT = 60;
+const HASH_BYTES = { sha1: 20, sha256: 32 } as const;
+/** Times, mode, owner and size of a file come before its hash. */
+const HASH_AT = 40;
 const IS_EXTENDED = 0x4000;
+
+/** How long the hashes of an index are: that of all its bytes is at its end, or zeros where git was configured to leave it out. */
+function findHashBytes(index: Buffer): number {
+  const found = (['sha256', 'sha1'] as const).find((algorithm) => {
+    const end = index.subarray(-HASH_BYTES[algorithm]);
+    const hash = createHash(algorithm).update(index.subarray(0, -end.length)).digest();
+    return end.equals(hash) || end.every((byte) => byte === 0);
+  });
+  if (found === undefined) throw new Error('damaged index');
+  return HASH_BYTES[found];
+}
 
 /** The paths in an index of version 2 or 3; throws for any other, and for one whose entries are partly elsewhere. */
 function listIndexPaths(index: Buffer): string[] {
+  const hashBytes = findHashBytes(index);
   const version = index.readUInt32BE(4);
   if (index.toString('latin1', 0, 4) !== 'DIRC' || (version !== 2 && version !== 3)) throw new Error('unknown index');
   const paths: string[] = [];
   let at = 12;
   for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
-    const isExtended = (index.readUInt16BE(at + FLAGS_AT) & IS_EXTENDED) !== 0;
-    const start = at + FLAGS_AT + (isExtended ? 4 : 2);
+    const flagsAt = at + HASH_AT + hashBytes;
+    const isExtended = (index.readUInt16BE(flagsAt) & IS_EXTENDED) !== 0;
+    const start = flagsAt + (isExtended ? 4 : 2);
     const end = index.indexOf(0, start);
     if (end <= start) throw new Error('damaged index');
     paths.push(index.toString('utf8', start, end));
     // Entries end with one to eight zero bytes, so that the next begins at a multiple of eight.
     at += (end - at + 8) & ~7;
   }
-  for (; at < index.length - HASH_BYTES; at += 8 + index.readUInt32BE(at + 4)) {
+  for (; at < index.length - hashBytes; at += 8 + index.readUInt32BE(at + 4)) {
     const extension = index.toString('latin1', at, at + 4);
     if (!/^[A-Z]/.test(extension)) throw new Error('entries elsewhere');
   }

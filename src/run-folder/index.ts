@@ -6,12 +6,14 @@ export {
   createRunFolder,
   openRunFolder,
   readPackedRun,
+  readRunFiles,
   type RunFolder,
   type WritableRunFolder,
 } from './open-run-folder.js';
 export { openRun, packedRunName, packedRunPath, runFolderPath, PACKED_FOLDER } from './run-place.js';
 export { copyRunFiles, withPlainFolder } from './copy-run-files.js';
 export type { RunFile } from './run-files.js';
+export { listAuditFiles, type AuditFile } from './audit-files.js';
 export { packRunFolder, removePackedRun, TEMPORARY_FOLDER } from './packed/pack-run-folder.js';
 export {
   openAttemptCapture,

@@ -98,6 +98,14 @@ async function openPlainFolder(root: string): Promise<WritableRunFolder> {
  */
 export async function readPackedRun(open: () => Promise<ReadableFile | undefined>, place: string): Promise<RunFolder> {
   const { root, files } = await openPackedFiles(open, place);
+  return readRunFiles(files, { place, name: root ?? basename(place).replace(/\.zip$/u, '') });
+}
+
+/** Reads a run from its files, wherever they are. */
+export function readRunFiles(
+  files: readonly RunFile[],
+  { place, name }: { readonly place: string; readonly name: string },
+): RunFolder {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const attemptsIn = (folder: string): number[] =>
     sortAttempts(files.flatMap(({ path }) => (path.startsWith(folder) ? [path.slice(folder.length)] : [])));
@@ -106,9 +114,9 @@ export async function readPackedRun(open: () => Promise<ReadableFile | undefined
   const audit = isElsewhere ? '' : inside;
   return asRunFolder({
     place,
-    name: root ?? basename(place).replace(/\.zip$/u, ''),
-    open: async (name) => byPath.get(`${audit}${name}`)?.open(),
-    openWorkFile: async (name) => byPath.get(name)?.open(),
+    name,
+    open: async (file) => byPath.get(`${audit}${file}`)?.open(),
+    openWorkFile: async (file) => byPath.get(file)?.open(),
     files: async function* list() {
       yield* files;
     },

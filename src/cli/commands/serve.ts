@@ -183,6 +183,7 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
     settings: readRetention(config),
     packing: readPacking(config),
     archive,
+    repos: lead.repos,
     lead: worker === undefined ? undefined : lead,
     duties: await listDuties(context),
   });

@@ -81,6 +81,7 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
     settings: readRetention(config),
     packing: readPacking(config),
     archive,
+    repos: lead.repos,
     lead,
     duties: await listDuties(context),
   });

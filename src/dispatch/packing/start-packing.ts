@@ -55,7 +55,7 @@ const POSTPONED_MS = 60 * 60 * 1000;
 /**
  * Packs the folders of ended runs, one file each, a little at a time. Only folders whose run the store knows as ended and
  * settled are touched. What cannot be packed stays a folder and is tried again an hour later. With an archive, packed runs
- * are uploaded there.
+ * are uploaded there, and running ones are copied while they grow.
  *
  * @example
  * const packing = startPacking({ store, data })
@@ -71,7 +71,8 @@ export function startPacking(options: PackingOptions): Packing {
 
   async function sweepOnce(): Promise<number> {
     const packed = await packSettled();
-    const until = Date.now() + UPLOAD_MS;
+    // What grows is copied at the next sweep, so a long queue must not hold it up.
+    const until = Date.now() + Math.min(UPLOAD_MS, archive?.copyEveryMs ?? UPLOAD_MS);
     const uploaded = await uploads?.sweep(() => isStopping || Date.now() > until);
     if (uploaded !== undefined && uploaded > 0) logger.info('runs uploaded to the archive', { runs: uploaded });
     return packed;
@@ -101,6 +102,7 @@ export function startPacking(options: PackingOptions): Packing {
       });
       if (outcome !== 'too_large') return outcome === 'packed';
       logger.warn('run folder is too large to be packed, it stays a folder', { run_id: id });
+      uploads?.keepParts(id);
     } catch (error) {
       logger.warn('cannot pack a run folder, trying again later', { run_id: id, error: getErrorMessage(error) });
     }
@@ -116,11 +118,14 @@ export function startPacking(options: PackingOptions): Packing {
     return swept;
   };
   const timer = isOn
-    ? setInterval(() => {
-        sweep().catch((error: unknown) =>
-          logger.warn('packing failed, trying again', { error: getErrorMessage(error) }),
-        );
-      }, everyMs)
+    ? setInterval(
+        () => {
+          sweep().catch((error: unknown) =>
+            logger.warn('packing failed, trying again', { error: getErrorMessage(error) }),
+          );
+        },
+        Math.min(everyMs, archive?.copyEveryMs ?? everyMs),
+      )
     : undefined;
   timer?.unref();
 

@@ -7,22 +7,29 @@ import type { Archive, UploadProgress } from '../../archive/index.js';
 import { isPresent, makeFolder, openForReading, parseJson, replaceFile } from '../../files/index.js';
 import { PACKED_FOLDER, packedRunPath, removePackedRun, runFolderPath } from '../../run-folder/index.js';
 import { lockFolder } from '../../runs/index.js';
+import type { RunStore } from '../../runs/index.js';
 import type { Upkeep } from '../../store/index.js';
+import { createRunningCopies } from './copy-running.js';
 
 /** What uploading needs. */
 export interface UploadOptions {
   readonly archive: Archive;
-  readonly store: Pick<Upkeep, 'findForgottenRuns'>;
+  readonly store: Pick<Upkeep, 'findForgottenRuns'> & Pick<RunStore, 'findRun'>;
   readonly data: string;
   readonly clock: () => number;
   readonly logger: Logger;
 }
 
-/** Packed runs on their way into the archive. A note beside them says which; it is removed when the archive provably has the run. */
+/**
+ * Runs on their way into the archive: in parts while they grow, then packed. A note beside the packed ones says which; it is removed
+ * when the archive provably has the run.
+ */
 export interface Uploads {
   /** Notes that a run is to be uploaded; called before its packed file gets its name, so that a crash forgets none. */
   add(runId: string): Promise<void>;
-  /** Uploads what waits until a moment; returns how many runs. */
+  /** Says that an ended run cannot be packed: its parts stay in the archive, and the rest of it is copied. */
+  keepParts(runId: string): void;
+  /** Copies what has grown and uploads what waits, until a moment; returns how many runs were uploaded. */
   sweep(until: () => boolean): Promise<number>;
 }
 
@@ -36,7 +43,7 @@ const NOTE = /^(?<id>.+)\.json$/u;
 const SHARDS = 4096;
 
 /**
- * Uploads packed runs, several at a time, from one process of a data folder at a time. An archive that cannot be used delays
+ * Uploads runs, several at a time, from one process of a data folder at a time. An archive that cannot be used delays
  * everything, with growing pauses; a run that cannot be uploaded delays nothing else. The local file stays until the archive
  * provably has the same bytes.
  */
@@ -45,6 +52,7 @@ export function createUploads(options: UploadOptions): Uploads {
   const folder = join(data, PACKED_FOLDER, 'upload');
   const placeNote = (id: string): string => join(folder, `${id}.json`);
   const postponed = new Map<string, number>();
+  const copies = createRunningCopies(options);
   let pauseMs = 0;
   let pausedUntil = 0;
 
@@ -66,7 +74,12 @@ export function createUploads(options: UploadOptions): Uploads {
     if (lock === undefined) return 0;
     try {
       await addEarlierRuns();
+      await copies.sweep(isOver);
       return await uploadWaiting(isOver);
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      pause(error);
+      return 0;
     } finally {
       await lock.release();
     }
@@ -82,15 +95,18 @@ export function createUploads(options: UploadOptions): Uploads {
       uploaded += outcomes.filter((outcome) => outcome === 'uploaded').length;
       const failure = outcomes.find((outcome) => outcome instanceof ArchiveError);
       if (failure instanceof ArchiveError) {
-        pauseMs = Math.min(Math.max(FIRST_PAUSE_MS, pauseMs * 2), LONGEST_PAUSE_MS);
-        pausedUntil = clock() + pauseMs;
-        const error = failure.message;
-        logger.warn('cannot upload to the archive, trying again', { code: failure.code, error, pause_ms: pauseMs });
+        pause(failure);
         return uploaded;
       }
       pauseMs = 0;
     }
     return uploaded;
+  }
+
+  function pause({ code, message }: ArchiveError): void {
+    pauseMs = Math.min(Math.max(FIRST_PAUSE_MS, pauseMs * 2), LONGEST_PAUSE_MS);
+    pausedUntil = clock() + pauseMs;
+    logger.warn('cannot upload to the archive, trying again', { code, error: message, pause_ms: pauseMs });
   }
 
   async function uploadOne(id: string, isForgotten: boolean): Promise<'uploaded' | 'left' | ArchiveError> {
@@ -146,7 +162,7 @@ export function createUploads(options: UploadOptions): Uploads {
     await replaceFile(path, JSON.stringify({ place: archive.place, next }));
   }
 
-  return { add, sweep };
+  return { add, sweep, keepParts: (id) => copies.include(id) };
 }
 
 async function listNotes(folder: string): Promise<string[]> {

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { readRepos } from '../../orders/repos/repos.js';
 import { catchCode } from '../../store/contract/fixtures/open-site.js';
-import { git, makeRepository, serveRepositories } from './fixtures/git-server.js';
+import { git, installSsh, makeRepository, serveRepositories } from './fixtures/git-server.js';
 import { fetchMirror, pushCommit } from './mirror.js';
 
 const TOKEN = 'correct-horse-battery';
@@ -73,6 +73,50 @@ describe('a mirror', () => {
     expect(await catchCode(refused)).toBe('REPO_UNAVAILABLE');
     await expect(refused).rejects.not.toThrow('wrong-secret');
     await expect(refused).rejects.toThrow(url);
+  });
+
+  it('is fetched and pushed over ssh, without questions and without secrets of the server', async () => {
+    vi.stubEnv('SLUICE_TOKENS', 'correct-horse-battery:decide');
+    const { bare, clone, commit } = await makeRepository();
+    const ssh = await installSsh();
+    const data = await makeFolder({});
+    const repo = read(ssh.urlFor(bare));
+    const folder = await fetchMirror(data, repo);
+    await writeFile(join(clone, 'more.txt'), 'more');
+    const second = commit('More');
+    await fetchMirror(data, repo);
+    expect(git(folder, 'rev-parse', 'HEAD')).toBe(second);
+    await pushCommit(data, repo, { commit: second, branch: 'sluice/one' });
+    expect(git(bare, 'rev-parse', 'sluice/one')).toBe(second);
+    const calls = await ssh.readCalls();
+    expect(calls).toMatch(/^-oBatchMode=yes\n-oStrictHostKeyChecking=yes\n/);
+    expect(calls).toContain('\n-p\n2222\ngit@git.example.org\n');
+    expect(calls).not.toContain(TOKEN);
+    const missing = fetchMirror(data, read(ssh.urlFor('/nowhere/at/all.git')), ONCE);
+    expect(await catchCode(missing)).toBe('REPO_UNAVAILABLE');
+  });
+
+  it('has the object format of its repository', async () => {
+    const { url, bare, clone, first, commit } = await makeRepository({ 'README.md': 'x' }, 'sha256');
+    expect(first).toHaveLength(64);
+    const data = await makeFolder({});
+    const folder = await fetchMirror(data, read(url));
+    expect(git(folder, 'rev-parse', '--show-object-format', 'HEAD')).toBe(`sha256\n${first}`);
+    await writeFile(join(clone, 'more.txt'), 'more');
+    const second = commit('More');
+    await fetchMirror(data, read(url));
+    await pushCommit(data, read(url), { commit: second, branch: 'sluice/one' });
+    expect(git(bare, 'rev-parse', 'sluice/one')).toBe(second);
+  });
+
+  it('is left unchanged where its repository has changed its object format', async () => {
+    const [one, other] = [await makeRepository(), await makeRepository({ 'README.md': 'x' }, 'sha256')];
+    const data = await makeFolder({});
+    const folder = await fetchMirror(data, read(one.url));
+    await rm(one.bare, { recursive: true });
+    await rename(other.bare, one.bare);
+    await expect(fetchMirror(data, read(one.url), ONCE)).rejects.toThrow(`its mirror "${folder}" is sha1`);
+    expect(git(folder, 'rev-parse', 'HEAD')).toBe(one.first);
   });
 
   it('of a dead URL is an error with a code, after a few tries', async () => {

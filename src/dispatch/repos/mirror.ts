@@ -1,4 +1,4 @@
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getErrorMessage, SluiceError } from '../../base/index.js';
@@ -37,6 +37,8 @@ export interface MirrorOptions {
 /** A server that is restarted is back by then. */
 const PAUSES_MS = [1000, 5000];
 const LOCK_MS = 900_000;
+/** What was pushed, by the name of its branch: those commits are also elsewhere. */
+export const PUSHED_REFS = 'refs/sluice/pushed/';
 /** More packs than that make every look-up slow. */
 const MOST_PACKS = 50;
 
@@ -52,7 +54,7 @@ export async function fetchMirror(data: string, repo: Repo, options: MirrorOptio
     withMirrorLock(data, repo, options, async (folder) => {
       const head = await findHead(repo, options);
       const format = head.commit.length === 40 ? 'sha1' : 'sha256';
-      await createMirror(folder, format);
+      await createMirror(folder, format, repo);
       await fetchInto(folder, format, repo, options);
       const known = await runGit(folder, ['cat-file', '-e', `${head.commit}^{commit}`], { gitDir: folder });
       if (known.code !== 0) throw unavailable(repo, `it does not have its ${head.name}`);
@@ -79,7 +81,10 @@ export async function pushCommit(
     const pushed = await withRemote(repo, { folder, format }, async (call) =>
       call(['push', '--quiet', '--no-verify', '--', repo.url, `${commit}:refs/heads/${branch}`], pickSignal(options)),
     );
-    if (pushed.code === 0) return;
+    if (pushed.code === 0) {
+      await runGit(folder, ['update-ref', '--no-deref', `${PUSHED_REFS}${branch}`, commit], { gitDir: folder });
+      return touch(folder);
+    }
     throw new RepoError(
       'REPO_PUSH_FAILED',
       `Cannot push the branch "${branch}" to "${repo.url}": ${describe(pushed, options)}. Check that its token may write, or set "push": false.`,
@@ -121,10 +126,18 @@ async function withMirrorLock<T>(
     throw unavailable(repo, `its mirror is locked: ${getErrorMessage(error)}`);
   });
   try {
+    await touch(folder);
     return await work(folder);
   } finally {
     await lock.release();
   }
+}
+
+/** Notes that the mirror is in use. */
+async function touch(folder: string): Promise<void> {
+  const now = new Date();
+  await makeFolder(`${folder}.lock`);
+  await utimes(`${folder}.lock`, now, now);
 }
 
 /** The commit that work begins from. */
@@ -150,8 +163,8 @@ async function findHead(
 }
 
 /** It gets its name when it is complete. */
-async function createMirror(folder: string, format: string): Promise<void> {
-  if (await isPresent(folder)) return;
+async function createMirror(folder: string, format: string, repo: Repo): Promise<void> {
+  if (await isPresent(folder)) return requireFormat(folder, format, repo);
   await makeFolder(dirname(folder));
   const part = `${folder}.part`;
   await rm(part, { recursive: true, force: true });
@@ -159,6 +172,17 @@ async function createMirror(folder: string, format: string): Promise<void> {
   const made = await runGit(part, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
   if (made.code !== 0) throw new Error(`git could not create a mirror: ${made.stderr.trim().slice(-200)}`);
   await rename(part, folder);
+}
+
+/** Objects of two formats in one folder would damage the mirror. */
+async function requireFormat(folder: string, format: string, repo: Repo): Promise<void> {
+  const found = await runGit(folder, ['rev-parse', '--show-object-format'], { gitDir: folder });
+  const earlier = found.stdout.trim();
+  if (found.code !== 0 || earlier === format) return;
+  throw unavailable(
+    repo,
+    `its object format is now ${format}, and that of its mirror "${folder}" is ${earlier}; keep what you need of the mirror, and remove it`,
+  );
 }
 
 const REFSPECS = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];

@@ -9,7 +9,7 @@ import { openStore } from '../../store/open-store.js';
 import { readChange } from '../review/read-change.js';
 import { startWorker } from '../start-worker.js';
 import { waitForOrder } from '../wait-for-order.js';
-import { git, makeRepository, serveRepositories } from './fixtures/git-server.js';
+import { git, installSsh, makeRepository, serveRepositories } from './fixtures/git-server.js';
 
 const TOKEN = 'correct-horse-battery';
 const BASIC = `Basic ${Buffer.from(`x-access-token:${TOKEN}`).toString('base64')}`;
@@ -83,6 +83,21 @@ describe('an order of a repository with a URL', { timeout: 120_000 }, () => {
       expect(await readChange(context, record)).toMatchObject({ source: 'commit', files: [{ path: 'work.txt' }] });
     }
     expect(git(bare, 'rev-parse', 'main')).toBe(first);
+  });
+
+  it('is executed and proven in a repository with sha256 commits that is reached over ssh', async () => {
+    const { bare, first } = await makeRepository({ 'work.txt': 'begin\n' }, 'sha256');
+    const url = (await installSsh()).urlFor(bare);
+    const { root, lead, repos, execute } = await openFleet([url]);
+    const record = await execute('local#1', 'machine-a', { repo: url });
+    expect(record).toMatchObject({ base_commit: first, decision: { action: 'advance' } });
+    const commit = record.result?.changes.commit ?? '';
+    expect(commit).toMatch(/^[0-9a-f]{64}$/);
+    expect(git(bare, 'rev-parse', `sluice/${record.order.run_id}-${record.run}`)).toBe(commit);
+    const verdicts = record.decision?.evidence?.map(({ claim, verdict }) => `${claim} ${verdict}`);
+    expect(verdicts).toEqual(expect.arrayContaining(['commit confirmed', 'tests confirmed']));
+    const context = { data: join(root, 'server'), maskText: (text: string) => lead.maskText(text), repos };
+    expect(await readChange(context, record)).toMatchObject({ source: 'commit', files: [{ path: 'work.txt' }] });
   });
 
   it('begins from what the repository has when it starts', async () => {

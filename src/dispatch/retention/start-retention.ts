@@ -27,6 +27,8 @@ export interface RetentionSettings {
   readonly deliveredMs?: number | undefined;
   /** Cached results. */
   readonly resultsMs?: number | undefined;
+  /** Mirrors of repositories that the configuration no longer names, from their last use on; 30 days by default. */
+  readonly mirrorsMs?: number | undefined;
 }
 
 /** Retention, in progress. */

@@ -29,8 +29,8 @@ export async function findRunFiles(
   } catch (error) {
     if (!isSluiceError(error)) throw error;
   }
-  // A run is archived after its end.
-  const folder = state === 'ended' ? await archive?.openRun(id) : undefined;
+  // While it is running, the archive has what was copied of it so far.
+  const folder = state === 'queued' ? undefined : await archive?.openRun(id);
   return folder === undefined ? undefined : { source: 'archive', folder };
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openS3Server } from '../../archive/fixtures/open-s3-server.js';
 import { openForReading } from '../../files/index.js';
-import { packRunFolder, packedRunPath } from '../../run-folder/index.js';
+import { listAuditFiles, packRunFolder, packedRunPath } from '../../run-folder/index.js';
 import { sampleClaim } from '../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { openServer, readJson } from '../fixtures/open-server.js';
@@ -38,7 +38,14 @@ async function openElsewhere() {
     await archive.upload(RUN, file);
     await file.close();
   };
-  return { ...server, s3, end, upload };
+  const growing = await makeFolder({});
+  /** Copies the run as its worker does, with so much in its first stream. */
+  const grow = async (stdout: Buffer) => {
+    await mkdir(join(growing, '.audit'), { recursive: true });
+    await writeFile(join(growing, '.audit', 'stdout.1.log'), stdout);
+    await archive.growing(RUN).update(await listAuditFiles(growing));
+  };
+  return { ...server, s3, end, upload, grow };
 }
 
 describe('a run of another machine', () => {
@@ -78,10 +85,28 @@ describe('a run of another machine', () => {
     }
   });
 
-  it('is a 503 while the archive cannot be used, and the archive is not asked for a run that has not ended', async () => {
-    const { get, end, s3 } = await openElsewhere();
+  it('is read as far as it was copied while it grows, and after its worker and its disk are gone', async () => {
+    const { get, end, grow } = await openElsewhere();
+    await grow(BYTES.subarray(0, 1000));
+    const running = await get(`/v1/runs/${RUN}/raw/1/stdout`);
+    expect([running.status, await running.text()]).toEqual([200, BYTES.toString('utf8', 0, 1000)]);
+    await grow(BYTES);
+    const part = await get(`/v1/runs/${RUN}/raw/1/stdout`, { range: 'bytes=2200000-2200010' });
+    expect([part.status, await part.text()]).toEqual([206, 'over there\n']);
+    await end();
+    expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({
+      source: 'archive',
+      evidence: [{ name: 'stdout.1.log', size: BYTES.length }],
+    });
+    const tar = Buffer.from(await (await get(`/v1/runs/${RUN}/export`)).arrayBuffer());
+    expect(tar.includes(`${RUN}/.audit/stdout.1.log`)).toBe(true);
+  });
+
+  it('is a 503 while the archive cannot be used, and the archive is not asked for a run that has not started', async () => {
+    const { get, end, s3, store } = await openElsewhere();
     s3.fault = () => 'disconnect';
-    expect((await get(`/v1/runs/${RUN}/raw/1/stdout`)).status).toBe(404);
+    await store.createRun({ id: '01KA3WAITING', spec: sampleSpec(), state: 'queued', now: 0 });
+    expect((await get(`/v1/runs/01KA3WAITING/raw/1/stdout`)).status).toBe(404);
     expect(s3.seen).toEqual([]);
     await end();
     const problem = await readJson(get(`/v1/runs/${RUN}/raw/1/stdout`));

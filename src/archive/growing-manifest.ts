@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { parseJson } from '../files/index.js';
+
+/** What the archive has of a run that is still growing: parts, and which bytes of which file each of them holds. */
+export interface GrowingManifest {
+  /** When it was written, in milliseconds since 1970. */
+  readonly copiedAt: number;
+  /** The number of the next part. Numbers are never reused, so a part never changes once a manifest lists it. */
+  readonly next: number;
+  readonly parts: readonly Part[];
+  readonly files: readonly CopiedFile[];
+}
+
+/** An object with bytes of several files. */
+export interface Part {
+  readonly number: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** A file of the run, as far as it was copied. */
+export interface CopiedFile {
+  readonly path: string;
+  /** Tells a file from another that took its name. */
+  readonly id: string;
+  /** Where its bytes are, in order. */
+  readonly spans: readonly Span[];
+}
+
+/** Bytes of a file within a part. */
+export interface Span {
+  readonly part: number;
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** A file on the machine of the run, at one moment. */
+export interface FileState {
+  readonly path: string;
+  readonly id: string;
+  readonly size: number;
+}
+
+/** The next part to upload, and the manifest that lists it. */
+export interface PartPlan {
+  readonly number: number;
+  /** Which bytes of which file it holds, in order. */
+  readonly content: readonly { readonly path: string; readonly from: number; readonly bytes: number }[];
+  /** The part that it replaces: the last one, while that is small. */
+  readonly replaces: number | undefined;
+  finish(facts: Pick<Part, 'bytes' | 'sha256'>, now: number): GrowingManifest;
+}
+
+export const EMPTY_MANIFEST: GrowingManifest = { copiedAt: 0, next: 1, parts: [], files: [] };
+
+/** A part is replaced by a larger one until it has `partBytes`; a run that grows fast gets parts of up to so many times that. */
+const LARGEST_PART = 8;
+/** What a manifest may list; a run with more is copied when it has ended. */
+const MOST_PARTS = 10_000;
+const MOST_FILES = 10_000;
+const MOST_PART_BYTES = 1024 * 1024 * 1024;
+
+/**
+ * Plans the next part of a run: the new bytes of its files, together with those of the last part while that is small, so that
+ * a run of many small steps does not become thousands of objects. Undefined if there is nothing new.
+ */
+export function planPart(
+  manifest: GrowingManifest,
+  files: readonly FileState[],
+  partBytes: number,
+): PartPlan | undefined {
+  const last = manifest.parts.at(-1);
+  const isOpen = last !== undefined && last.bytes < partBytes;
+  const closed = isOpen ? manifest.parts.slice(0, -1) : manifest.parts;
+  if (closed.length >= MOST_PARTS || files.length > MOST_FILES) return undefined;
+  const known = new Map(manifest.files.map((file) => [file.path, file]));
+  // What the last part has is in the new one too, so that no file becomes shorter.
+  let left = partBytes * LARGEST_PART - (isOpen ? last.bytes : 0);
+  let at = 0;
+  let isNew = false;
+  const content: { path: string; from: number; bytes: number }[] = [];
+  const copied = new Map<string, CopiedFile>();
+  for (const { path, id, size } of files) {
+    const earlier = known.get(path);
+    // A file that was replaced, or cut short, is copied from its start.
+    const isSame = earlier?.id === id && countBytes(earlier.spans) <= size;
+    const all = isSame ? earlier.spans : [];
+    const spans = isOpen ? all.filter(({ part }) => part !== last.number) : all;
+    const from = countBytes(spans);
+    const more = Math.min(size - countBytes(all), left);
+    const bytes = countBytes(all) - from + more;
+    if (!isSame || more > 0) isNew = true;
+    if (bytes > 0) content.push({ path, from, bytes });
+    copied.set(path, { path, id, spans: bytes > 0 ? [...spans, { part: manifest.next, at, bytes }] : spans });
+    at += bytes;
+    left -= more;
+  }
+  if (!isNew) return undefined;
+  const gone = manifest.files.filter(({ path }) => !copied.has(path));
+  const kept = gone.map((file) => ({
+    ...file,
+    spans: file.spans.filter(({ part }) => !isOpen || part !== last.number),
+  }));
+  return {
+    number: manifest.next,
+    content,
+    replaces: isOpen ? last.number : undefined,
+    finish: (facts, now) => ({
+      copiedAt: now,
+      next: manifest.next + 1,
+      parts: [...closed, { number: manifest.next, ...facts }],
+      files: [...kept, ...copied.values()],
+    }),
+  };
+}
+
+/** The numbers of all parts that may be in the archive: what a killed process left there is known without a list of objects. */
+export function listPartNumbers({ next, parts }: GrowingManifest): readonly number[] {
+  const last = parts.at(-1)?.number ?? 0;
+  const listed = parts.map(({ number }) => number);
+  const replaced = last > 1 && !listed.includes(last - 1) ? [last - 1] : [];
+  return [...listed, ...replaced, next];
+}
+
+export function countBytes(spans: readonly Span[]): number {
+  return spans.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** The manifest as an object: its SHA-256, and JSON. */
+export function formatManifest({ copiedAt, next, parts, files }: GrowingManifest): Buffer<ArrayBuffer> {
+  const json = JSON.stringify({
+    copied_at: copiedAt,
+    next,
+    parts: parts.map(({ number, bytes, sha256 }) => [number, bytes, sha256]),
+    files: files.map(({ path, id, spans }) => ({
+      path,
+      id,
+      spans: spans.map(({ part, at, bytes }) => [part, at, bytes]),
+    })),
+  });
+  return Buffer.from(`${hashText(json)}\n${json}`);
+}
+
+/** Reads what {@link formatManifest} wrote; undefined for anything else. */
+export function parseManifest(bytes: Uint8Array): GrowingManifest | undefined {
+  const text = Buffer.from(bytes).toString('utf8');
+  const json = text.slice(65);
+  if (text.slice(0, 65) !== `${hashText(json)}\n`) return undefined;
+  const value = parseJson(json);
+  if (!isRecord(value)) return undefined;
+  const { copied_at: copiedAt, next } = value;
+  const parts = readList(value['parts'], MOST_PARTS + 1, readPart);
+  const files = readList(value['files'], MOST_FILES, readFile);
+  if (!isCount(copiedAt) || !isCount(next) || parts === undefined || files === undefined) return undefined;
+  const sizes = new Map(parts.map(({ number, bytes }) => [number, bytes]));
+  const isWithin = files.every(({ spans }) =>
+    spans.every(({ part, at, bytes }) => at + bytes <= (sizes.get(part) ?? -1)),
+  );
+  return isWithin ? { copiedAt, next, parts, files } : undefined;
+}
+
+function readPart(value: unknown): Part | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [number, bytes, sha256]: unknown[] = value;
+  const isPart = isCount(number) && isCount(bytes) && bytes <= MOST_PART_BYTES && typeof sha256 === 'string';
+  return isPart ? { number, bytes, sha256 } : undefined;
+}
+
+function readFile(value: unknown): CopiedFile | undefined {
+  if (!isRecord(value)) return undefined;
+  const { path, id } = value;
+  const spans = readList(value['spans'], MOST_PARTS + 1, readSpan);
+  if (typeof path !== 'string' || typeof id !== 'string' || spans === undefined) return undefined;
+  // It is used as the name of a file when the run is exported.
+  return /^\.audit\/[\w.-]{1,200}$/u.test(path) ? { path, id, spans } : undefined;
+}
+
+function readSpan(value: unknown): Span | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [part, at, bytes]: unknown[] = value;
+  return isCount(part) && isCount(at) && isCount(bytes) ? { part, at, bytes } : undefined;
+}
+
+function readList<T>(value: unknown, most: number, read: (item: unknown) => T | undefined): T[] | undefined {
+  if (!Array.isArray(value) || value.length > most) return undefined;
+  const items = value.map(read).filter((item) => item !== undefined);
+  return items.length === value.length ? items : undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function hashText(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

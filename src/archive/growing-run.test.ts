@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { appendFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../test/bundle-program.js';
+import { makeFolder } from '../../test/temporary-folder.js';
+import { openForReading, readChunks, readSpan } from '../files/index.js';
+import { listAuditFiles, packRunFolder, packedRunPath, replayRunFolder, rewriteRunLogs } from '../run-folder/index.js';
+import { openS3Server } from './fixtures/open-s3-server.js';
+import type { S3Server } from './fixtures/open-s3-server.js';
+import type { Archive } from './open-archive.js';
+
+const RUN = '01KA3GROWING';
+/** Parts of 64 KiB, so that a small run has several. */
+const ADDRESS = 's3://runs/team a?copy_part_kib=64';
+const LINE = '{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"hello"}}\n';
+
+async function makeRun(): Promise<{ data: string; folder: string; stdout: string }> {
+  const data = await makeFolder({});
+  const folder = join(data, 'runs', RUN);
+  await mkdir(join(folder, '.audit'), { recursive: true });
+  await writeFile(join(folder, '.audit', 'meta.1.json'), JSON.stringify({ run_id: RUN, engine: 'codex' }));
+  const stdout = join(folder, '.audit', 'stdout.1.log');
+  await writeFile(stdout, '{"type":"thread.started","thread_id":"t"}\n');
+  return { data, folder, stdout };
+}
+
+async function update(archive: Archive, folder: string, copy = archive.growing(RUN)): Promise<number> {
+  return copy.update(await listAuditFiles(folder));
+}
+
+async function readStdout(archive: Archive): Promise<string | undefined> {
+  const file = await (await archive.openRun(RUN))?.openAttempt('stdout', 1);
+  if (file === undefined) return undefined;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of readChunks(file)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+/** The objects of the server: `manifest`, `1`, … */
+async function listObjects({ directory }: S3Server): Promise<string[]> {
+  const found = await readdir(directory, { recursive: true });
+  return found.flatMap((path) => /([^/]+)\._S3rver_object$/u.exec(path)?.[1] ?? []).toSorted();
+}
+
+describe('a growing run', () => {
+  it('is read from any machine as far as it was copied, and its packed file takes the place of its parts', async () => {
+    const site = await openS3Server();
+    const { data, folder, stdout } = await makeRun();
+    const archive = await site.open({ address: ADDRESS });
+    const copy = archive.growing(RUN);
+    let expected = '{"type":"thread.started","thread_id":"t"}\n';
+    for (const lines of [0, 10, 1000, 20_000, 3]) {
+      const text = LINE.repeat(lines);
+      await appendFile(stdout, text);
+      expected += text;
+      await update(archive, folder, copy);
+      expect(await readStdout(archive)).toBe(expected);
+    }
+    expect(await update(archive, folder, copy)).toBe(0);
+    for await (const _ of rewriteRunLogs(folder));
+    await update(archive, folder, copy);
+    const elsewhere = await archive.openRun(RUN);
+    expect(await elsewhere?.meta(1)).toMatchObject({ engine: 'codex' });
+    expect(elsewhere === undefined ? undefined : await replayRunFolder(elsewhere)).toMatchObject({ status: 'same' });
+    const range = await elsewhere?.openAttempt('stdout', 1);
+    expect(range === undefined ? '' : (await readSpan(range, 1_000_000, 50)).toString()).toBe(
+      expected.slice(1_000_000, 1_000_050),
+    );
+
+    await packRunFolder(data, RUN);
+    const packed = await openForReading(packedRunPath(data, RUN));
+    if (packed === undefined) throw new Error('nothing was packed');
+    await archive.upload(RUN, packed);
+    await packed.close();
+    expect(await listObjects(site)).toEqual([`${RUN}.zip`]);
+    expect(await readStdout(archive)).toBe(expected);
+  });
+
+  it('has few objects, however small its steps are', async () => {
+    const site = await openS3Server();
+    const { folder, stdout } = await makeRun();
+    const archive = await site.open({ address: ADDRESS });
+    const copy = archive.growing(RUN);
+    for (let step = 0; step < 12; step += 1) {
+      await appendFile(stdout, LINE.repeat(100));
+      expect(await update(archive, folder, copy)).toBe(1);
+    }
+    expect((await listObjects(site)).length).toBe(3);
+    await archive.remove(RUN);
+    await archive.remove(RUN);
+    expect(await listObjects(site)).toEqual([]);
+    expect(await archive.openRun(RUN)).toBeUndefined();
+  });
+
+  it('is copied on by another process, and again from the start where a file was replaced', async () => {
+    const site = await openS3Server();
+    const { folder, stdout } = await makeRun();
+    const archive = await site.open({ address: ADDRESS });
+    await appendFile(stdout, LINE.repeat(10_000));
+    await update(archive, folder);
+    site.seen.length = 0;
+    await appendFile(stdout, LINE);
+    await update(archive, folder);
+    expect(site.seen.filter(({ method, url }) => method === 'PUT' && !url.endsWith('manifest'))).toHaveLength(1);
+    await writeFile(`${stdout}.new`, 'other\n');
+    await rename(`${stdout}.new`, stdout);
+    await update(archive, folder);
+    expect(await readStdout(archive)).toBe('other\n');
+  });
+
+  it('is read on while its last part is replaced by a longer one', async () => {
+    const site = await openS3Server();
+    const { folder, stdout } = await makeRun();
+    const archive = await site.open({ address: ADDRESS });
+    const copy = archive.growing(RUN);
+    await update(archive, folder, copy);
+    const reader = await (await archive.openRun(RUN))?.openAttempt('stdout', 1);
+    await appendFile(stdout, LINE);
+    await update(archive, folder, copy);
+    expect(reader === undefined ? '' : (await readSpan(reader, 0, 1000)).toString()).toBe(
+      '{"type":"thread.started","thread_id":"t"}\n',
+    );
+    const late = await (await archive.openRun(RUN))?.openAttempt('stdout', 1);
+    await archive.remove(RUN);
+    await expect(late?.read(Buffer.alloc(9), 0, 9, 0)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
+  });
+
+  it.each(['disconnect', 'unavailable', 'cut', 'corrupt'] as const)(
+    'survives a store that fails at every third request (%s), with the same bytes',
+    async (fault) => {
+      const site = await openS3Server();
+      const { folder, stdout } = await makeRun();
+      const archive = await site.open({ address: ADDRESS });
+      const copy = archive.growing(RUN);
+      let count = 0;
+      site.fault = () => ((count += 1) % 3 === 0 ? fault : undefined);
+      let expected = '{"type":"thread.started","thread_id":"t"}\n';
+      for (let step = 0; step < 8; step += 1) {
+        await appendFile(stdout, LINE.repeat(1000));
+        expected += LINE.repeat(1000);
+        await update(archive, folder, copy).catch(() => undefined);
+      }
+      site.fault = () => undefined;
+      await update(archive, folder, copy);
+      expect(await readStdout(archive)).toBe(expected);
+    },
+  );
+
+  it('is refused where a byte of a part was changed', async () => {
+    const site = await openS3Server();
+    const { folder } = await makeRun();
+    const archive = await site.open({ address: ADDRESS });
+    await update(archive, folder);
+    site.fault = ({ method, url }) => (method === 'GET' && url.endsWith('/1') ? 'corrupt' : undefined);
+    await expect(readStdout(archive)).rejects.toMatchObject({ code: 'ARCHIVE_DAMAGED' });
+    site.fault = ({ method, url }) => (method === 'GET' && url.endsWith('/manifest') ? 'corrupt' : undefined);
+    await expect(readStdout(archive)).rejects.toMatchObject({ code: 'ARCHIVE_DAMAGED' });
+  });
+
+  it(
+    'whose process is killed at any request is copied on by the next, and nothing is left over',
+    { timeout: 120_000 },
+    async () => {
+      const program = await bundleProgram(new URL('./fixtures/copy-growing-run.js', import.meta.url));
+      const expected = `{"type":"thread.started","thread_id":"t"}\n${LINE.repeat(8000)}`;
+      // A copy of what is there, and then of more: manifest read, part, manifest, part deleted, and so on.
+      for (let killAt = 1; ; killAt += 1) {
+        const site = await openS3Server();
+        const { folder, stdout } = await makeRun();
+        const archive = await site.open({ address: ADDRESS });
+        await update(archive, folder);
+        await appendFile(stdout, LINE.repeat(8000));
+        let count = 0;
+        let wasKilled = false;
+        const child = program.start([site.endpoint, folder, RUN]);
+        site.fault = () => {
+          if (wasKilled || (count += 1) < killAt) return undefined;
+          wasKilled = true;
+          child.kill('SIGKILL');
+          // With even numbers the request still reaches the store.
+          return killAt % 2 === 0 ? undefined : 'disconnect';
+        };
+        await once(child, 'exit');
+        const isDone = !wasKilled;
+        wasKilled = true;
+        expect(expected.startsWith((await readStdout(archive)) ?? 'missing')).toBe(true);
+        await update(archive, folder);
+        expect(await readStdout(archive)).toBe(expected);
+        const objects = await listObjects(site);
+        await rm(folder, { recursive: true });
+        expect(await readStdout(archive)).toBe(expected);
+        await archive.remove(RUN);
+        expect([objects.length < 5, await listObjects(site)]).toEqual([true, []]);
+        if (isDone) break;
+      }
+    },
+  );
+});

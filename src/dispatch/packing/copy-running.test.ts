@@ -1,0 +1,153 @@
+import { appendFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { openS3Server } from '../../archive/fixtures/open-s3-server.js';
+import { readSmallFile } from '../../files/index.js';
+import { openSite } from '../../store/contract/fixtures/open-site.js';
+import { NOW } from '../../store/contract/fixtures/order-samples.js';
+import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
+import { createArchiveDuty } from '../retention/archive-duty.js';
+import { startPacking } from './start-packing.js';
+
+const RUN = 'one';
+
+/** A machine that executes a run, with an archive. */
+async function openMachine(address = 's3://runs/a') {
+  const s3 = await openS3Server();
+  const data = await makeFolder({});
+  const store = await openSite('memory:');
+  const warnings: string[] = [];
+  const logger = { debug() {}, info() {}, warn: (text: string) => void warnings.push(text), error() {} };
+  let now = Date.now();
+  const start = async () => {
+    const archive = await s3.open({ address, patience: { tries: 1, firstPauseMs: 1 } });
+    return startPacking({ store, data, archive, settings: { afterMs: 0 }, clock: () => now, logger });
+  };
+  let packing = await start();
+  await store.createRun({ id: RUN, spec: sampleSpec(), state: 'running', workerId: 'w', leaseMs: 1, now: NOW });
+  const audit = join(data, 'runs', RUN, '.audit');
+  await mkdir(audit, { recursive: true });
+  return {
+    data,
+    store,
+    s3,
+    warnings,
+    print: async (text: string) => appendFile(join(audit, 'stdout.1.log'), text),
+    end: async () => store.endRun({ id: RUN, workerId: 'w', result: createRunResult(), now: Date.now() }),
+    /** Lets time pass, and packs, copies and uploads what is due. */
+    async pass(ms: number) {
+      now += ms;
+      await packing.sweep();
+    },
+    /** Another process takes over. */
+    async restart() {
+      await packing.stop();
+      packing = await start();
+      await packing.sweep();
+    },
+    /** What a server on another machine reads. */
+    async readElsewhere() {
+      const folder = await (await s3.open({ address })).openRun(RUN);
+      return folder === undefined
+        ? undefined
+        : readSmallFile('stdout', 1e6, async () => folder.openAttempt('stdout', 1));
+    },
+    listObjects: async () =>
+      (await readdir(s3.directory, { recursive: true }))
+        .flatMap((path) => /([^/]+)\._S3rver_object$/u.exec(path)?.[1] ?? [])
+        .toSorted(),
+  };
+}
+
+describe('a run that is still running', () => {
+  it('is copied every half minute, and packed and uploaded whole after its end', async () => {
+    const machine = await openMachine();
+    await machine.print('one\n');
+    await machine.pass(0);
+    expect(await machine.readElsewhere()).toBeUndefined();
+    await machine.pass(30_000);
+    expect(await machine.readElsewhere()).toBe('one\n');
+    await machine.print('two\n');
+    await machine.pass(29_000);
+    expect(await machine.readElsewhere()).toBe('one\n');
+    await machine.pass(1000);
+    expect(await machine.readElsewhere()).toBe('one\ntwo\n');
+    await machine.end();
+    await machine.pass(1000);
+    expect(await machine.listObjects()).toEqual([`${RUN}.zip`]);
+    expect(await machine.readElsewhere()).toBe('one\ntwo\n');
+    expect(machine.warnings).toEqual([]);
+  });
+
+  it('stays readable after its disk is gone, until retention removes it', async () => {
+    const machine = await openMachine();
+    await machine.print('one\n');
+    await machine.pass(0);
+    await machine.pass(30_000);
+    await rm(machine.data, { recursive: true });
+    await machine.end();
+    await machine.pass(60_000);
+    expect(await machine.readElsewhere()).toBe('one\n');
+    await machine.store.forgetRuns({ endedBefore: Date.now() + 1e6, runs: 10, rows: 100, now: Date.now() });
+    const archive = await machine.s3.open({ address: 's3://runs/a' });
+    await createArchiveDuty({ store: machine.store, archive, data: await makeFolder({}) }).work(
+      new AbortController().signal,
+    );
+    expect(await machine.listObjects()).toEqual([]);
+  });
+
+  it('is copied on by the next process of its machine, without what is there already', async () => {
+    const machine = await openMachine();
+    await machine.print('one\n');
+    await machine.pass(0);
+    await machine.pass(30_000);
+    await machine.restart();
+    machine.s3.seen.length = 0;
+    await machine.pass(30_000);
+    expect(machine.s3.seen.filter(({ method }) => method === 'PUT')).toEqual([]);
+    await machine.print('two\n');
+    await machine.pass(30_000);
+    expect(await machine.readElsewhere()).toBe('one\ntwo\n');
+  });
+
+  it('waits while the archive cannot be used, and is copied later', async () => {
+    const machine = await openMachine();
+    await machine.print('one\n');
+    await machine.pass(0);
+    machine.s3.fault = () => 'unavailable';
+    await machine.pass(30_000);
+    await machine.pass(10_000);
+    expect(machine.warnings).toEqual(['cannot upload to the archive, trying again']);
+    machine.s3.fault = () => undefined;
+    await machine.pass(60_000);
+    expect(await machine.readElsewhere()).toBe('one\n');
+  });
+
+  it('is not copied if it ended before its first copy, or if the configuration says so', async () => {
+    const short = await openMachine();
+    await short.pass(0);
+    await short.print('one\n');
+    await short.end();
+    await short.pass(30_000);
+    expect(short.s3.seen.some(({ method, url }) => method === 'PUT' && url.includes('growing'))).toBe(false);
+    expect(await short.listObjects()).toEqual([`${RUN}.zip`]);
+    const off = await openMachine('s3://runs/a?copy_every_s=0');
+    await off.print('one\n');
+    await off.pass(0);
+    await off.pass(100_000);
+    expect(off.s3.seen).toEqual([]);
+  });
+
+  it('is copied also after its end where its folder is too large to be packed', async () => {
+    const machine = await openMachine();
+    await machine.print('one\n');
+    await machine.pass(0);
+    await machine.end();
+    const folder = join(machine.data, 'runs', RUN, 'many');
+    await mkdir(folder);
+    for (let name = 0; name < 10_001; name += 1) await writeFile(join(folder, String(name)), '');
+    await machine.pass(30_000);
+    expect(await machine.readElsewhere()).toBe('one\n');
+  });
+});

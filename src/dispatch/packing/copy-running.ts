@@ -1,0 +1,107 @@
+import { opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getErrorCode, getErrorMessage } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
+import { ArchiveError } from '../../archive/index.js';
+import type { Archive, GrowingCopy } from '../../archive/index.js';
+import { isPresent } from '../../files/index.js';
+import { listAuditFiles, packedRunPath, runFolderPath } from '../../run-folder/index.js';
+import type { RunStore } from '../../runs/index.js';
+import type { Upkeep } from '../../store/index.js';
+
+/** What copying needs. */
+export interface CopyOptions {
+  readonly archive: Pick<Archive, 'growing' | 'remove' | 'copyEveryMs'>;
+  readonly store: Pick<Upkeep, 'findForgottenRuns'> & Pick<RunStore, 'findRun'>;
+  readonly data: string;
+  readonly clock: () => number;
+  readonly logger: Logger;
+}
+
+/** Copies of runs that are still growing. */
+export interface RunningCopies {
+  /** Copies a run also after its end: it cannot be packed. */
+  include(runId: string): void;
+  /** Copies what is due, until a moment; returns how many runs had something new. Throws if the archive cannot be used. */
+  sweep(isOver: () => boolean): Promise<number>;
+}
+
+const AT_ONCE = 4;
+/** Folders that are looked at; a machine executes far fewer runs at a time. */
+const MOST_RUNS = 2000;
+
+interface Growing {
+  dueAt: number;
+  readonly copy: GrowingCopy;
+}
+
+/**
+ * Copies the recorded bytes of runs to the archive while they grow, so that a server elsewhere can read them and a lost disk
+ * loses at most what was recorded since the last copy. A run that has ended before its first copy is left to packing.
+ */
+export function createRunningCopies({ archive, store, data, clock, logger }: CopyOptions): RunningCopies {
+  const everyMs = archive.copyEveryMs ?? Number.POSITIVE_INFINITY;
+  const runs = new Map<string, Growing>();
+  const included = new Set<string>();
+
+  async function copyOne(id: string, growing: Growing, isOver: () => boolean): Promise<boolean> {
+    growing.dueAt = clock() + everyMs;
+    try {
+      const record = await store.findRun(id);
+      if (record === undefined || (await store.findForgottenRuns([id])).length > 0) return false;
+      // It is on its way into the archive as a whole.
+      if (await isPresent(packedRunPath(data, id))) return false;
+      if (record.state === 'ended' && !included.has(id) && !(await growing.copy.hasParts())) return false;
+      const parts = await growing.copy.update(await listAuditFiles(runFolderPath(data, id)), isOver);
+      // Forgotten while it was copied: whoever did that found nothing to remove.
+      if (parts > 0 && (await store.findForgottenRuns([id])).length > 0) await archive.remove(id);
+      return parts > 0;
+    } catch (error) {
+      if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') throw error;
+      // Packed meanwhile: the packed file is uploaded.
+      if (getErrorCode(error) === 'RUN_FOLDER_NOT_FOUND') return false;
+      logger.warn('cannot copy a running run, trying again', { run_id: id, error: getErrorMessage(error) });
+      return false;
+    }
+  }
+
+  async function listDue(): Promise<[string, Growing][]> {
+    const names = new Set(await listFolders(join(data, 'runs')));
+    for (const id of runs.keys()) if (!names.has(id)) runs.delete(id);
+    for (const id of included) if (!names.has(id)) included.delete(id);
+    for (const id of names) {
+      if (!runs.has(id)) runs.set(id, { dueAt: clock() + everyMs, copy: archive.growing(id) });
+    }
+    return [...runs].filter(([, { dueAt }]) => dueAt <= clock());
+  }
+
+  return {
+    include: (id) => void included.add(id),
+    async sweep(isOver) {
+      if (archive.copyEveryMs === undefined) return 0;
+      const due = await listDue();
+      let copied = 0;
+      for (let at = 0; at < due.length && !isOver(); at += AT_ONCE) {
+        const group = due.slice(at, at + AT_ONCE);
+        const outcomes = await Promise.all(group.map(async ([id, growing]) => copyOne(id, growing, isOver)));
+        copied += outcomes.filter(Boolean).length;
+      }
+      return copied;
+    },
+  };
+}
+
+/** A link was not made by us: what it leads to is not ours to copy. */
+async function listFolders(folder: string): Promise<string[]> {
+  const names: string[] = [];
+  try {
+    for await (const entry of await opendir(folder)) {
+      if (entry.isDirectory()) names.push(entry.name);
+      if (names.length >= MOST_RUNS) break;
+    }
+  } catch (error) {
+    // No run has started here yet.
+    if (getErrorCode(error) !== 'ENOENT') throw error;
+  }
+  return names;
+}

@@ -1,0 +1,70 @@
+import { readdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { readRepos } from '../../orders/repos/repos.js';
+import { lockFolder } from '../../runs/index.js';
+import { createWorktree } from '../order/worktree.js';
+import { git, makeRepository } from './fixtures/git-server.js';
+import { fetchMirror, pushCommit } from './mirror.js';
+import { startMirrorSweep } from './sweep-mirrors.js';
+
+const DAY = 86_400_000;
+
+/** A mirror, and sweeps that happen some days after its last use. */
+async function openMirror() {
+  const repository = await makeRepository({ 'work.txt': 'begin\n' });
+  const data = await makeFolder({});
+  const [repo] = readRepos([repository.url], {});
+  if (repo === undefined) throw new Error('there is no repository');
+  const mirror = await fetchMirror(data, repo);
+  const sweep = async (days: number, repos: readonly string[] = []) => {
+    const sweeper = startMirrorSweep({ data, repos: readRepos(repos, {}), clock: () => Date.now() + days * DAY });
+    try {
+      return await sweeper.sweep();
+    } finally {
+      await sweeper.stop();
+    }
+  };
+  return { ...repository, data, repo, mirror, sweep };
+}
+
+describe('the mirror of a repository', () => {
+  it('is removed a month after its last use, and not while the configuration names it', async () => {
+    const { url, data, repo, mirror, sweep } = await openMirror();
+    expect(await sweep(29)).toBe(0);
+    expect(await sweep(31, [url])).toBe(0);
+    const old = new Date(Date.now() - 60 * DAY);
+    await utimes(`${mirror}.lock`, old, old);
+    // Used again.
+    await fetchMirror(data, repo);
+    expect(await sweep(1)).toBe(0);
+    expect(await sweep(31)).toBe(1);
+    expect(await readdir(join(data, 'mirrors'))).toEqual([]);
+    expect(await fetchMirror(data, repo)).toBe(mirror);
+  });
+
+  it('stays while an order works there, or someone fetches into it', async () => {
+    const { data, mirror, sweep } = await openMirror();
+    const folder = join(data, 'worktrees', 'one');
+    expect(await createWorktree({ repoDir: mirror, folder, branch: 'sluice/one' })).toEqual({});
+    expect(await sweep(31)).toBe(0);
+    git(mirror, 'worktree', 'remove', folder);
+    const lock = await lockFolder(join(data, 'locks'), `${mirror}.lock`);
+    expect(await sweep(31)).toBe(0);
+    await lock.release();
+    expect(await sweep(31)).toBe(1);
+  });
+
+  it('stays while it has a commit that was not pushed', async () => {
+    const { data, repo, mirror, sweep, bare } = await openMirror();
+    const tree = git(mirror, 'rev-parse', 'HEAD^{tree}');
+    const commit = git(mirror, 'commit-tree', '-p', 'HEAD', '-m', 'Work', tree);
+    git(mirror, 'branch', 'sluice/one', commit);
+    expect(await sweep(1000)).toBe(0);
+    await pushCommit(data, repo, { commit, branch: 'sluice/one' });
+    expect(git(bare, 'rev-parse', 'sluice/one')).toBe(commit);
+    expect(await sweep(29)).toBe(0);
+    expect(await sweep(31)).toBe(1);
+  });
+});

@@ -1,0 +1,139 @@
+import { opendir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getErrorCode, getErrorMessage, isSluiceError, silentLogger } from '../../base/index.js';
+import type { Logger } from '../../base/index.js';
+import { getRepositoryFolder, runGit } from '../../orders/index.js';
+import type { Repo } from '../../orders/index.js';
+import { lockFolder } from '../../runs/index.js';
+import { PUSHED_REFS } from './mirror.js';
+
+/** What removing mirrors needs. */
+export interface MirrorSweepOptions {
+  readonly data: string;
+  /** The repositories of the configuration; their mirrors stay. */
+  readonly repos: readonly Repo[];
+  /** How long a mirror stays after its last use. */
+  readonly unusedMs?: number | undefined;
+  readonly everyMs?: number;
+  readonly clock?: () => number;
+  readonly logger?: Logger;
+}
+
+/** Mirrors that are removed, in progress. */
+export interface MirrorSweep {
+  /** Removes the mirrors that are due; returns how many. */
+  sweep(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const EVERY_MS = 60 * 60 * 1000;
+const UNUSED_MS = 30 * 86_400_000;
+/** Mirrors that one sweep looks at; there are as many as URLs were ever configured. */
+const MOST_MIRRORS = 1000;
+const MIRROR = /^[0-9a-f]{32}\.git$/u;
+
+/**
+ * Removes the mirrors of repositories that the configuration no longer names, some time after their last use. A mirror stays while
+ * a worktree belongs to it, and for as long as it has a commit of an order that no other repository is known to have.
+ *
+ * @example
+ * const mirrors = startMirrorSweep({ data, repos: lead.repos })
+ * await mirrors.stop()
+ */
+export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
+  const { data, repos, unusedMs = UNUSED_MS, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
+  const configured = new Set(repos.map(({ url }) => getRepositoryFolder(data, { repo: url, repo_dir: url })));
+  let isStopping = false;
+
+  async function sweepOnce(): Promise<number> {
+    let removed = 0;
+    for (const folder of await listMirrors(join(data, 'mirrors'))) {
+      if (isStopping) break;
+      if (configured.has(folder) || clock() - (await findLastUse(folder)) < unusedMs) continue;
+      try {
+        if (await removeUnused(folder)) removed += 1;
+      } catch (error) {
+        logger.warn('cannot remove an unused mirror, trying again', { folder, error: getErrorMessage(error) });
+      }
+    }
+    if (removed > 0) logger.info('unused mirrors removed', { mirrors: removed });
+    return removed;
+  }
+
+  /** Nobody fetches into it meanwhile; a process that waits to do so makes a new one. */
+  async function removeUnused(folder: string): Promise<boolean> {
+    const place = `${folder}.lock`;
+    const lock = await lockFolder(join(data, 'locks'), place).catch((error: unknown) => {
+      if (isSluiceError(error) && error.code === 'WORKING_FOLDER_BUSY') return undefined;
+      throw error;
+    });
+    if (lock === undefined) return false;
+    try {
+      const isUsed = clock() - (await findLastUse(folder)) < unusedMs || (await hasWorktrees(folder));
+      if (isUsed || (await hasOwnCommits(folder))) return false;
+      // At once: a mirror that is half removed must not have its name.
+      const gone = `${folder}.removed`;
+      await rm(gone, { recursive: true, force: true });
+      await rename(folder, gone);
+      await rm(gone, { recursive: true, force: true });
+      await rm(place, { recursive: true, force: true });
+      return true;
+    } finally {
+      await lock.release();
+    }
+  }
+
+  let turn: Promise<unknown> = Promise.resolve();
+  const sweep = async (): Promise<number> => {
+    const swept = turn.then(sweepOnce);
+    turn = swept.catch(() => undefined);
+    return swept;
+  };
+  const timer = setInterval(() => {
+    sweep().catch((error: unknown) =>
+      logger.warn('cannot look for unused mirrors, trying again', { error: getErrorMessage(error) }),
+    );
+  }, everyMs);
+  timer.unref();
+
+  return {
+    sweep,
+    async stop() {
+      isStopping = true;
+      clearInterval(timer);
+      await turn;
+    },
+  };
+}
+
+async function listMirrors(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  try {
+    for await (const entry of await opendir(folder)) {
+      if (entry.isDirectory() && MIRROR.test(entry.name)) found.push(join(folder, entry.name));
+      if (found.length >= MOST_MIRRORS) break;
+    }
+  } catch (error) {
+    // No order has named a URL here yet.
+    if (getErrorCode(error) !== 'ENOENT') throw error;
+  }
+  return found;
+}
+
+/** Whoever fetches or pushes touches the folder of the lock. */
+async function findLastUse(folder: string): Promise<number> {
+  const found = await stat(`${folder}.lock`).catch(async () => stat(folder));
+  return found.mtimeMs;
+}
+
+/** Of orders that are executed, and of those that left changes for a person. */
+async function hasWorktrees(folder: string): Promise<boolean> {
+  return (await readdir(join(folder, 'worktrees')).catch((): string[] => [])).length > 0;
+}
+
+/** Whether a branch of an order has commits that were neither fetched nor pushed. */
+async function hasOwnCommits(folder: string): Promise<boolean> {
+  const flags = ['--max-count=1', '--branches', '--not', '--remotes', '--tags', `--glob=${PUSHED_REFS}*`];
+  const found = await runGit(folder, ['rev-list', ...flags, '--'], { gitDir: folder, timeLimitMs: 60_000 });
+  return found.code !== 0 || found.stdout.trim() !== '';
+}
