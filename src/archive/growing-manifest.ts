@@ -142,8 +142,8 @@ export function formatManifest({ copiedAt, next, parts, files }: GrowingManifest
 }
 
 /** Reads what {@link formatManifest} wrote; undefined for anything else. */
-export function parseManifest(bytes: Uint8Array): GrowingManifest | undefined {
-  const text = Buffer.from(bytes).toString('utf8');
+export function parseManifest(object: Uint8Array): GrowingManifest | undefined {
+  const text = Buffer.from(object).toString('utf8');
   const json = text.slice(65);
   if (text.slice(0, 65) !== `${hashText(json)}\n`) return undefined;
   const value = parseJson(json);
@@ -160,8 +160,8 @@ export function parseManifest(bytes: Uint8Array): GrowingManifest | undefined {
 }
 
 function readPart(value: unknown): Part | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const [number, bytes, sha256]: unknown[] = value;
+  if (!isList(value)) return undefined;
+  const [number, bytes, sha256] = value;
   const isPart = isCount(number) && isCount(bytes) && bytes <= MOST_PART_BYTES && typeof sha256 === 'string';
   return isPart ? { number, bytes, sha256 } : undefined;
 }
@@ -176,19 +176,23 @@ function readFile(value: unknown): CopiedFile | undefined {
 }
 
 function readSpan(value: unknown): Span | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const [part, at, bytes]: unknown[] = value;
+  if (!isList(value)) return undefined;
+  const [part, at, bytes] = value;
   return isCount(part) && isCount(at) && isCount(bytes) ? { part, at, bytes } : undefined;
 }
 
 function readList<T>(value: unknown, most: number, read: (item: unknown) => T | undefined): T[] | undefined {
-  if (!Array.isArray(value) || value.length > most) return undefined;
+  if (!isList(value) || value.length > most) return undefined;
   const items = value.map(read).filter((item) => item !== undefined);
   return items.length === value.length ? items : undefined;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
 }
 
 function isCount(value: unknown): value is number {
