@@ -33,7 +33,7 @@ export const ORDERS: readonly Mutation[] = [
     ],
     [
       "Only the active run's own result with everything it owes is written back by itself.",
-      'if (end.signal !== null || end.exitCode !== 0) objections.push(processEnd(end));',
+      'if (end.signal !== null || end.exitCode !== 0) objections.push(describeExit(end));',
       '',
     ],
     [

@@ -5,14 +5,14 @@ import type { EvidencePolicy } from '../proof/checks.js';
 import { findContradicted, findUnproven } from '../proof/judge-result.js';
 import type { Decision, Evidence, Reading, ResultCode, WorkOrder, WorkResult } from '../../records/index.js';
 import {
-  death,
+  describeMissingResult,
   describeAdvance,
-  described,
-  disagreement,
-  ending,
+  listProblems,
+  describeDisagreement,
+  describeEnd,
   knownCode,
   listNames,
-  processEnd,
+  describeExit,
   sentence,
   describeReport,
 } from './decision-words.js';
@@ -122,7 +122,7 @@ const ROWS: readonly Row[] = [
     const place = run === undefined ? '' : ` (sluice export ${run} DIR)`;
     return needsHuman(
       'output_unparseable',
-      `${death(end, durationMs)}${runError === undefined ? '' : ` ${sentence(runError)}`}`,
+      `${describeMissingResult(end, durationMs)}${runError === undefined ? '' : ` ${sentence(runError)}`}`,
       `Check its last output${place}, then retry or enter the result by hand.`,
     );
   },
@@ -130,10 +130,10 @@ const ROWS: readonly Row[] = [
   function isUnreadable({ reading, ...end }) {
     if (reading.result !== undefined && isFile(reading)) return undefined;
     const isIncomplete = reading.problems.length > 0 && reading.problems.every(({ code }) => isIncompleteCode(code));
-    const found = reading.problems.length === 0 ? 'no result found' : described(reading.problems);
+    const found = reading.problems.length === 0 ? 'no result found' : listProblems(reading.problems);
     return needsHuman(
       isIncomplete ? 'manual_intervention' : 'output_unparseable',
-      `Cannot use the agent's result: ${found}. ${ending(end)}`,
+      `Cannot use the agent's result: ${found}. ${describeEnd(end)}`,
       'Check the output, then enter the result by hand or retry.',
     );
   },
@@ -144,7 +144,7 @@ const ROWS: readonly Row[] = [
     const facts = found.slice(0, 3).map(({ detail }) => sentence(detail));
     return needsHuman(
       'evidence_contradicted',
-      `The agent reports ${reading.result?.status ?? 'nothing'}, but the evidence contradicts it. ${facts.join(' ')} ${ending(end)}`,
+      `The agent reports ${reading.result?.status ?? 'nothing'}, but the evidence contradicts it. ${facts.join(' ')} ${describeEnd(end)}`,
       'Check the change, then accept, reject or retry.',
     );
   },
@@ -156,7 +156,7 @@ const ROWS: readonly Row[] = [
     if (problems.length === 0) return undefined;
     return needsHuman(
       'manual_intervention',
-      `The agent reports ${reading.result?.status ?? 'nothing'}, but ${described(problems)}. ${ending(end)}`,
+      `The agent reports ${reading.result?.status ?? 'nothing'}, but ${listProblems(problems)}. ${describeEnd(end)}`,
       'Check what was done, then accept it, complete the result, or retry.',
     );
   },
@@ -171,7 +171,7 @@ const ROWS: readonly Row[] = [
   },
 
   function contradictsItself({ reading: { result }, ...end }) {
-    const objections = result?.status === 'ok' ? objectionsTo(result, end) : [];
+    const objections = result?.status === 'ok' ? findObjections(result, end) : [];
     if (objections.length === 0) return undefined;
     return needsHuman(
       'manual_intervention',
@@ -200,14 +200,14 @@ function decideByStatus({ reading: { result }, evidence, ...end }: EndedCase): D
       return {
         action: 'blocked',
         result_code: code ?? 'test_failed',
-        reason: `The agent reports fail${describeReport(result)}.${waits} ${ending(end)}${disagreement(result)}`,
+        reason: `The agent reports fail${describeReport(result)}.${waits} ${describeEnd(end)}${describeDisagreement(result)}`,
         next: 'Check what failed, then change the order or submit it again.',
       };
     case 'blocked':
       return {
         action: 'blocked',
         result_code: code ?? (blockedBy.length > 0 ? 'dep_unresolved' : 'manual_intervention'),
-        reason: `The agent reports blocked${describeReport(result)}.${waits} ${ending(end)}`,
+        reason: `The agent reports blocked${describeReport(result)}.${waits} ${describeEnd(end)}`,
         next:
           blockedBy.length > 0
             ? 'Submit the order again when these are resolved.'
@@ -237,9 +237,9 @@ function isFile({ source }: Reading): boolean {
   return source === 'json' || source === 'text';
 }
 
-function objectionsTo(result: WorkResult, end: End): string[] {
+function findObjections(result: WorkResult, end: End): string[] {
   const objections: string[] = [];
-  if (end.signal !== null || end.exitCode !== 0) objections.push(processEnd(end));
+  if (end.signal !== null || end.exitCode !== 0) objections.push(describeExit(end));
   if (result.tests !== 'n/a' && result.tests?.result === 'fail') objections.push('its tests failed');
   const code = result.result_code ?? 'none';
   if (code !== 'none') objections.push(`it reports the code ${showLine(code, 50)}`);

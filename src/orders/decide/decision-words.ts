@@ -26,29 +26,29 @@ export function describeReport({ summary, result_code: code }: WorkResult): stri
 }
 
 /** Tests that say otherwise than `fail`. */
-export function disagreement({ tests }: WorkResult): string {
+export function describeDisagreement({ tests }: WorkResult): string {
   return tests !== undefined && tests !== 'n/a' && tests.result === 'pass'
     ? ' It also reports that its tests passed.'
     : '';
 }
 
 /** How the process ended, as a part of a sentence. */
-export function processEnd({ exitCode, signal }: End): string {
+export function describeExit({ exitCode, signal }: End): string {
   if (signal !== null) return `its process was ended by signal ${showLine(signal, 20)}`;
   return exitCode === null ? 'its exit is unknown' : `its process exited with code ${exitCode}`;
 }
 
 /** How the process ended, as a sentence. */
-export function ending(end: End): string {
-  const words = processEnd(end);
+export function describeEnd(end: End): string {
+  const words = describeExit(end);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
 /** That a worker ended before it reported anything, how, and after what time. */
-export function death(end: End, durationMs: number | null | undefined): string {
+export function describeMissingResult(end: End, durationMs: number | null | undefined): string {
   const isSeen = end.exitCode !== null || end.signal !== null;
   const after = isSeen && typeof durationMs === 'number' ? ` after ${duration(durationMs)}` : '';
-  return `The agent ended without a result: ${processEnd(end)}${after}.`;
+  return `The agent ended without a result: ${describeExit(end)}${after}.`;
 }
 
 function duration(milliseconds: number): string {
@@ -57,7 +57,7 @@ function duration(milliseconds: number): string {
 }
 
 /** The first problems; all of them are in the reading. */
-export function described(problems: readonly Problem[]): string {
+export function listProblems(problems: readonly Problem[]): string {
   return problems
     .slice(0, 3)
     .map(({ path, message }) => showLine(path === undefined ? message : `${path}: ${message}`, 200))

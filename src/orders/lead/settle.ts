@@ -105,7 +105,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     run: record.run,
     evidence,
     ...readPolicy(context, order),
-    ...whatElseIsKnown(end),
+    ...pickOtherFacts(end),
   };
   const about = {
     order,
@@ -130,7 +130,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     issueRef,
     runId,
     now,
-    runResult: end.runResult ?? sketchResult(end),
+    runResult: end.runResult ?? createRunResult(end),
     active: {
       ...writeDecision(context, { ...about, decision: ifActive }),
       state: getIssueState(ifActive) ?? 'needs-human',
@@ -258,7 +258,7 @@ function wasStarted({ startError, unresolved = [], canceled = false }: WorkerEnd
   return startError === undefined && unresolved.length === 0 && !canceled;
 }
 
-function whatElseIsKnown({ runError, startError, unresolved, canceled }: WorkerEnd) {
+function pickOtherFacts({ runError, startError, unresolved, canceled }: WorkerEnd) {
   return {
     ...(canceled === undefined ? {} : { canceled }),
     ...(runError === undefined ? {} : { runError }),
@@ -272,7 +272,7 @@ function withNote(decision: Decision, note: string | undefined): Decision {
 }
 
 /** The result of a run that Sluice did not execute itself, or never started. */
-function sketchResult(end: WorkerEnd): RunResult {
+function createRunResult(end: WorkerEnd): RunResult {
   const { exitCode, signal = null, command = [], workerVersion = null } = end;
   if (!wasStarted(end)) {
     const why = end.startError ?? (end.canceled === true ? 'it was canceled' : 'issues it depends on are not resolved');

@@ -103,7 +103,8 @@ export function readWrappers(value: unknown): Wrappers {
     if (!isName(name)) {
       const advice = `use letters, digits, points, - and _ for a name, at most ${WORKER_NAME.maxLength} characters`;
       problems.push(invalidValue(name, advice));
-    } else if (checked.problems !== undefined) problems.push(...checked.problems.map((one) => under(name, one)));
+    } else if (checked.problems !== undefined)
+      problems.push(...checked.problems.map((one) => addWrapperName(name, one)));
     else if (checked.value.command === undefined && findAgentEngine(checked.value.type) === undefined) {
       problems.push(invalidValue(`${name}.command`, `a wrapper of type "${checked.value.type}" needs a command`));
     } else if (checked.value.command?.[0]?.trim() === '') {
@@ -136,7 +137,7 @@ function isName(name: string): boolean {
   return name.length <= WORKER_NAME.maxLength && namePattern.test(name);
 }
 
-function under(name: string, problem: Problem): Problem {
+function addWrapperName(name: string, problem: Problem): Problem {
   return { ...problem, path: problem.path === undefined ? name : `${name}.${problem.path}` };
 }
 
