@@ -8,15 +8,13 @@ import { useConsole } from './use-console.js';
 
 const ADA = 'token-of-ada-0123456789';
 const GUEST = 'token-of-guest-0123456789';
+const NEW_ADA = 'new-token-of-ada-0123456789';
+const ada = { name: 'ada', scopes: ['read', 'run', 'decide'], value: ADA } as const;
+const guest = { name: 'guest', scopes: ['read'], value: GUEST } as const;
 
 const house = useConsole(
   async (site) => site.endedRun({ says: session(codex.message('Hello to those who may read.')) }),
-  {
-    tokens: [
-      { name: 'ada', scopes: ['read', 'run', 'decide'], value: ADA },
-      { name: 'guest', scopes: ['read'], value: GUEST },
-    ],
-  },
+  { tokens: [ada, guest] },
 );
 
 /** Signing in without a token is answered with 401, which the browser logs too. */
@@ -72,6 +70,38 @@ describe('a server with tokens', () => {
     await page.context().clearCookies();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await page.getByText('Hello to those who may read.').count()).toBe(0);
+  });
+
+  it('takes a rotated token without a restart: sessions of others stay, that of the old one asks for the new one', async () => {
+    const first = await house.open('/runs', REFUSED);
+    const second = await house.open('/runs', REFUSED);
+    for (const [{ page }, token] of [[first, ADA] as const, [second, GUEST] as const]) {
+      await page.getByLabel('Token').fill(token);
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    }
+    await first.page.goto(`/runs/${house.seeds.id}?at=c2`);
+    await first.page.getByText('Hello to those who may read.').first().waitFor();
+    await house.site.configure({ tokens: [{ ...ada, value: NEW_ADA }, guest] });
+    // The page finds out by itself, and comes back to where it was.
+    await first.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await first.page.getByText('its token was changed or removed').waitFor();
+    const field = first.page.getByLabel('Token');
+    await field.fill(ADA);
+    await first.page.keyboard.press('Enter');
+    await first.page.locator('[aria-invalid=true]').waitFor();
+    await field.fill(NEW_ADA);
+    await first.page.keyboard.press('Enter');
+    await first.page.getByText('Hello to those who may read.').first().waitFor();
+    expect(new URL(first.page.url()).pathname).toBe(`/runs/${house.seeds.id}`);
+    await second.page.reload();
+    await second.page.getByRole('button', { name: 'Sign out guest' }).waitFor();
+    await house.site.configure({ tokens: [ada, guest] });
+    await expect
+      .poll(
+        async () => (await fetch(`${house.site.url}/v1/runs`, { headers: { authorization: `Bearer ${ADA}` } })).status,
+      )
+      .toBe(200);
   });
 
   it('hides actions the token does not allow', async () => {

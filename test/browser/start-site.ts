@@ -41,13 +41,21 @@ export interface Instructions {
   readonly exit?: number;
 }
 
+/** How a server of a test is started. */
+export interface SiteOptions {
+  /** Further arguments of `sluice serve`. */
+  readonly args?: readonly string[];
+  /** Further environment variables of the server and of its workers. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** A server with scripted agents. */
 export type Site = Awaited<ReturnType<typeof startSite>>;
 
 const PATIENCE_MS = 60_000;
 
 /** Starts the built `sluice serve` on a free port over a new folder. */
-export async function startSite(changes: Partial<ConfigFile> = {}) {
+export async function startSite(changes: Partial<ConfigFile> = {}, options: SiteOptions = {}) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-console-')));
   const data = join(folder, 'data');
   const work = join(folder, 'work');
@@ -70,15 +78,16 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
 
   let url = '';
   let child: ChildProcess | undefined;
+  const workers: ChildProcess[] = [];
   let runs = 0;
+  // The scripted agents are files of this project, which a sandbox would hide.
+  const fixed = { SLUICE_SANDBOX: 'off', SLUICE_TEST_SECRET: 'what sinks of tests sign with' };
+  const env = { ...process.env, ...fixed, ...options.env };
 
   async function start(): Promise<void> {
     // The same port every time: pages come back to where they were.
     const port = url === '' ? '0' : new URL(url).port;
-    const args = [BUNDLED_MAIN, 'serve', '--no-demo', '--port', port, '--config', configFile];
-    // The scripted agents are files of this project, which a sandbox would hide.
-    const secret = 'what sinks of tests sign with';
-    const env = { ...process.env, SLUICE_SANDBOX: 'off', SLUICE_TEST_SECRET: secret };
+    const args = [BUNDLED_MAIN, 'serve', '--no-demo', '--port', port, '--config', configFile, ...(options.args ?? [])];
     const started = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     child = started;
     let log = '';
@@ -92,11 +101,21 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
   }
 
   async function kill(): Promise<void> {
-    if (child === undefined) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
+    if (child !== undefined) await killProcess(child);
     child = undefined;
+  }
+
+  /** Starts a worker with another data folder, as on another machine, over the same database. */
+  async function startWorker() {
+    const itsData = join(folder, `data-of-worker-${workers.length + 1}`);
+    const itsConfig = join(folder, `worker-${workers.length + 1}.json`);
+    await mkdir(itsData, { mode: 0o700 });
+    const database = `sqlite:${join(data, 'sluice.db')}`;
+    await writeFile(itsConfig, JSON.stringify({ database, ...config, data: itsData }));
+    const args = [BUNDLED_MAIN, 'worker', '--config', itsConfig];
+    const started = spawn(process.execPath, args, { cwd: folder, env, stdio: 'ignore' });
+    workers.push(started);
+    return { data: itsData, kill: async () => killProcess(started) };
   }
 
   await start();
@@ -139,6 +158,9 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
     },
     start,
     kill,
+    startWorker,
+    /** Writes the configuration again; a server reads its tokens from it. */
+    configure: async (other: Partial<ConfigFile>) => writeFile(configFile, JSON.stringify({ ...config, ...other })),
     startRun,
     runIs,
     /** A run that has ended. */
@@ -164,10 +186,19 @@ export async function startSite(changes: Partial<ConfigFile> = {}) {
       });
     },
     async stop(): Promise<void> {
+      await Promise.all(workers.map(killProcess));
       await kill();
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** Ends a process as `kill -9` does. */
+async function killProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
 }
 
 /** What an agent that is live says next; the line `end` is its last. */

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest';
 import type { ConfigFile } from '../../src/config/config.js';
 import { startSite } from './start-site.js';
-import type { Site } from './start-site.js';
+import type { Site, SiteOptions } from './start-site.js';
 import { watchPage } from './watch-page.js';
 import type { PageRecord } from './watch-page.js';
 
@@ -34,13 +34,17 @@ const HEIGHT = 800;
  * A server for the running test file, and a browser to look at it. `seed` is done once, before the tests. Every page must
  * end without errors, without a request to another host and without a violation of its policy.
  */
-export function useConsole<Seeds>(seed: (site: Site) => Promise<Seeds>, changes: Partial<ConfigFile> = {}) {
+export function useConsole<Seeds>(
+  seed: (site: Site) => Promise<Seeds>,
+  changes: Partial<ConfigFile> = {},
+  options: SiteOptions = {},
+) {
   let browser: Browser | undefined;
   let site: Site | undefined;
   let seeds: Seeds | undefined;
 
   beforeAll(async () => {
-    [browser, site] = await Promise.all([chromium.connect(inject('browserEndpoint')), startSite(changes)]);
+    [browser, site] = await Promise.all([chromium.connect(inject('browserEndpoint')), startSite(changes, options)]);
     seeds = await seed(site);
   }, 300_000);
   afterAll(async () => {

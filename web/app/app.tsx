@@ -33,7 +33,7 @@ export function App() {
       <Navigation />
       <main id="main" tabIndex={-1}>
         {who.state === 'loading' ? <Loading /> : null}
-        {who.state === 'signed-out' ? <SignIn /> : null}
+        {who.state === 'signed-out' ? <SignIn isExpired={who.isExpired} /> : null}
         {who.state === 'unreachable' ? (
           <Notice tone="bad" title="The server is not responding" action={{ label: 'Try again', run: loadSession }}>
             {who.failure.message}

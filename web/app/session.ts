@@ -7,7 +7,11 @@ import type { Failure } from '../server/use-resource.js';
 export type Session =
   | { readonly state: 'loading' }
   | { readonly state: 'signed-in'; readonly name: string; readonly scopes: readonly string[] }
-  | { readonly state: 'signed-out' }
+  | {
+      readonly state: 'signed-out';
+      /** It was open until now: the token was changed or removed. */
+      readonly isExpired: boolean;
+    }
   | { readonly state: 'unreachable'; readonly failure: Failure };
 
 /** The current session. Buttons check {@link hasScope} before they offer an action. */
@@ -24,7 +28,8 @@ export async function loadSession(): Promise<void> {
     const token = takeToken();
     if (token !== null && (await signIn(token)) === null) return;
     const { name, scopes } = await client.getSession();
-    session.value = scopes.length === 0 ? { state: 'signed-out' } : { state: 'signed-in', name, scopes };
+    const isExpired = session.value.state === 'signed-in';
+    session.value = scopes.length === 0 ? { state: 'signed-out', isExpired } : { state: 'signed-in', name, scopes };
   } catch (error) {
     session.value = { state: 'unreachable', failure: asFailure(error) };
   }
@@ -43,7 +48,7 @@ function takeToken(): string | null {
 
 /** Lets the person sign in who may only read without a token. */
 export function askForToken(): void {
-  session.value = { state: 'signed-out' };
+  session.value = { state: 'signed-out', isExpired: false };
 }
 
 /** Loads the session now, and again after every 401: an expired session leads to the sign-in form. */
@@ -65,5 +70,6 @@ export async function signIn(token: string): Promise<Failure | null> {
 /** Takes the cookie back. */
 export async function signOut(): Promise<void> {
   await client.closeSession().catch(() => undefined);
+  session.value = { state: 'loading' };
   await loadSession();
 }

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { signIn } from './session.js';
 
 /** Asks for a token. It goes to the server once, which answers with a cookie; the page does not keep it. */
-export function SignIn() {
+export function SignIn({ isExpired }: { readonly isExpired: boolean }) {
   const token = useSignal('');
   const refusal = useSignal<string | null>(null);
   const submit = async (event: Event): Promise<void> => {
@@ -14,6 +14,7 @@ export function SignIn() {
   return (
     <form class="card sign-in" onSubmit={(event) => void submit(event)}>
       <h1>Sign in</h1>
+      {isExpired ? <p>Your session has ended: its token was changed or removed. Sign in with the new one.</p> : null}
       <label for="token">Token</label>
       <input
         id="token"

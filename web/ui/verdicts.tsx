@@ -3,20 +3,27 @@ import { toPath } from '../app/route.js';
 import { Badge } from './badge.js';
 import { SafeText } from './safe-text.js';
 
-const SHOWN = {
-  confirmed: { tone: 'good', word: 'verified' },
-  contradicted: { tone: 'bad', word: 'contradicted' },
-  unchecked: { tone: 'warn', word: 'reported, not verified' },
-} as const;
+type Fact = NonNullable<InboxItem['evidence']>[number];
+
+/** What a worker reports is not what Sluice could not check. */
+function describeVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
+  switch (verdict) {
+    case 'confirmed':
+      return <Badge tone="good">verified</Badge>;
+    case 'contradicted':
+      return <Badge tone="bad">contradicted</Badge>;
+    case 'unchecked':
+      return by === 'worker' ? <Badge tone="warn">reported, not verified</Badge> : <Badge>not checked</Badge>;
+  }
+}
 
 /** What a decision is based on: each claim beside what Sluice found. */
-export function Verdicts({ evidence }: { readonly evidence: NonNullable<InboxItem['evidence']> }) {
+export function Verdicts({ evidence }: { readonly evidence: readonly Fact[] }) {
   return (
     <ul class="notes" aria-label="Verdicts">
-      {evidence.map(({ claim, verdict, detail, run }, index) => (
+      {evidence.map(({ claim, verdict, by, detail, run }, index) => (
         <li key={index}>
-          <strong>{claim}</strong> <Badge tone={SHOWN[verdict].tone}>{SHOWN[verdict].word}</Badge>{' '}
-          <SafeText text={detail} />{' '}
+          <strong>{claim}</strong> {describeVerdict({ verdict, by })} <SafeText text={detail} />{' '}
           {run === undefined ? null : <a href={toPath({ page: 'run', id: run })}>open the run</a>}
         </li>
       ))}

@@ -1,22 +1,46 @@
-import type { RunView } from '../../src/api/index.js';
 import { toPath } from '../app/route.js';
-import { SafeText } from './safe-text.js';
 import { Moment } from './time.js';
 
-/** What a queued run waits for, with a link to the run that is in its way. */
-export function WaitingFor({ waiting }: { readonly waiting: NonNullable<RunView['waiting_for']> }) {
-  if (waiting.reason === 'budget') {
-    return (
-      <>
-        the budget of the <SafeText text={waiting.budget} limit={80} />, which starts again{' '}
-        <Moment at={waiting.opens_at} />
-      </>
-    );
-  }
-  if (waiting.run === null) return <>its folder</>;
+/** Why a queued run does not start. A newer server may have reasons that this page does not know. */
+interface Waiting {
+  readonly reason: string;
+  /** The run that has the folder; null if a process outside the store has it. */
+  readonly run?: string | null;
+  /** `day`, or `caller NAME`. */
+  readonly budget?: string;
+  /** When the budget starts again at the latest. */
+  readonly opens_at?: string;
+}
+
+/** Why a queued run does not start, as a line. */
+export function WaitingFor({ waiting }: { readonly waiting: Waiting | null }) {
+  if (waiting === null) return null;
+  const { run = null, opens_at: opensAt } = waiting;
   return (
-    <>
-      its folder, in use by <a href={toPath({ page: 'run', id: waiting.run })}>{waiting.run}</a>
-    </>
+    <span class="waiting-for">
+      {describeReason(waiting)}
+      {run === null ? null : (
+        <>
+          , in use by <a href={toPath({ page: 'run', id: run })}>{run}</a>
+        </>
+      )}
+      {opensAt === undefined ? null : (
+        <>
+          , which starts again at <Moment at={opensAt} />
+        </>
+      )}
+    </span>
   );
+}
+
+/** What a run waits for, in words. */
+export function describeReason({ reason, budget = 'day' }: Waiting): string {
+  switch (reason) {
+    case 'folder':
+      return 'Waiting for its folder';
+    case 'budget':
+      return budget === 'day' ? 'Waiting for the budget of the day' : `Waiting for the budget of ${budget}`;
+    default:
+      return `Waiting for: ${reason}`;
+  }
 }

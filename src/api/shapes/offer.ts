@@ -20,6 +20,8 @@ export const offerSchema = object({
   commands: names,
   /** Folders in which runs and orders may work, including their subfolders. */
   roots: names,
+  /** Repositories that orders may name by their URL. */
+  repos: names,
   permissions: { type: 'array', items: oneOf(['safe', 'workspace', 'bypass', 'ask']) },
   /** Environment variables that may be passed to agents. */
   env: names,

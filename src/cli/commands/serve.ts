@@ -175,7 +175,11 @@ async function startServices(context: CommandContext, { flags, metrics, archive 
         ...omitUndefined({ concurrency: flags.concurrency }),
       })
     : undefined;
-  const reaper = flags.worker ? undefined : startReaper({ store, lead, data, logger, agents: config.agents ?? {} });
+  const { leaseMs: everyMs, workerLostRetries } = workerSettings(context);
+  const agents = config.agents ?? {};
+  const reaper = flags.worker
+    ? undefined
+    : startReaper({ store, lead, data, logger, agents, ...omitUndefined({ everyMs, workerLostRetries }) });
   const upkeep = startUpkeep({
     store,
     data,

@@ -72,7 +72,7 @@ describe('renderComment', () => {
     expect(commentOn(reading)).toContain(`- Command: npm test\n- Result: ${words}\n- Evidence: mostly\n`);
   });
 
-  test('keeps verified and reported facts apart, and no fact can forge a section', () => {
+  test('keeps verified, reported and unchecked facts apart, and no fact can forge a section', () => {
     const evidence = [
       { claim: 'commit', by: 'sluice', verdict: 'confirmed', detail: '1a2b3c4d: 1 commit.' },
       {
@@ -84,6 +84,7 @@ describe('renderComment', () => {
       },
       { claim: 'pr', by: 'worker', verdict: 'unchecked', detail: '#7\n## Next' },
       { claim: 'paths', by: 'sluice', verdict: 'contradicted', detail: 'Not allowed to change: a.' },
+      { claim: 'tests', by: 'sluice', verdict: 'unchecked', detail: 'lint: Not run: no commit.' },
     ] as const;
     const reading = createReading();
     const decision = decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null, evidence });
@@ -100,6 +101,9 @@ describe('renderComment', () => {
         '',
         'Reported, not verified:',
         '- pr: #7 ## Next',
+        '',
+        'Not checked:',
+        '- tests: lint: Not run: no commit.',
         '',
         '## BlockedBy',
       ].join('\n'),

@@ -119,16 +119,18 @@ function facts(values: Readonly<Record<string, string | undefined>>): string {
     .join('\n');
 }
 
-const VERDICTS = {
-  contradicted: 'Contradicted',
-  confirmed: 'Verified by Sluice',
-  unchecked: 'Reported, not verified',
-} as const;
+/** The headings of the evidence, in their order. What a worker reports is not what Sluice could not check. */
+const GROUPS: readonly (readonly [title: string, isIn: (one: Evidence) => boolean])[] = [
+  ['Contradicted', ({ verdict }) => verdict === 'contradicted'],
+  ['Verified by Sluice', ({ verdict }) => verdict === 'confirmed'],
+  ['Reported, not verified', ({ verdict, by }) => verdict === 'unchecked' && by === 'worker'],
+  ['Not checked', ({ verdict, by }) => verdict === 'unchecked' && by === 'sluice'],
+];
 
 /** Verified facts apart from reported ones, with the runs that show them. */
 function renderEvidence(evidence: readonly Evidence[]): string {
-  const groups = Object.entries(VERDICTS).flatMap(([verdict, title]) => {
-    const entries = evidence.filter((one) => one.verdict === verdict);
+  const groups = GROUPS.flatMap(([title, isIn]) => {
+    const entries = evidence.filter(isIn);
     if (entries.length === 0) return [];
     const lines = entries.map(
       ({ claim, detail, run }) => `${claim}: ${detail}${run === undefined ? '' : ` (run ${run})`}`,

@@ -273,7 +273,7 @@ describe('the evidence', () => {
   });
 
   test('does not prove enough: a person is asked where proof is needed, and the report counts elsewhere', () => {
-    const evidence = [fact('commit', 'unchecked')];
+    const evidence = [{ ...fact('commit', 'unchecked'), by: 'worker' }] as const;
     expect(decideWith({ evidence, policy: 'proven' })).toMatchObject({
       action: 'needs-human',
       result_code: 'manual_intervention',
@@ -291,6 +291,12 @@ describe('the evidence', () => {
       action: 'advance',
       reason: expect.stringContaining('Verified: commit, tests.'),
     });
+  });
+
+  test('was not checked: the reason does not count it as verified or reported', () => {
+    const paths = { claim: 'paths', by: 'sluice', verdict: 'unchecked', detail: 'The order sets no paths.' } as const;
+    const { reason } = decideWith({ evidence: [fact('commit', 'confirmed'), paths] });
+    expect(reason).toMatch(/Verified: commit\. Not checked: paths\.$/);
   });
 
   test('of a report needs no commit', () => {

@@ -78,16 +78,18 @@ export function sentence(text: string): string {
   return `${showLine(text, 300).replace(/[.\s]+$/, '')}.`;
 }
 
-/** Why a result advances: what Sluice confirmed, and what is only the agent's word. */
+/** Why a result advances: what Sluice confirmed, what is only the agent's word, and what Sluice could not check. */
 export function describeAdvance(evidence: readonly Evidence[] = []): string {
-  const list = (verdict: Evidence['verdict']) => [
-    ...new Set(evidence.filter((one) => one.verdict === verdict && one.claim !== 'result').map(({ claim }) => claim)),
-  ];
-  const confirmed = list('confirmed');
-  const reported = list('unchecked').filter((claim) => !confirmed.includes(claim));
+  const facts = evidence.filter(({ claim }) => claim !== 'result');
+  const list = (entries: readonly Evidence[]) => [...new Set(entries.map(({ claim }) => claim))];
+  const confirmed = list(facts.filter(({ verdict }) => verdict === 'confirmed'));
+  const open = facts.filter(({ claim, verdict }) => verdict === 'unchecked' && !confirmed.includes(claim));
+  const reported = list(open.filter(({ by }) => by === 'worker'));
+  const unchecked = list(open).filter((claim) => !reported.includes(claim));
   return [
     'The agent reports ok with evidence, and nothing contradicts it.',
     ...(confirmed.length === 0 ? [] : [`Verified: ${confirmed.join(', ')}.`]),
     ...(reported.length === 0 ? [] : [`Reported, not verified: ${reported.join(', ')}.`]),
+    ...(unchecked.length === 0 ? [] : [`Not checked: ${unchecked.join(', ')}.`]),
   ].join(' ');
 }

@@ -82,12 +82,14 @@ function judgePaths({ files }: WitnessedChange, allowed: readonly string[] | und
   const settings = paths.filter((path) => isCiPath(path) && !isTestPath(path));
   const tooling = paths.filter((path) => isToolingPath(path) && !isCiPath(path) && !isTestPath(path));
   const detail = [
-    allowed === undefined ? 'No paths were set.' : `All files are within ${listFiles(allowed)}.`,
+    allowed === undefined ? 'The order sets no paths.' : `All files are within ${listFiles(allowed)}.`,
     ...(tests.length === 0 ? [] : [`Tests touched: ${listFiles(tests)}.`]),
     ...(settings.length === 0 ? [] : [`CI configuration touched: ${listFiles(settings)}.`]),
     ...(tooling.length === 0 ? [] : [`Configuration of builds and tests touched: ${listFiles(tooling)}.`]),
   ];
-  return { claim: 'paths', by: 'sluice', verdict: 'confirmed', detail: detail.join(' ') };
+  // Without paths there is nothing that the files could be compared with.
+  const verdict = allowed === undefined ? 'unchecked' : 'confirmed';
+  return { claim: 'paths', by: 'sluice', verdict, detail: detail.join(' ') };
 }
 
 /** Deleting tests may be right, but a person must decide that. */

@@ -38,14 +38,14 @@ describe('judgeCommit', () => {
   test('confirms a change of this order, and says who committed it', () => {
     expect(judge({ madeBySluice: true })).toEqual([
       `commit confirmed: ${CHANGE.commit}: 1 commit on top of bbbbbbbbbbbb, 1 file changed, committed by Sluice.`,
-      'paths confirmed: No paths were set.',
+      'paths unchecked: The order sets no paths.',
     ]);
   });
 
   test('names the tests and the CI configuration that a change touches', () => {
     const files = [FILE, { ...FILE, path: 'test/a.test.ts' }, { ...FILE, path: '.github/workflows/ci.yml' }];
     expect(judge({ files })[1]).toBe(
-      'paths confirmed: No paths were set. Tests touched: test/a.test.ts. CI configuration touched: .github/workflows/ci.yml.',
+      'paths unchecked: The order sets no paths. Tests touched: test/a.test.ts. CI configuration touched: .github/workflows/ci.yml.',
     );
   });
 

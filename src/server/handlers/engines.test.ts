@@ -2,12 +2,16 @@ import { expect, it } from 'vitest';
 import { readJson, openServer } from '../fixtures/open-server.js';
 
 it('GET /v1/engines lists what a request may contain', async () => {
-  const { get, work } = await openServer({ settings: { commands: ['node'], env: ['OPENAI_*'] } });
+  const settings = { commands: ['node'], env: ['OPENAI_*'] };
+  const credentials = { user: 'x-access-token', token: 'secret-of-the-forge' };
+  const repos = [{ url: 'https://git.example.org/shop.git', push: true, maxBytes: 1, credentials }];
+  const { get, work } = await openServer({ settings, repos });
   const offer = await readJson(get('/v1/engines'));
   expect(offer).toMatchObject({ commands: ['node'], env: ['OPENAI_*'], permissions: ['safe', 'workspace', 'ask'] });
   expect(offer['roots']).toEqual([work]);
   expect(offer['engines']).toContainEqual({ name: 'codex', takes: 'prompt', can_ask: true, asks_permission: true });
-  expect(offer['checks']).toEqual([]);
+  expect([offer['checks'], offer['repos']]).toEqual([[], ['https://git.example.org/shop.git']]);
+  expect(JSON.stringify(offer)).not.toContain(credentials.token);
   expect(offer['engines']).toContainEqual({
     name: 'command',
     takes: 'command',

@@ -16,8 +16,9 @@ export function createEngineHandlers({ settings, wrappers, lead }: ServerContext
   const permissions = ['safe', 'workspace', ...(allowBypass ? (['bypass'] as const) : []), 'ask'] as const;
   const workers = listWorkers(wrappers);
   const checks = Object.keys(lead.checks);
+  const repos = lead.repos.map(({ url }) => url);
   return {
-    listEngines: async () => ({ engines, commands, roots, permissions, env, workers, checks }),
+    listEngines: async () => ({ engines, commands, roots, repos, permissions, env, workers, checks }),
   };
 }
 

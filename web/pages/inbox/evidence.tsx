@@ -100,7 +100,7 @@ export function OrderRequest({ issueRef, runId }: { readonly issueRef: string; r
           facts={{
             Worker: `${order.worker} (${order.worker_type})`,
             Role: text('role'),
-            Repository: text('repo_dir'),
+            Repository: text('repo') ?? text('repo_dir'),
             Instructions: text('instructions'),
             Constraints: text('constraints'),
             Specification: text('spec_ref'),

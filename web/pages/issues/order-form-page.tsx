@@ -16,12 +16,13 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
   const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
   const workers = offer.value?.workers ?? [];
   const roots = offer.value?.roots ?? [];
+  const repos = offer.value?.repos ?? [];
   const fields = {
     ...written,
     worker: written.worker || (workers[0]?.name ?? ''),
-    repoDir: written.repoDir || (roots[0] ?? ''),
+    repository: written.repository || (roots[0] ?? ''),
   };
-  const { request, wrong: wrongHere } = checkOrderForm(fields);
+  const { request, wrong: wrongHere } = checkOrderForm(fields, offer.value?.repos);
   const form = useForm(wrongHere, ORDER_PLACES, async () => {
     // Stored before sending: submitting the same form again, even after a reload, returns the same order.
     const requestId = fields.requestId || newRequestId();
@@ -37,12 +38,14 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
   };
 
   const line = (
-    field: 'issueRef' | 'role' | 'repoDir' | 'specRef' | 'contractsRef' | 'priority' | 'race',
+    field: 'issueRef' | 'role' | 'repository' | 'specRef' | 'contractsRef' | 'priority' | 'race',
     label: string,
     help: string,
+    list?: string,
   ) => (
     <LineField
       id={field}
+      list={list}
       label={label}
       help={help}
       wrong={wrong[field]}
@@ -100,11 +103,12 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
               </option>
             ))}
           </ListField>
-          {line(
-            'repoDir',
-            'Repository',
-            `Folder on the server. Must be under ${roots.length === 0 ? 'one of the roots' : roots.join(' or ')}.`,
-          )}
+          {line('repository', 'Repository', describeRepository(roots, repos), 'repositories')}
+          <datalist id="repositories">
+            {[...roots, ...repos].map((known) => (
+              <option key={known} value={known} />
+            ))}
+          </datalist>
           {lines('instructions', 'Instructions', 'What the worker should do.', 8)}
           {lines('constraints', 'Constraints', 'Optional. One per line.', 3)}
         </div>
@@ -146,6 +150,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
                 name="isolation"
                 legend="Isolation"
                 value={fields.isolation}
+                wrong={wrong.isolation}
                 onChange={(isolation) => edit({ isolation })}
                 options={[
                   {
@@ -183,6 +188,11 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       </div>
     </form>
   );
+}
+
+function describeRepository(roots: readonly string[], repos: readonly string[]): string {
+  const folder = `A folder on the server under ${roots.length === 0 ? 'one of the roots' : roots.join(' or ')}`;
+  return repos.length === 0 ? `${folder}.` : `${folder}, or a URL: ${repos.join(', ')}.`;
 }
 
 function describeChecks(names: readonly string[]): string {

@@ -7,9 +7,27 @@ const form = (changes: Partial<OrderForm>): OrderForm => ({
   issueRef: 'acme/shop#12',
   role: 'backend',
   worker: 'codex-cli',
-  repoDir: '/srv/shop',
+  repository: '/srv/shop',
   instructions: 'Keep the order of the list.',
   ...changes,
+});
+
+const SHOP = 'https://git.example.org/shop.git';
+
+test('a repository is sent as a URL or as a folder, and comes back into its field', () => {
+  const { request, wrong } = checkOrderForm(form({ repository: ` ${SHOP} ` }), [SHOP]);
+  expect([request.repo, request.repo_dir, wrong]).toEqual([SHOP, undefined, {}]);
+  // The stored order has the URL in both fields until a worker has a worktree for it.
+  expect(fillOrderForm({ ...request, repo_dir: SHOP }).repository).toBe(SHOP);
+});
+
+test('a URL that is not configured is refused with those that are, and only once they are known', () => {
+  const unknown = form({ repository: 'ssh://git@git.example.org/other.git' });
+  expect(checkOrderForm(unknown, [SHOP]).wrong.repository).toBe(
+    `This repository is not configured. Add its URL to "repos". Configured: ${SHOP}.`,
+  );
+  expect(checkOrderForm(unknown, []).wrong.repository).toContain('None is configured.');
+  expect(checkOrderForm(unknown).wrong).toEqual({});
 });
 
 test('a form with the least becomes the least request', () => {
@@ -73,9 +91,11 @@ test.each([
   ['issueRef', { issueRef: 'shop 12' }],
   ['role', { role: 'a role' }],
   ['worker', { worker: '' }],
-  ['repoDir', { repoDir: 'shop' }],
+  ['repository', { repository: 'shop' }],
+  ['repository', { repository: 'https://git.example.org/other.git' }],
+  ['isolation', { repository: SHOP, isolation: 'repository' }],
   ['instructions', { instructions: '\n' }],
   ['priority', { priority: '1001' }],
 ] as const)('what is wrong with %s is said there alone', (field, changes) => {
-  expect(Object.keys(checkOrderForm(form(changes)).wrong)).toEqual([field]);
+  expect(Object.keys(checkOrderForm(form(changes), [SHOP]).wrong)).toEqual([field]);
 });

@@ -10,7 +10,8 @@ export const EMPTY_ORDER_FORM = {
   issueRef: '',
   role: '',
   worker: '',
-  repoDir: '',
+  /** A folder on the server, or the URL of a repository. */
+  repository: '',
   instructions: '',
   constraints: '',
   specRef: '',
@@ -38,7 +39,8 @@ export const ORDER_PLACES: Places<OrderField> = {
     issue_ref: 'issueRef',
     role: 'role',
     worker: 'worker',
-    repo_dir: 'repoDir',
+    repo_dir: 'repository',
+    repo: 'repository',
     instructions: 'instructions',
     constraints: 'constraints',
     spec_ref: 'specRef',
@@ -51,7 +53,12 @@ export const ORDER_PLACES: Places<OrderField> = {
     expects: 'expects',
     race: 'race',
   },
-  codes: { UNKNOWN_WORKER: 'worker', UNKNOWN_CHECK: 'checks', FOLDER_NOT_ALLOWED: 'repoDir' },
+  codes: {
+    UNKNOWN_WORKER: 'worker',
+    UNKNOWN_CHECK: 'checks',
+    FOLDER_NOT_ALLOWED: 'repository',
+    UNKNOWN_REPO: 'repository',
+  },
 };
 
 /** An order that was given before, to be changed and given again. */
@@ -65,7 +72,7 @@ export function fillOrderForm(order: Readonly<Record<string, unknown>>): OrderFo
     issueRef: text('issue_ref'),
     role: text('role'),
     worker: text('worker'),
-    repoDir: text('repo_dir'),
+    repository: text('repo') || text('repo_dir'),
     instructions: text('instructions'),
     constraints: lines('constraints'),
     specRef: text('spec_ref'),
@@ -81,8 +88,11 @@ export function fillOrderForm(order: Readonly<Record<string, unknown>>): OrderFo
   };
 }
 
-/** The request of a form, and the errors that can be found without the server. */
-export function checkOrderForm(form: OrderForm): {
+/** The request of a form, and the errors that can be found without sending it. `repos` are those of the server, once known. */
+export function checkOrderForm(
+  form: OrderForm,
+  repos?: readonly string[],
+): {
   readonly request: OrderRequest;
   readonly wrong: Readonly<Partial<Record<OrderField, string>>>;
 } {
@@ -90,8 +100,9 @@ export function checkOrderForm(form: OrderForm): {
   if (!/^\S+#\S+$/.test(form.issueRef.trim())) wrong.issueRef = 'Use the form owner/repo#12 or local#name.';
   if (!/^[a-z]\w*(?:-\w+)*$/i.test(form.role.trim())) wrong.role = 'Use a word such as backend or qa.';
   if (form.worker.trim() === '') wrong.worker = 'Choose one.';
-  if (!/^(?:\/|[A-Za-z]:[\\/])/.test(form.repoDir.trim()))
-    wrong.repoDir = 'Enter the absolute path of a folder on the server.';
+  const repository = form.repository.trim();
+  const repositoryError = findRepositoryError(repository, repos);
+  if (repositoryError !== undefined) wrong.repository = repositoryError;
   if (form.instructions.trim() === '') wrong.instructions = 'Required.';
   const priority = Number(form.priority.trim() || '0');
   if (!Number.isInteger(priority) || Math.abs(priority) > 1000)
@@ -100,12 +111,14 @@ export function checkOrderForm(form: OrderForm): {
   const dependsOn = splitLines(form.dependsOn);
   const [checks, paths] = [splitLines(form.checks), splitLines(form.paths)];
   const race = readRace(form.race);
+  if (isUrl(repository) && form.isolation === 'repository')
+    wrong.isolation = 'An order with a URL works in a worktree. Choose default or worktree.';
   if (race === 'wrong') wrong.race = 'Enter a number from 2 to 8, or 2 to 8 workers separated by commas.';
   const request: OrderRequest = {
     issue_ref: form.issueRef.trim(),
     role: form.role.trim(),
     worker: form.worker.trim(),
-    repo_dir: form.repoDir.trim(),
+    ...(isUrl(repository) ? { repo: repository } : { repo_dir: repository }),
     instructions: form.instructions,
     ...(constraints.length === 0 ? {} : { constraints }),
     ...(form.specRef.trim() === '' ? {} : { spec_ref: form.specRef.trim() }),
@@ -119,6 +132,21 @@ export function checkOrderForm(form: OrderForm): {
     ...(race === undefined || race === 'wrong' ? {} : { race }),
   };
   return { request, wrong };
+}
+
+/** Whether a repository is named by its URL, not by its folder. */
+export function isUrl(repository: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(repository);
+}
+
+function findRepositoryError(repository: string, repos: readonly string[] | undefined): string | undefined {
+  if (!isUrl(repository)) {
+    const isAbsolute = /^(?:\/|[A-Za-z]:[\\/])/.test(repository);
+    return isAbsolute ? undefined : 'Enter the absolute path of a folder on the server, or the URL of a repository.';
+  }
+  if (repos === undefined || repos.includes(repository)) return undefined;
+  const known = repos.length === 0 ? 'None is configured.' : `Configured: ${repos.join(', ')}.`;
+  return `This repository is not configured. Add its URL to "repos". ${known}`;
 }
 
 const ISOLATIONS = ['repository', 'worktree'] as const;

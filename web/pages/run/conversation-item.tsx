@@ -18,12 +18,15 @@ import { ValueText } from './value-text.js';
 export function ConversationItem({
   runId,
   view,
+  isOver,
   start,
   isLit,
   onChoose,
 }: {
   readonly runId: string;
   readonly view: ItemView;
+  /** The run has ended: what is not finished will not be. */
+  readonly isOver: boolean;
   readonly start: number;
   readonly isLit: boolean;
   readonly onChoose: () => void;
@@ -32,7 +35,7 @@ export function ConversationItem({
     <div class={`item ${view.kind}${isLit ? ' lit' : ''}${view.parent === null ? '' : ' of-sub-agent'}`}>
       <button type="button" class="choose item-head" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
         <strong>{chooseTitle(view)}</strong>
-        <State view={view} />
+        <State view={view} isOver={isOver} />
         {view.kind === 'tool' && view.ms !== null ? <span class="dim">{formatDuration(view.ms)}</span> : null}
         <span class="end">
           {view.attempt > 1 ? <span class="dim">attempt {view.attempt}</span> : null}{' '}
@@ -73,21 +76,25 @@ function chooseTitle(view: ItemView): ComponentChildren {
   }
 }
 
-function State({ view }: { readonly view: ItemView }) {
-  const state = chooseState(view);
+function State({ view, isOver }: { readonly view: ItemView; readonly isOver: boolean }) {
+  const state = chooseState(view, isOver);
   return state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>;
 }
 
-function chooseState(view: ItemView): { readonly word: string; readonly tone: Tone } | null {
+/** How an item stands; nothing of a run that has ended is shown as still happening. */
+export function chooseState(view: ItemView, isOver: boolean): { readonly word: string; readonly tone: Tone } | null {
   switch (view.kind) {
     case 'message':
     case 'reasoning':
-      return view.isWhole ? null : { word: 'writing …', tone: 'plain' };
+      if (view.isWhole) return null;
+      return isOver ? { word: 'cut off', tone: 'warn' } : { word: 'writing …', tone: 'plain' };
     case 'tool':
-      if (view.status === 'started') return { word: 'running', tone: 'plain' };
+      if (view.status === 'started')
+        return isOver ? { word: 'not finished', tone: 'warn' } : { word: 'running', tone: 'plain' };
       return view.status === 'failed' ? { word: 'failed', tone: 'bad' } : { word: 'done', tone: 'good' };
     case 'question':
-      return view.isOpen ? { word: 'waiting', tone: 'warn' } : null;
+      if (!view.isOpen) return null;
+      return isOver ? { word: 'not answered', tone: 'plain' } : { word: 'waiting', tone: 'warn' };
     case 'diagnostic':
       return { word: view.code, tone: 'warn' };
     case 'completed':

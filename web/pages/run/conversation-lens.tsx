@@ -18,6 +18,8 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
   const shown = run.filter.shown(conversation.itemsAt(eventCount));
   const { count } = shown;
   const start = findStart(run);
+  // A replay shows what was known then.
+  const isOver = moment === null && run.span.value.end !== null;
 
   const choose = (position: number): void => {
     const event = conversation.events[conversation.items[shown.itemAt(position)]?.events[0] ?? -1];
@@ -30,11 +32,18 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
     const isLit = light?.items.has(index) ?? false;
     const isLast = item.events[0] === eventCount - 1;
     const known = firstAbove(item.events, eventCount - 1);
-    return cache(position, [item, known, isLast, isLit, start], () => {
+    return cache(position, [item, known, isLast, isLit, isOver, start], () => {
       const view = describeItem(conversation, item, eventCount);
       if (view === null) return null;
       return (
-        <ConversationItem runId={run.id} view={view} start={start} isLit={isLit} onChoose={() => choose(position)} />
+        <ConversationItem
+          runId={run.id}
+          view={view}
+          isOver={isOver}
+          start={start}
+          isLit={isLit}
+          onChoose={() => choose(position)}
+        />
       );
     });
   };

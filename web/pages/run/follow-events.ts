@@ -55,7 +55,7 @@ const MOST_QUEUED = 2000;
 
 /** Creates a follower; it sends nothing before `follow` is called. */
 export function createFollower(input: FollowerInput): Follower {
-  const { client, id, take, onGap, takeSlot = takeStreamSlot, pause = wait } = input;
+  const { client, id, take, onGap, takeSlot = takeStreamSlot, pause = sleep } = input;
   const share = input.share ?? createStreamShare(id);
   const state = signal<StreamState>({ state: 'opening' });
   const cursor = createEventCursor();
@@ -245,7 +245,8 @@ export async function takeEvents<Event>(
   return 'ended';
 }
 
-async function wait(ms: number, stop: AbortSignal): Promise<void> {
+/** Waits; ends early when it is stopped. */
+export async function sleep(ms: number, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
     stop.addEventListener('abort', () => {

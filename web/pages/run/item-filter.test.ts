@@ -4,7 +4,7 @@ import { createConversation } from './conversation.js';
 import { fcmpEvent } from './events.fixture.js';
 import { readFileChanges } from './file-changes.js';
 import { createItemFilter, findKind, findNextError } from './item-filter.js';
-import { listMarks, measureBar } from './timeline-bars.js';
+import { isLastOpen, listMarks, measureBar } from './timeline-bars.js';
 import { nameItem } from './timeline-lens.js';
 
 const START = Date.UTC(2026, 10, 15, 10);
@@ -106,6 +106,7 @@ describe('the items of a run', () => {
     const tool = conversation.items[2];
     const open = tool && measureBar(conversation, tool, 3, { start: START, end: START + 400 });
     expect(open).toEqual({ from: START + 200, to: START + 400, isOpen: true });
+    expect([isLastOpen(conversation, 3), isLastOpen(conversation, conversation.events.length)]).toEqual([true, false]);
     expect(conversation.items.map((item) => nameItem(conversation, item))).toContain('bash cat x');
   });
 

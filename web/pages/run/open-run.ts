@@ -7,7 +7,7 @@ import { createEventList } from './event-list.js';
 import { createItemFilter } from './item-filter.js';
 import type { ItemFilter } from './item-filter.js';
 import { isRasp } from './event-cursor.js';
-import { createFollower } from './follow-events.js';
+import { createFollower, sleep } from './follow-events.js';
 import type { StreamState } from './follow-events.js';
 import { lightUp } from './light-up.js';
 import type { Light, RunLenses, Place } from './light-up.js';
@@ -41,6 +41,8 @@ export interface OpenRun {
 /** A browser has six connections to a server for all its tabs: a hidden tab closes its own. */
 const HIDDEN_MS = 10_000;
 const MOST_GAPS = 100;
+/** When to look again for files that neither this machine nor the archive had at the end of the run. */
+const ARCHIVED_AFTER_MS = [3000, 10_000, 30_000];
 
 /** Opens a run; before {@link OpenRun.follow} nothing is asked of the server, and there is nothing to close. */
 export function openRun(id: string, at: Place | null): OpenRun {
@@ -74,16 +76,22 @@ export function openRun(id: string, at: Place | null): OpenRun {
     onGap,
   });
 
-  /** What no event was made of is shown once the streams have their full length. */
-  async function takeSizes(): Promise<void> {
-    const { evidence } = await client.listRunFiles({ id, signal: control.signal });
+  /** What no event was made of is shown once the streams have their full length. False if the files are out of reach. */
+  async function takeSizes(stop: AbortSignal): Promise<boolean> {
+    const { evidence, source } = await client.listRunFiles({ id, signal: stop });
     for (const { name, size } of streamSizes(evidence)) lenses.rows.takeSize(name, size);
+    if (source !== null && blocks.problems().length > 0) blocks.retry();
     pulse();
+    return source !== null;
   }
   async function followAll(stop: AbortSignal): Promise<void> {
     await follower.follow(stop);
-    // A worker elsewhere has the files; the events are there all the same.
-    if (follower.isOver()) await takeSizes().catch(() => undefined);
+    if (!follower.isOver()) return;
+    // A worker elsewhere has the files; the events are there all the same. An archive has them a moment after the end.
+    for (const waitMs of [0, ...ARCHIVED_AFTER_MS]) {
+      await sleep(waitMs, stop);
+      if (stop.aborted || (await takeSizes(stop).catch(() => false))) return;
+    }
   }
   function follow(): void {
     control.abort();

@@ -58,20 +58,27 @@ test('a block that was short is fetched again when there is more of it', async (
   expect(blocks.text(row(3, 6, true))).toMatchObject({ text: 'def' });
 });
 
-test('what cannot be read says why, and is tried again when asked', async () => {
+test('a stream that cannot be read says why once, is not asked for again, and is retried on request', async () => {
   let fails = true;
+  let asked = 0;
   const blocks = createRawBlocks(
     async () => {
+      asked += 1;
       if (fails) throw new Error('elsewhere');
       return new TextEncoder().encode('abc');
     },
     () => undefined,
   );
+  const far = row(BLOCK_BYTES * 5, BLOCK_BYTES * 5 + 3);
   blocks.text(row(0, 3, true));
   await turn();
-  expect(blocks.text(row(0, 3, true))).toEqual({ state: 'failed', message: 'elsewhere' });
+  expect([blocks.text(row(0, 3, true)), blocks.text(far)]).toEqual([{ state: 'unreadable' }, { state: 'unreadable' }]);
+  expect(blocks.problems()).toEqual(['elsewhere']);
+  await turn();
+  expect(asked).toBe(1);
   fails = false;
   blocks.retry();
+  expect(blocks.problems()).toEqual([]);
   blocks.text(row(0, 3, true));
   await turn();
   expect(blocks.text(row(0, 3, true))).toMatchObject({ text: 'abc' });
@@ -83,7 +90,7 @@ test('bytes that a file has lost are not asked for again and again, and those it
     blocks.text(row(0, 6));
     await turn();
   }
-  expect(blocks.text(row(0, 6))).toEqual({ state: 'failed', message: 'The captured file ends before these bytes.' });
+  expect(blocks.text(row(0, 6))).toEqual({ state: 'cut' });
   expect(blocks.text(row(0, 3))).toMatchObject({ text: 'abc' });
   expect(asked).toHaveLength(2);
   blocks.retry();

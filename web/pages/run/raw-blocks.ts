@@ -2,16 +2,17 @@ import { getErrorMessage } from '../../../src/base/index.js';
 import type { ByteSpan } from './byte-ranges.js';
 import { streamKey } from './byte-ranges.js';
 
-/** The text of a row: there, on its way, or out of reach. */
+/** The text of a row: there, on its way, beyond the end of the file, or in a stream that cannot be read. */
 export type RawText =
   | { readonly state: 'there'; readonly text: string }
-  | { readonly state: 'coming' }
-  | { readonly state: 'failed'; readonly message: string };
+  | { readonly state: 'coming' | 'cut' | 'unreadable' };
 
 /** Bytes of a run, fetched in blocks when they become visible; few blocks are kept. */
 export interface RawBlocks {
   /** The text of a span, of which at most `most` bytes are read; missing bytes are fetched, then `onChange` is called. */
   readonly text: (span: ByteSpan & { readonly isLast: boolean }, most?: number) => RawText;
+  /** Why streams cannot be read, each reason once. */
+  readonly problems: () => readonly string[];
   /** Forgets what went wrong, so that it is tried again. */
   readonly retry: () => void;
 }
@@ -26,10 +27,11 @@ const MOST_AT_ONCE = 2;
 /** Who scrolls past a thousand blocks wants the last ones. */
 const MOST_WAITING = 32;
 
-type Block =
-  /** `isCut` if it was fetched again for more bytes, and there were none. */
-  | { readonly state: 'there'; readonly bytes: Uint8Array; readonly isCut: boolean }
-  | { readonly state: 'failed'; readonly message: string };
+interface Block {
+  readonly bytes: Uint8Array;
+  /** It was fetched again for more bytes, and there were none. */
+  readonly isCut: boolean;
+}
 
 /** Nothing fetched yet. */
 export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlocks {
@@ -38,6 +40,8 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
   /** What is to be fetched, the latest wish at the end. */
   const wishes = new Map<string, ByteSpan>();
   const reading = new Set<string>();
+  /** Why a stream cannot be read. What is true of one block is true of the others: they are not asked for. */
+  const problems = new Map<string, string>();
 
   function wish(key: string, span: ByteSpan): void {
     if (reading.has(key)) return;
@@ -62,13 +66,11 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     try {
       const bytes = await read(span);
       const before = blocks.get(key);
-      keep(key, {
-        state: 'there',
-        bytes,
-        isCut: before?.state === 'there' && bytes.length <= before.bytes.length,
-      });
+      keep(key, { bytes, isCut: before !== undefined && bytes.length <= before.bytes.length });
     } catch (error) {
-      keep(key, { state: 'failed', message: getErrorMessage(error) });
+      const stream = streamKey(span);
+      problems.set(stream, getErrorMessage(error));
+      for (const [other, wished] of wishes) if (streamKey(wished) === stream) wishes.delete(other);
     }
     reading.delete(key);
     readNext();
@@ -90,11 +92,11 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     for (let begin = byte_from - (byte_from % BLOCK_BYTES); begin < byte_to; begin += BLOCK_BYTES) {
       const key = `${streamKey(stream)}.${begin}`;
       const block = blocks.get(key);
-      if (block?.state === 'failed') return block;
       const needed = Math.min(byte_to, begin + BLOCK_BYTES) - begin;
       // The last block of a live run was short when it was fetched; that of a truncated file stays short.
       if (block === undefined || block.bytes.length < needed) {
-        if (block?.isCut === true) return { state: 'failed', message: 'The captured file ends before these bytes.' };
+        if (block?.isCut === true) return { state: 'cut' };
+        if (problems.has(streamKey(stream))) return { state: 'unreadable' };
         wish(key, { ...stream, byte_from: begin, byte_to: begin + BLOCK_BYTES });
         isWhole = false;
         continue;
@@ -116,8 +118,10 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
       const isEnd = isLast && byte_to === span.byte_to;
       return { state: 'there', text: isEnd ? decodeLastSpan(bytes, before) : decodeSpan(bytes, before) };
     },
+    problems: () => [...new Set(problems.values())],
     retry() {
-      for (const [key, block] of blocks) if (block.state === 'failed' || block.isCut) blocks.delete(key);
+      for (const [key, block] of blocks) if (block.isCut) blocks.delete(key);
+      problems.clear();
       onChange();
     },
   };

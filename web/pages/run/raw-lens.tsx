@@ -31,29 +31,42 @@ export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLiv
     const isOpen = light?.row === index;
     const text = run.blocks.text(one, isOpen ? ROW_BYTES : GLANCE_BYTES);
     return cache(index, [start, isLit, isOpen, ...Object.values(text)], () => (
-      <RawRowView
-        row={one}
-        text={text}
-        start={start}
-        isLit={isLit}
-        isOpen={isOpen}
-        onChoose={() => choose(index)}
-        onRetry={run.blocks.retry}
-      />
+      <RawRowView row={one} text={text} start={start} isLit={isLit} isOpen={isOpen} onChoose={() => choose(index)} />
     ));
   };
   if (count === 0) return <p class="lens-empty">{isLive ? 'No bytes yet.' : 'No bytes up to this moment.'}</p>;
   return (
-    <VirtualList
-      label="Raw bytes"
-      count={count}
-      estimate={67}
-      row={row}
-      target={moment === null ? (light?.row ?? null) : count - 1}
-      active={light?.row ?? null}
-      follow={isLive && moment === null}
-      onMove={choose}
-    />
+    <div class="raw-lens">
+      <VirtualList
+        label="Raw bytes"
+        count={count}
+        estimate={67}
+        row={row}
+        target={moment === null ? (light?.row ?? null) : count - 1}
+        active={light?.row ?? null}
+        follow={isLive && moment === null}
+        onMove={choose}
+      />
+      <RawProblems problems={run.blocks.problems()} onRetry={run.blocks.retry} />
+    </div>
+  );
+}
+
+/** Why bytes cannot be read: once, below the rows, which stay where they are. */
+function RawProblems({ problems, onRetry }: { readonly problems: readonly string[]; readonly onRetry: () => void }) {
+  return (
+    <div class="raw-problems" role="status" hidden={problems.length === 0}>
+      {problems.map((problem) => (
+        <p key={problem}>
+          <SafeText text={problem} />
+        </p>
+      ))}
+      {problems.length === 0 ? null : (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
   );
 }
 
@@ -64,7 +77,6 @@ function RawRowView({
   isLit,
   isOpen,
   onChoose,
-  onRetry,
 }: {
   readonly row: RawRow;
   readonly text: RawText;
@@ -72,7 +84,6 @@ function RawRowView({
   readonly isLit: boolean;
   readonly isOpen: boolean;
   readonly onChoose: () => void;
-  readonly onRetry: () => void;
 }) {
   const length = row.byte_to - row.byte_from;
   return (
@@ -90,27 +101,22 @@ function RawRowView({
         </span>
       </button>
       <pre class="raw-text">
-        <RawContent text={text} onRetry={onRetry} />
+        <RawContent text={text} />
         {text.state === 'there' && !isOpen && length > GLANCE_BYTES ? <span class="dim"> …</span> : null}
       </pre>
     </div>
   );
 }
 
-function RawContent({ text, onRetry }: { readonly text: RawText; readonly onRetry: () => void }) {
+function RawContent({ text }: { readonly text: RawText }) {
   switch (text.state) {
     case 'there':
       return <SafeText text={text.text} />;
     case 'coming':
       return <span class="dim">…</span>;
-    case 'failed':
-      return (
-        <>
-          <SafeText text={text.message} />{' '}
-          <button type="button" class="link" onClick={onRetry}>
-            try again
-          </button>
-        </>
-      );
+    case 'cut':
+      return <span class="dim">The captured file ends before these bytes.</span>;
+    case 'unreadable':
+      return <span class="dim">not available</span>;
   }
 }

@@ -4,6 +4,7 @@ import { client } from '../../server/client.js';
 import { findOpenQuestion, isReplaced } from '../../server/read-question.js';
 import type { OpenQuestion } from '../../server/read-question.js';
 import { asFailure } from '../../server/use-resource.js';
+import { Markdown } from '../../ui/markdown.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 import type { OpenRun } from './open-run.js';
@@ -30,7 +31,9 @@ export function ReplyBox({
       </div>
       {question === null && !isWaiting ? null : (
         <div class="reply-space">
-          {question === null ? null : <ReplyForm key={question.interactionId} id={run.id} question={question} />}
+          {question === null ? null : (
+            <ReplyForm key={question.interactionId} id={run.id} question={question} isQuoted />
+          )}
         </div>
       )}
     </>
@@ -41,11 +44,14 @@ export function ReplyBox({
 export function ReplyForm({
   id,
   question,
+  isQuoted = false,
   onStale = () => undefined,
   onSent = () => undefined,
 }: {
   readonly id: string;
   readonly question: OpenQuestion;
+  /** Shows the question above the answer, where the page does not have it beside. */
+  readonly isQuoted?: boolean;
   /** Called when the question is not the open one any more. */
   readonly onStale?: () => void;
   readonly onSent?: () => void;
@@ -92,6 +98,11 @@ export function ReplyForm({
         if (permission === undefined) void send();
       }}
     >
+      {isQuoted && permission === undefined ? (
+        <div class="reply-question" tabIndex={0} role="group" aria-label="Question">
+          <Markdown text={question.prompt} />
+        </div>
+      ) : null}
       {permission === undefined ? null : <PermissionRequest prompt={question.prompt} {...permission} />}
       <label for={field}>{permission === undefined ? 'Your answer' : 'Reason (optional)'}</label>
       {question.options.length === 0 ? null : (
@@ -105,7 +116,7 @@ export function ReplyForm({
       )}
       <textarea
         id={field}
-        rows={permission === undefined ? 3 : 1}
+        rows={permission === undefined ? 2 : 1}
         value={text}
         aria-describedby={`${field}-help`}
         aria-invalid={refusal.value !== null}

@@ -4,9 +4,9 @@ import { Badge, chooseTone } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';
 import { RunExports } from '../../ui/run-exports.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { WaitingFor } from '../../ui/waiting-for.js';
 import { formatDuration } from '../../ui/time.js';
 import { formatUsage } from '../../ui/amount.js';
+import { WaitingFor } from '../../ui/waiting-for.js';
 import { useSignal } from '@preact/signals';
 import { hasScope } from '../../app/session.js';
 import { client, newRequestId } from '../../server/client.js';
@@ -46,11 +46,7 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
           <RepairLevel level={result.repair_level} kinds={(result.repairs ?? []).map(({ kind }) => kind)} />
         ) : null}
         <Badge>{engine}</Badge>
-        {run.waiting_for === null ? null : (
-          <span>
-            waiting for <WaitingFor waiting={run.waiting_for} />
-          </span>
-        )}
+        <WaitingFor waiting={run.waiting_for} />
         <span class="dim">{durationText(started_at, ended_at)}</span>
         {usage === '' ? null : <span class="dim">{usage}</span>}
         {result !== null && result.attempts > 1 ? <span class="dim">{result.attempts} attempts</span> : null}

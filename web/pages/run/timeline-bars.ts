@@ -39,6 +39,13 @@ export function measureBar(
   return { from: times[first - 1] ?? from, to, isOpen: false };
 }
 
+/** Whether the last event leaves something open: a tool that has started, a question without an answer. */
+export function isLastOpen({ events }: Pick<Conversation, 'events'>, eventCount: number): boolean {
+  const event = events[eventCount - 1];
+  if (event?.type === 'assistant.tool_call') return event.data.status === 'started';
+  return event?.type === 'user.input.required' || event?.type === 'permission.required';
+}
+
 /** The last event of an item that had come when there were so many. */
 function findLast(indexes: readonly number[], eventCount: number): number {
   for (let at = indexes.length - 1; at > 0; at -= 1) {

@@ -1,4 +1,5 @@
-import { useState } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration } from '../../ui/time.js';
 import { VirtualList } from '../../ui/virtual-list.js';
@@ -9,11 +10,15 @@ import type { ItemKind } from './item-filter.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
 import { firstAbove } from './sorted-search.js';
-import { listMarks, measureBar } from './timeline-bars.js';
+import { isLastOpen, listMarks, measureBar } from './timeline-bars.js';
+
+/** How often a bar that is open grows. */
+const EVERY_MS = 1000;
 
 /** What happened when, and for how long: a row for each message, tool, sub-agent and wait, on an axis of time. */
 export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.beats.timeline.value;
+  const now = useSignal(0);
   const [cache] = useState(createRowCache);
   const { conversation } = run.lenses;
   const moment = run.moment.value;
@@ -21,7 +26,16 @@ export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly 
   const eventCount = moment === null ? conversation.events.length : firstAbove(conversation.times, moment);
   const shown = run.filter.shown(conversation.itemsAt(eventCount));
   const start = findStart(run);
-  const end = Math.max(start + 1, findEnd(run));
+  const isOver = moment === null && run.span.value.end !== null;
+  const hasOpenItem = moment === null && !isOver && isLastOpen(conversation, eventCount);
+  // The bar of a question or a tool that goes on grows until now.
+  const end = Math.max(start + 1, findEnd(run), hasOpenItem ? now.value : 0);
+  useEffect(() => {
+    if (!hasOpenItem) return;
+    now.value = Date.now();
+    const timer = setInterval(() => (now.value = Date.now()), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [hasOpenItem]);
   const choose = (position: number): void => {
     const event = conversation.events[conversation.items[shown.itemAt(position)]?.events[0] ?? -1];
     if (event !== undefined) run.chosen.value = { lens: 'conversation', seq: event.seq };
@@ -33,12 +47,13 @@ export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly 
     const isLit = light?.items.has(index) ?? false;
     const known = firstAbove(item.events, eventCount - 1);
     const isLast = (item.events[0] ?? 0) >= eventCount - 1;
-    return cache(position, [index, known, isLast, isLit, start, end], () => (
+    return cache(position, [index, known, isLast, isLit, isOver, start, end], () => (
       <TimelineRow
         conversation={conversation}
         item={item}
         eventCount={eventCount}
         axis={{ start, end }}
+        isOver={isOver}
         isLit={isLit}
         onChoose={() => choose(position)}
       />
@@ -91,6 +106,7 @@ function TimelineRow({
   item,
   eventCount,
   axis: { start, end },
+  isOver,
   isLit,
   onChoose,
 }: {
@@ -98,6 +114,7 @@ function TimelineRow({
   readonly item: Item;
   readonly eventCount: number;
   readonly axis: { readonly start: number; readonly end: number };
+  readonly isOver: boolean;
   readonly isLit: boolean;
   readonly onChoose: () => void;
 }) {
@@ -108,7 +125,7 @@ function TimelineRow({
   const left = Math.min(99.6, Math.max(0, ((from - start) / length) * 100));
   const width = Math.max(0.25, Math.min(100 - left, ((to - from) / length) * 100));
   const took = to > from ? formatDuration(to - from) : '';
-  const word = `${took}${isOpen ? ' …' : ''}`;
+  const word = `${took}${isOpen && !isOver ? ' …' : ''}`;
   // Beside the bar where there is room, else before it.
   const isBefore = left + width > 88;
   return (

@@ -8,8 +8,8 @@ import { RepairLevel } from '../../ui/repair-level.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { WaitingFor } from '../../ui/waiting-for.js';
 import { formatDuration, Moment } from '../../ui/time.js';
+import { WaitingFor } from '../../ui/waiting-for.js';
 import { ROW } from '../../ui/use-row-keys.js';
 import { columns } from './run-columns.js';
 import type { OptionalColumn } from './run-columns.js';
@@ -74,7 +74,7 @@ function Row({
         )}
         {run.waiting_for === null ? null : (
           <span class="below">
-            waiting for <WaitingFor waiting={run.waiting_for} />
+            <WaitingFor waiting={run.waiting_for} />
           </span>
         )}
         {failure === null ? null : (
@@ -115,7 +115,7 @@ function Cell({
       );
     case 'Repair':
       return (
-        <td>
+        <td class={run.result?.repair_level === 'none' ? 'plain' : ''}>
           {run.result === null || run.result.status !== 'success' ? null : (
             <RepairLevel level={run.result.repair_level} kinds={run.result.repair_kinds ?? []} />
           )}

@@ -2,47 +2,69 @@ import type { Budget } from '../../../src/records/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
+import { formatMoney, formatShort } from '../../ui/amount.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { Meter } from './meter.js';
 
 /** What was used of the budgets, and runs that wait for one; nothing where there are none. */
 export function BudgetPanel() {
   const { value } = useResource('budgets', async (signal) => client.listBudgets({ signal }), { live: true });
   if (value === null || value.items.length === 0) return null;
   return (
-    <section class="card stack" aria-labelledby="budgets">
+    <section class="budgets" aria-labelledby="budgets">
       <h2 id="budgets">Budgets</h2>
-      <table>
-        <thead>
-          <tr>
-            <th>Budget</th>
-            <th>Tokens</th>
-            <th>Cost</th>
-          </tr>
-        </thead>
-        <tbody>
-          {value.items.map(({ scope, name, tokens, cost }) => (
-            <tr key={`${scope} ${name}`}>
-              <td>
-                {scope === 'caller' ? 'token' : scope} <SafeText text={name} limit={80} />
-              </td>
-              <td>{describeAmount(tokens, '')}</td>
-              <td>{describeAmount(cost, '$')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {value.waiting.map(({ run, budget }) => (
-        <p key={run}>
-          <a href={toPath({ page: 'run', id: run })}>{run}</a> waits for the budget of the{' '}
-          <SafeText text={budget} limit={80} />
-        </p>
-      ))}
+      <div class="budget-cards">
+        {value.items.map(({ scope, name, tokens, cost }) => (
+          <div key={`${scope} ${name}`} class="card">
+            <h3>
+              {TITLES[scope]} {name === '' ? null : <SafeText text={name} limit={80} />}
+            </h3>
+            <Amount label="Tokens" amount={tokens} format={formatShort} />
+            <Amount label="Cost" amount={cost} format={formatMoney} />
+          </div>
+        ))}
+      </div>
+      {value.waiting.length === 0 ? null : (
+        <>
+          <h3>Waiting for a budget</h3>
+          <ul class="notes">
+            {value.waiting.map(({ run, budget }) => (
+              <li key={run}>
+                <a href={toPath({ page: 'run', id: run })}>{run}</a> <SafeText text={budget} limit={80} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
     </section>
   );
 }
 
-function describeAmount(amount: Budget['tokens'], sign: string): string {
-  if (amount === null) return 'not limited';
-  const format = (value: number): string => `${sign}${value.toLocaleString('en-US', { maximumFractionDigits: 2 })}`;
-  return `${format(amount.used)} of ${format(amount.limit)}`;
+const TITLES: Readonly<Record<Budget['scope'], string>> = { day: 'Today', issue: 'Issue', caller: 'Token' };
+
+function Amount({
+  label,
+  amount,
+  format,
+}: {
+  readonly label: string;
+  readonly amount: Budget['tokens'];
+  readonly format: (value: number) => string;
+}) {
+  if (amount === null) return null;
+  const { used, held, limit } = amount;
+  const working = held > used ? `, ${format(held)} with running work` : '';
+  return (
+    <div class="budget-amount">
+      <span class="dim">{label}</span>
+      <Meter share={limit === 0 ? 1 : used / limit} isWarning={used >= limit * NEARLY_USED} />
+      <span class="nowrap">
+        {format(used)} of {format(limit)}
+        {working}
+      </span>
+    </div>
+  );
 }
+
+/** From this share on a budget is shown as nearly used up. */
+const NEARLY_USED = 0.8;

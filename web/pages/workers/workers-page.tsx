@@ -3,6 +3,7 @@ import type { WorkerRecord } from '../../../src/records/index.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { BudgetPanel } from './budget-panel.js';
+import { Meter } from './meter.js';
 import { Badge } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
 import type { Tone } from '../../ui/notice.js';
@@ -34,8 +35,8 @@ export function WorkersPage() {
         <h1>Workers</h1>
       </div>
       {failure === null ? null : <FailureNotice title="Cannot list the workers" failure={failure} reload={reload} />}
-      <BudgetPanel />
       {value === null ? failure === null ? <Loading isList /> : null : <WorkerList workers={value.items} />}
+      <BudgetPanel />
     </>
   );
 }
@@ -84,12 +85,9 @@ function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) 
 
 /** How many of its slots a worker uses: a picture, and the numbers. */
 function Load({ busy, capacity }: { readonly busy: number; readonly capacity: number }) {
-  const share = capacity === 0 ? 0 : Math.min(1, busy / capacity);
   return (
     <span class="load">
-      <span class="load-track" aria-hidden="true">
-        <span class="load-used" style={{ width: `${share * 100}%` }} />
-      </span>
+      <Meter share={capacity === 0 ? 0 : busy / capacity} />
       <span class="nowrap">
         {busy} of {capacity}
       </span>

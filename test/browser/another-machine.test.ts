@@ -1,0 +1,97 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Page } from 'playwright-core';
+import { openS3Server } from '../../src/archive/fixtures/open-s3-server.js';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
+import { openForReading } from '../../src/files/index.js';
+import { packRunFolder, packedRunPath } from '../../src/run-folder/index.js';
+import { findViolations } from './check-accessibility.js';
+import { command, session } from './codex-lines.js';
+import { settle } from './settle.js';
+import { startSite } from './start-site.js';
+import { useConsole } from './use-console.js';
+
+/** A server without a worker; leases are short, so that a worker that is gone is missed soon. */
+const ALONE = { args: ['--no-worker'] };
+const LEASE = { lease_s: 1 };
+
+const house = useConsole(async () => undefined, LEASE, ALONE);
+
+const STARTED = command('item_1', 'npm test', '')[0] ?? '';
+const MESSAGES = Array.from({ length: 12 }, (_, index) => codex.message(`Message ${index}.`, `item_${index}`));
+
+/** What the page says about bytes that it cannot show. */
+const findProblem = (page: Page) => page.getByText('The files of the run are not on this machine');
+
+describe('a worker that is killed', () => {
+  it('ends its run on the page: what happened, what to do, and nothing that still seems to happen', async () => {
+    const { site } = house;
+    const worker = await site.startWorker();
+    const live = await site.startRun({
+      prompt: 'Watch the build.',
+      says: [codex.thread(), codex.turn, codex.message('The build has begun.'), STARTED],
+      isLive: true,
+    });
+    const { page } = await house.open(`/runs/${live.id}`, { mayFail: /404/ });
+    const head = page.locator('.run-facts');
+    const connection = page.getByRole('status', { name: 'Connection' });
+    const tool = page.locator('.item.tool .item-head');
+    await tool.getByText('running').waitFor();
+    await head.getByText('running').waitFor();
+    expect(await connection.innerText()).toBe('Live');
+    await worker.kill();
+    const failure = page.getByRole('region', { name: 'Failure' });
+    await failure.getByText('WORKER_GONE').waitFor();
+    expect(await failure.innerText()).toMatch(
+      /worker that executed this run is gone[\s\S]*What to do:.*Then run again/,
+    );
+    await head.getByText('failed', { exact: true }).waitFor();
+    await tool.getByText('not finished').waitFor();
+    expect(await connection.innerText()).toBe('Complete');
+    expect(await page.getByText(/^(?:running|Live|writing …)$/).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Run again' }).count()).toBe(1);
+    await page.goto('/runs');
+    await page.getByRole('row').filter({ hasText: 'Watch the build.' }).getByText('failed').waitFor();
+  });
+});
+
+describe('raw bytes that another machine has', () => {
+  it('are missed once by the lens, not in every row', async () => {
+    const { site } = house;
+    const worker = await site.startWorker();
+    const run = await site.endedRun({ says: session(...MESSAGES) });
+    const { page } = await house.open(`/runs/${run.id}`, { mayFail: /404/ });
+    const rows = page.locator('.raw-row');
+    await findProblem(page).waitFor();
+    await settle(page);
+    expect(await rows.count()).toBeGreaterThan(3);
+    expect(await findProblem(page).count()).toBe(1);
+    expect(new Set(await rows.locator('.raw-text').allInnerTexts())).toEqual(new Set(['not available']));
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
+    // The events are in the store: they are shown all the same.
+    await page.getByText('Message 0.').first().waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await worker.kill();
+  });
+
+  it('are fetched from the archive once it has them, without a click', async () => {
+    const s3 = await openS3Server();
+    const archive = await s3.open({ address: 's3://runs/team' });
+    const env = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
+    const address = `s3://runs/team?endpoint=${s3.endpoint}`;
+    const site = await startSite({ ...LEASE, archive: address, packing: { enabled: false } }, { ...ALONE, env });
+    onTestFinished(site.stop);
+    const worker = await site.startWorker();
+    const run = await site.endedRun({ says: session(...MESSAGES) });
+    const { page } = await house.open(`/runs/${run.id}`, { url: site.url, isStranger: true, mayFail: /404/ });
+    await findProblem(page).waitFor();
+    await packRunFolder(worker.data, run.id);
+    const file = await openForReading(packedRunPath(worker.data, run.id));
+    if (file === undefined) throw new Error('nothing was packed');
+    await archive.upload(run.id, file);
+    await file.close();
+    const raw = page.locator('.raw-row .raw-text');
+    await raw.filter({ hasText: '"text":"Message 0."' }).first().waitFor({ timeout: 45_000 });
+    expect(await findProblem(page).count()).toBe(0);
+    expect(await raw.filter({ hasText: 'not available' }).count()).toBe(0);
+  });
+});

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BUNDLED_MAIN } from '../command-stage.js';
+import { seedHouse } from './seed-house.js';
+import { settle } from './settle.js';
+import { useConsole } from './use-console.js';
+
+const run = promisify(execFile);
+const house = useConsole(seedHouse);
+
+/** Clicks what downloads a file, and returns where it was saved. */
+async function download(page: Page, button: Locator): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-download-'));
+  onTestFinished(async () => rm(folder, { recursive: true, force: true }));
+  const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  const path = join(folder, file.suggestedFilename());
+  await file.saveAs(path);
+  return path;
+}
+
+/** Unpacks a downloaded case as its tooltip says, and runs the suite; returns its report. */
+async function runSuite(archive: string): Promise<string> {
+  const suite = join(archive, '..', 'sluice-suite');
+  await mkdir(suite);
+  await run('tar', ['-xf', archive, '-C', suite]);
+  const args = [BUNDLED_MAIN, 'suite', 'run', '--suite', suite, '--json'];
+  return (await run(process.execPath, args)).stdout;
+}
+
+describe('a report', () => {
+  it('of a run is one HTML file without scripts and without other addresses', async () => {
+    const { page } = await house.open(`/runs/${house.seeds.reviewed}`);
+    await settle(page);
+    const file = await download(page, page.getByRole('link', { name: 'Report' }));
+    expect(file).toMatch(/\.html$/);
+    const html = await readFile(file, 'utf8');
+    expect(html).toContain('Review how the list is sorted.');
+    expect(html).not.toMatch(/<script|<link|<img|<iframe|src=/i);
+    // It opens by itself, from a disk, and shows what happened.
+    const context = await page.context().browser()?.newContext({ javaScriptEnabled: false });
+    const other = await context?.newPage();
+    await other?.setContent(html);
+    expect(await other?.locator('body').innerText()).toContain('The copy is sorted, the list is not.');
+    await context?.close();
+  });
+
+  it('of a result that waits is offered in the inbox', async () => {
+    const { page } = await house.open(`/inbox/${house.seeds.item}`);
+    await settle(page);
+    const html = await readFile(await download(page, page.getByRole('link', { name: 'Report' })), 'utf8');
+    expect(html).toContain('acme/shop#9');
+  });
+});
+
+describe('a test case', () => {
+  it.each([
+    ['the inbox', () => `/inbox/${house.seeds.item}`],
+    ['the page of a run', () => `/runs/${house.seeds.reviewed}`],
+  ])('of %s passes in a suite', async (_, getPath) => {
+    const { page } = await house.open(getPath());
+    await settle(page);
+    const file = await download(page, page.getByRole('link', { name: 'Test case' }));
+    expect(JSON.parse(await runSuite(file))).toMatchObject({ cases: 1, failed: 0, reports: [{ status: 'same' }] });
+  });
+
+  it('of the workbench keeps text, schema and options, and passes in a suite', async () => {
+    const { page } = await house.open('/workbench?align');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Model output').getByRole('textbox').fill('Sure: {"count": "3",}');
+    await page.getByLabel('JSON Schema').fill('{"properties": {"count": {"type": "integer"}}}');
+    await page.locator('.outcome').getByText('success', { exact: true }).waitFor();
+    const file = await download(page, page.getByRole('button', { name: 'Test case' }));
+    expect(JSON.parse(await runSuite(file))).toMatchObject({ cases: 1, failed: 0, reports: [{ status: 'same' }] });
+    const { stdout } = await run('tar', ['-xOf', file]);
+    expect(stdout).toContain('"count": "3"');
+    expect(stdout).toContain('integer');
+  });
+});

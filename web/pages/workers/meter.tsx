@@ -1,0 +1,8 @@
+/** How much of something is used, as a bar; the numbers stand beside it. */
+export function Meter({ share, isWarning = false }: { readonly share: number; readonly isWarning?: boolean }) {
+  return (
+    <span class={isWarning ? 'meter warn' : 'meter'} aria-hidden="true">
+      <span style={{ width: `${Math.min(1, Math.max(0, share)) * 100}%` }} />
+    </span>
+  );
+}

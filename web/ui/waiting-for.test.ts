@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { describeReason } from './waiting-for.js';
+
+test.each([
+  [{ reason: 'folder', run: null }, 'Waiting for its folder'],
+  [{ reason: 'budget', budget: 'day' }, 'Waiting for the budget of the day'],
+  [{ reason: 'budget', budget: 'caller ada' }, 'Waiting for the budget of caller ada'],
+  [{ reason: 'moon' }, 'Waiting for: moon'],
+])('%j is shown as: %s', (waiting, words) => {
+  expect(describeReason(waiting)).toBe(words);
+});
