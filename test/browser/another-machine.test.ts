@@ -79,7 +79,7 @@ describe('raw bytes that another machine has', () => {
     const env = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
     const address = `s3://runs/team?endpoint=${s3.endpoint}`;
     const site = await startSite({ ...LEASE, archive: address, packing: { enabled: false } }, { ...ALONE, env });
-    onTestFinished(site.stop);
+    onTestFinished(async () => site.stop());
     const worker = await site.startWorker();
     const run = await site.endedRun({ says: session(...MESSAGES) });
     const { page } = await house.open(`/runs/${run.id}`, { url: site.url, isStranger: true, mayFail: /404/ });

@@ -81,15 +81,18 @@ export function sentence(text: string): string {
 /** Why a result advances: what Sluice confirmed, what is only the agent's word, and what Sluice could not check. */
 export function describeAdvance(evidence: readonly Evidence[] = []): string {
   const facts = evidence.filter(({ claim }) => claim !== 'result');
-  const list = (entries: readonly Evidence[]) => [...new Set(entries.map(({ claim }) => claim))];
-  const confirmed = list(facts.filter(({ verdict }) => verdict === 'confirmed'));
+  const confirmed = listClaims(facts.filter(({ verdict }) => verdict === 'confirmed'));
   const open = facts.filter(({ claim, verdict }) => verdict === 'unchecked' && !confirmed.includes(claim));
-  const reported = list(open.filter(({ by }) => by === 'worker'));
-  const unchecked = list(open).filter((claim) => !reported.includes(claim));
+  const reported = listClaims(open.filter(({ by }) => by === 'worker'));
+  const unchecked = listClaims(open).filter((claim) => !reported.includes(claim));
   return [
     'The agent reports ok with evidence, and nothing contradicts it.',
     ...(confirmed.length === 0 ? [] : [`Verified: ${confirmed.join(', ')}.`]),
     ...(reported.length === 0 ? [] : [`Reported, not verified: ${reported.join(', ')}.`]),
     ...(unchecked.length === 0 ? [] : [`Not checked: ${unchecked.join(', ')}.`]),
   ].join(' ');
+}
+
+function listClaims(evidence: readonly Evidence[]): readonly Evidence['claim'][] {
+  return [...new Set(evidence.map(({ claim }) => claim))];
 }
