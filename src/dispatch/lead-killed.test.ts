@@ -208,7 +208,9 @@ async function checkComments(
   messages: readonly OutboxMessage[],
 ): Promise<void> {
   const files = await Promise.all(
-    (await readdir(join(data, 'comments'))).map(async (name) => readFile(join(data, 'comments', name), 'utf8')),
+    (await readdir(join(data, 'comments')))
+      .filter((name) => name.endsWith('.md'))
+      .map(async (name) => readFile(join(data, 'comments', name), 'utf8')),
   );
   const places = { github: bodies.join('\n'), markdown: files.join('\n') };
   for (const [sink, text] of Object.entries(places)) {

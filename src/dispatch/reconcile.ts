@@ -59,6 +59,8 @@ const ORPHANED = failedResult(
   'The worker that executed this run is gone; its process exit is unknown. Start it again.',
 );
 
+export const NOTHING_DONE: Reconciliation = { requeued: 0, ended: 0, held: 0, adopted: 0, processes: 0 };
+
 /**
  * Reconciles what crashed workers left: ends processes that outlived them, requeues claims that never started, and ends
  * orphaned runs; an order of such a run is settled with whatever can be read of its result.
@@ -67,34 +69,73 @@ const ORPHANED = failedResult(
  * const { requeued, ended } = await reconcile({ store, lead, clock: Date.now })
  */
 export async function reconcile(given: ReconcileOptions): Promise<Reconciliation> {
-  const data = chooseDataFolder(given.data);
-  const options = { ...given, data };
-  const { store, clock } = options;
+  const options = { ...given, data: chooseDataFolder(given.data) };
   // First: a run is over only when its process is gone.
-  const processes = await endOrphans(join(await realpath(data).catch(() => data), 'processes'), {
+  const processes = await endOrphanedProcesses(options);
+  const here = await reconcileHost(options);
+  const elsewhere = await reconcileFleet(options);
+  return {
+    requeued: elsewhere.requeued,
+    ended: here.ended + elsewhere.ended,
+    held: here.held + elsewhere.held,
+    adopted: here.adopted,
+    processes,
+  };
+}
+
+type HostOptions = ReconcileOptions & { readonly data: string };
+
+/** Ends processes of this data folder that outlived their Sluice, and returns how many. Asks the store only where there are any. */
+export async function endOrphanedProcesses({ store, data }: HostOptions): Promise<number> {
+  const ended = await endOrphans(join(await realpath(data).catch(() => data), 'processes'), {
     isOrphan: async ({ runDir }) => isUnheld((await store.findRun(basename(runDir)))?.owner ?? null),
   });
-  const report = { requeued: 0, ended: 0, held: 0, adopted: 0, processes: processes.length };
-  // One question most of the time: every worker of a fleet asks.
-  if (!(await store.hasExpiredRuns(clock()))) return report;
-  report.requeued = await store.requeueExpired(clock());
+  return ended.length;
+}
+
+/**
+ * Reconciles runs of this host whose lease has expired. Only a process of the host sees whether their workers are alive, ends
+ * their processes and can resume them, so every process does this for its own host.
+ */
+export async function reconcileHost(options: HostOptions): Promise<Reconciliation> {
+  return endExpired(options, { host: hostname() }, async (run) => endUnlessHeld(options, run));
+}
+
+/**
+ * Reconciles what needs no process of a certain host: requeues claims that never started, and ends runs of other hosts, of
+ * which only the lease can be known. One process at a time does this for all.
+ */
+export async function reconcileFleet(options: HostOptions): Promise<Reconciliation> {
+  const { store, clock } = options;
+  if (!(await store.hasExpiredRuns(clock()))) return NOTHING_DONE;
+  const requeued = await store.requeueExpired(clock());
+  const report = await endExpired(options, {}, async (run) =>
+    run.owner?.host === hostname() ? undefined : endUnlessHeld(options, run),
+  );
+  return { ...report, requeued };
+}
+
+type Outcome = 'held' | 'ended' | 'adopted';
+
+async function endExpired(
+  { store, clock }: HostOptions,
+  wanted: { readonly host?: string },
+  end: (run: RunRecord) => Promise<Outcome | undefined>,
+): Promise<Reconciliation> {
+  const report: { -readonly [Key in keyof Reconciliation]: number } = { ...NOTHING_DONE };
   let last: RunRecord | undefined;
   for (;;) {
-    const expired = await store.listExpiredRuns(clock(), last?.id);
+    const expired = await store.listExpiredRuns(clock(), { ...wanted, after: last?.id });
     if (expired.length === 0) return report;
     last = expired.at(-1);
-    const outcomes = await Promise.allSettled(expired.map(async (run) => endUnlessHeld(options, run)));
-    for (const outcome of outcomes) {
+    for (const outcome of await Promise.allSettled(expired.map(end))) {
       if (outcome.status === 'rejected') throw outcome.reason;
-      report[outcome.value] += 1;
+      if (outcome.value !== undefined) report[outcome.value] += 1;
     }
   }
 }
 
-async function endUnlessHeld(
-  options: ReconcileOptions & { readonly data: string },
-  run: RunRecord,
-): Promise<'held' | 'ended' | 'adopted'> {
+async function endUnlessHeld(options: HostOptions, run: RunRecord): Promise<Outcome> {
   const { owner, order } = run;
   if (owner === null || (await isHeld(owner))) return 'held';
   // The next run in that folder must have it to itself.
@@ -131,11 +172,7 @@ async function isResumable({ store, agents, clock }: ReconcileOptions, run: RunR
 }
 
 /** Only a worker on the same host with the same data folder resumes it; others leave it alone. */
-async function resumeLater(
-  { adopt, data }: ReconcileOptions & { readonly data: string },
-  run: RunRecord,
-  host: string,
-): Promise<'held' | 'adopted'> {
+async function resumeLater({ adopt, data }: HostOptions, run: RunRecord, host: string): Promise<'held' | 'adopted'> {
   if (adopt === undefined || host !== hostname() || !(await isPresent(runFolderPath(data, run.id)))) return 'held';
   return (await adopt(run)) ? 'adopted' : 'held';
 }
@@ -148,7 +185,7 @@ async function isHeld({ worker_id, host, pid, pid_started }: NonNullable<RunReco
 }
 
 async function settleOrphan(
-  { store, lead, data }: ReconcileOptions & { readonly data: string },
+  { store, lead, data }: HostOptions,
   { issue_ref: issueRef, run_id: runId }: NonNullable<RunRecord['order']>,
   run: string,
 ): Promise<void> {
@@ -158,7 +195,7 @@ async function settleOrphan(
   const worktree = findWorktree(data, record.order, run);
   const note = (await isPresent(worktree.folder)) ? await putAwayWorktree(worktree) : {};
   await rm(findCheckFolder(data, run), { recursive: true, force: true });
-  // An exit code in the folder is ignored: nobody observed the exit, and the agent could have written the file.
+  // An exit code in the folder is ignored: the exit was not observed, and the agent could have written the file.
   const end = { ...EXIT_UNKNOWN, stdout, stderr, command, workerVersion: version, runResult: ORPHANED };
   await lead.settle({ issueRef, runId, ...end, ...note });
 }

@@ -1,20 +1,67 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { hostname } from 'node:os';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Store } from '../store/store.js';
 import { openWorkshop } from './fixtures/workshop.js';
 import { startReaper } from './start-reaper.js';
+import type { ReaperOptions } from './start-reaper.js';
 
-it('ends the runs of a worker that is gone where no other worker is left', async () => {
-  const { store, lead, data } = await openWorkshop();
+/** Counts the calls of a store that reconciliation makes. */
+function countCalls(store: Store) {
+  const calls = { fleet: 0, host: 0 };
+  const counting: Store = {
+    ...store,
+    async hasExpiredRuns(now, host) {
+      calls[host === undefined ? 'fleet' : 'host'] += 1;
+      return store.hasExpiredRuns(now, host);
+    },
+  };
+  return { counting, calls };
+}
+
+/** A run that was started by a worker of a machine, and whose lease has expired. */
+async function addExpiredRun(store: Store, data: string, host: string): Promise<void> {
   const spec = { engine: 'command', command: ['true'], workdir: data } as const;
   await store.createRun({ id: 'RUN1', spec, state: 'queued', now: 0 });
-  const worker = { worker_id: 'w1', host: 'another-machine', pid: 1, pid_started: 'x' };
+  const worker = { worker_id: 'w1', host, pid: 1, pid_started: 'x' };
   await store.claimRun({ worker, leaseMs: 1, now: 0 });
   await store.markStarted({ id: 'RUN1', workerId: 'w1', now: 0 });
-  const reaper = startReaper({ store, lead, data, everyMs: 50 });
+}
+
+function start(options: ReaperOptions) {
+  const reaper = startReaper({ everyMs: 30, ...options });
   onTestFinished(async () => reaper.stop());
-  await expect
-    .poll(async () => (await store.findRun('RUN1'))?.result)
-    .toMatchObject({
-      status: 'failed',
-      error: { code: 'WORKER_GONE' },
-    });
+  return reaper;
+}
+
+const GONE = { status: 'failed', error: { code: 'WORKER_GONE' } };
+
+describe('a reaper', () => {
+  it('ends the runs of a worker that is gone where no other worker is left', async () => {
+    const { store, lead, data } = await openWorkshop();
+    await addExpiredRun(store, data, 'another-machine');
+    start({ store, lead, data });
+    await expect.poll(async () => (await store.findRun('RUN1'))?.result).toMatchObject(GONE);
+  });
+
+  it('ends the runs of this machine when it is called, and otherwise does not ask for them', async () => {
+    const { store, lead, data } = await openWorkshop();
+    await addExpiredRun(store, data, hostname());
+    const { counting, calls } = countCalls(store);
+    const reaper = start({ store: counting, lead, data, isCalled: true });
+    await expect.poll(() => calls.fleet).toBeGreaterThan(1);
+    expect((await store.findRun('RUN1'))?.state).toBe('running');
+    expect(calls.host).toBe(0);
+    reaper.lookHere();
+    await expect.poll(async () => (await store.findRun('RUN1'))?.result).toMatchObject(GONE);
+    expect(calls.host).toBe(0);
+  });
+
+  it('looks at other machines in one process at a time, and at its own machine in each', async () => {
+    const { store, lead, data } = await openWorkshop();
+    const reapers = [1, 2, 3].map(() => countCalls(store));
+    for (const { counting } of reapers) start({ store: counting, lead, data });
+    await expect.poll(() => reapers.map(({ calls }) => calls.host > 2)).toEqual([true, true, true]);
+    await expect.poll(() => Math.max(...reapers.map(({ calls }) => calls.fleet))).toBeGreaterThan(2);
+    expect(reapers.filter(({ calls }) => calls.fleet > 0)).toHaveLength(1);
+  });
 });

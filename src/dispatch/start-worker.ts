@@ -35,6 +35,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const runs = { ...options.runs, data: chooseDataFolder(options.runs?.data, (warning) => logger.warn(warning)) };
   const { clock = () => store.now() } = options;
   const { leaseMs = DEFAULT_LEASE_MS, pollMs = DEFAULT_POLL_MS, concurrency = DEFAULT_CONCURRENCY } = options;
+  const { reconcileMs = leaseMs } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw new SluiceError('INVALID_OPTION', 'Invalid concurrency: use a whole number from 1 on.');
   }
@@ -124,10 +125,10 @@ export function startWorker(options: WorkerOptions): Worker {
     if (retryAt !== undefined) forDelivery.wakeAt(performance.now() + retryAt - clock());
   }
 
-  /** Reports itself to the fleet. Whoever misses two leases is gone. */
+  /** Reports itself to the fleet; the answer says whether something of this host is to be reconciled. A worker that misses two leases is gone. */
   const report = async () => {
     const now = clock();
-    await store.reportWorker({
+    const { hasExpiredRuns } = await store.reportWorker({
       id,
       host: hostname(),
       version: VERSION,
@@ -138,6 +139,7 @@ export function startWorker(options: WorkerOptions): Worker {
       now,
       aliveUntil: now + 2 * leaseMs,
     });
+    if (hasExpiredRuns) reaper.lookHere();
   };
   const skewMs = clock() - Date.now();
   if (options.clock === undefined && Math.abs(skewMs) > CLOCK_TOLERANCE_MS) {
@@ -161,29 +163,29 @@ export function startWorker(options: WorkerOptions): Worker {
       work: deliver,
     }),
   ];
-  // It reports until its last run has ended, also while it shuts down.
-  const idle = new AbortController();
-  const reports = repeatWork({
-    name: 'reporting to the fleet',
-    waker: forReports,
-    sleepMs: leaseMs,
-    work: report,
-    logger,
-    signal: idle.signal,
-  });
   const reaper = startReaper({
     store,
     lead,
     data: runs.data,
     clock,
     logger,
-    everyMs: options.reconcileMs ?? leaseMs,
+    everyMs: reconcileMs,
+    isCalled: true,
     onRequeued: forWork.wake,
     workerLostRetries: options.workerLostRetries ?? 0,
     ...(runs.agents === undefined ? {} : { agents: runs.agents }),
     adopt,
   });
-
+  // It reports until its last run has ended, also while it shuts down.
+  const idle = new AbortController();
+  const reports = repeatWork({
+    name: 'reporting to the fleet',
+    waker: forReports,
+    sleepMs: Math.min(leaseMs, reconcileMs),
+    work: report,
+    logger,
+    signal: idle.signal,
+  });
   async function stop(): Promise<void> {
     stopping.abort();
     stopWatching();

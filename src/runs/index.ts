@@ -24,5 +24,5 @@ export { agentSettingsSchema, type AgentSettings } from './launchers/acp.js';
 export { defineLauncher, type LauncherDefinition } from './launchers/define-launcher.js';
 export type { Launch, LaunchFile, LaunchRequest, Launcher } from './launchers/launcher.js';
 export { isOutage, readEventRange } from './ports/event-log.js';
-export { type FolderLock, lockFolder } from './workspace/folder-lock.js';
+export { type FolderLock, lockFile, lockFolder } from './workspace/folder-lock.js';
 export { findDataFolder, type DataFolder } from './data-folder.js';

@@ -2,8 +2,11 @@ import type { WorkerRecord } from '../records/index.js';
 
 /** The workers that share a store. */
 export interface Fleet {
-  /** Records that a worker is alive until `aliveUntil`, and deletes workers that were gone for a day. */
-  reportWorker(report: WorkerReport): Promise<void>;
+  /**
+   * Records that a worker is alive until `aliveUntil`, and deletes workers that were gone for a day. Answers whether the lease of
+   * any run of the worker's host has expired, so that no worker of a fleet asks for that apart.
+   */
+  reportWorker(report: WorkerReport): Promise<{ readonly hasExpiredRuns: boolean }>;
   /** Removes a worker that has stopped. */
   removeWorker(id: string): Promise<void>;
   /** Workers that reported within the last day, at most 1,000: the latest to report first. */

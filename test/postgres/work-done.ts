@@ -33,7 +33,9 @@ export async function findViolations(
   const effects = await site.readEffects();
   const comments = join(site.data, 'comments');
   const texts = await Promise.all(
-    (await readdir(comments)).map(async (name) => readFile(join(comments, name), 'utf8')),
+    (await readdir(comments))
+      .filter((name) => name.endsWith('.md'))
+      .map(async (name) => readFile(join(comments, name), 'utf8')),
   );
   const markers = texts.flatMap((text) => text.match(/^Trigger: .*$/gm) ?? []);
   const violations: string[] = [];

@@ -16,6 +16,8 @@ export interface WorkerSite {
   startWorker(): StartedWorker;
   /** One line for every time a worker has done something that lasts: issue and run id. */
   readEffects(): Promise<string[]>;
+  /** When each order reached each stage, as `recordStages` writes it. */
+  readStages(): Promise<string[]>;
 }
 
 export interface StartedWorker {
@@ -39,16 +41,18 @@ export interface SiteOptions {
 
 /** Makes a site for the running test. */
 export async function makeWorkerSite(repositoryCount: number, options: SiteOptions = {}): Promise<WorkerSite> {
-  const [url, folder] = [options.url ?? (await makeSite()), await makeFolder({ effects: '' })];
+  const [url, folder] = [options.url ?? (await makeSite()), await makeFolder({ effects: '', stages: '' })];
   const program = await bundleProgram(PROGRAM);
   const repositories = Array.from({ length: repositoryCount }, (_, index) =>
     join(folder, 'repositories', String(index)),
   );
   for (const repository of repositories) await mkdir(repository, { recursive: true });
-  const [data, effects] = [join(folder, 'data'), join(folder, 'effects')];
+  const data = join(folder, 'data');
+  const effects = join(folder, 'effects');
+  const stages = join(folder, 'stages');
   // Short leases, so that what a killed worker leaves is found soon.
   const { workersPerProcess = 1, leaseMs = 2000, reconcileMs = 500 } = options;
-  const args = [url, data, EFFECT_WORKER, effects, ...[workersPerProcess, leaseMs, reconcileMs].map(String)];
+  const args = [url, data, EFFECT_WORKER, effects, stages, ...[workersPerProcess, leaseMs, reconcileMs].map(String)];
 
   return {
     url,
@@ -68,8 +72,11 @@ export async function makeWorkerSite(repositoryCount: number, options: SiteOptio
         },
       };
     },
-    async readEffects() {
-      return (await readFile(effects, 'utf8')).split('\n').slice(0, -1);
-    },
+    readEffects: async () => readLines(effects),
+    readStages: async () => readLines(stages),
   };
+}
+
+async function readLines(file: string): Promise<string[]> {
+  return (await readFile(file, 'utf8')).split('\n').slice(0, -1);
 }

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
+import { identifyProcess } from '../../runs/process/process-identity.js';
 import { makeMessage } from './fixtures/message.js';
 import { createMarkdownSink } from './markdown-sink.js';
 import { formatMarker } from './sink.js';
@@ -36,6 +39,28 @@ describe('createMarkdownSink', () => {
     const first = await read();
     await Promise.all([sink.send(makeMessage(), signal), sink.send(makeMessage(), signal)]);
     expect(await read()).toBe(first);
+  });
+
+  it('waits for another process that is writing the same comment, and does not write it again', async () => {
+    const { sink, folder, read } = await start();
+    const message = makeMessage();
+    // Another process has read the file without the comment, and is paused before it writes.
+    const other = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)']);
+    onTestFinished(() => void other.kill('SIGKILL'));
+    const identity = await identifyProcess(other.pid ?? 0);
+    const name = createHash('sha256').update(join(folder, FILE)).digest('hex').slice(0, 40);
+    const claim = join(folder, '.locks', name);
+    await mkdir(claim, { recursive: true });
+    const started = Buffer.from(identity?.started ?? '').toString('base64url');
+    await writeFile(join(claim, `${other.pid}.${started}.x`), '');
+    await expect(sink.send(message, AbortSignal.timeout(50))).rejects.toMatchObject({ code: 'SINK_TIMED_OUT' });
+    await expect(read()).rejects.toThrow('ENOENT');
+    // Its right is void when it is gone; what it had written by then counts.
+    const sent = sink.send(message, signal);
+    await writeFile(join(folder, FILE), `${message.body}\n\n${formatMarker(message)}\n`);
+    other.kill('SIGKILL');
+    await sent;
+    expect((await read()).match(/sluice:/g)).toHaveLength(1);
   });
 
   it('makes the folder', async () => {

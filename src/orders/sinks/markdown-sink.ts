@@ -4,50 +4,53 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
 import { makeFolder } from '../../files/index.js';
+import { lockFile } from '../../runs/index.js';
 import { toFileName } from '../../records/index.js';
 import type { NewOutboxMessage } from '../../records/index.js';
 import { formatMarker, withMarker, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
+
+/** Who writes to which file, in the folder of the comments. */
+const LOCKS = '.locks';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NO_WAIT = constants.O_NONBLOCK ?? 0;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * One Markdown file per issue, comments appended. Sending is idempotent: a comment whose marker the file holds is not
- * written again, and one that a crash cut off is replaced. What people add to the file stays.
+ * One Markdown file per issue, comments appended. Sending is idempotent, also from several processes at once: a comment whose
+ * marker the file holds is not written again, and one that a crash cut off is replaced. What people add to the file stays.
  *
  * @example
  * createMarkdownSink({ folder: 'data/comments' }) // owner/repo#7 → data/comments/owner_repo_7.md
  */
 export function createMarkdownSink(options: { readonly folder: string; readonly name?: string }): Sink {
   const { folder, name = 'markdown' } = options;
-  const lines = new Map<string, Promise<unknown>>();
   const findPath = (message: NewOutboxMessage) => join(folder, `${toFileName(message.issue_ref)}.md`);
-
-  /** One at a time per file: two writers in one process would both take the other's half for a cut. */
-  async function inLine<T>(path: string, work: () => Promise<T>): Promise<T> {
-    const before = lines.get(path) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    lines.set(path, mine);
-    try {
-      return await mine;
-    } finally {
-      if (lines.get(path) === mine) lines.delete(path);
-    }
-  }
 
   return {
     name,
     // Writing is short, and twice is harmless: a message that a crash left is soon taken up again.
     timeoutMs: 1000,
     accepts: () => true,
-    async send(message) {
+    async send(message, signal) {
       const path = findPath(message);
       try {
-        await inLine(path, async () => append(folder, path, message));
+        await makeFolder(folder);
+        // Over all processes: two that read the file before either writes would both add the comment.
+        const lock = await lockFile(join(folder, LOCKS), path, { signal });
+        try {
+          await append(folder, path, message);
+        } finally {
+          await lock.release();
+        }
       } catch (error) {
         if (error instanceof SinkError) throw error;
+        if (signal.aborted) {
+          throw new SinkError('SINK_TIMED_OUT', `Cannot write to "${path}": another process is writing to it.`, {
+            cause: error,
+          });
+        }
         const why = getErrorMessage(error);
         throw new SinkError(
           'SINK_FILE_UNUSABLE',
@@ -61,7 +64,6 @@ export function createMarkdownSink(options: { readonly folder: string; readonly 
 }
 
 async function append(folder: string, path: string, message: NewOutboxMessage): Promise<void> {
-  await makeFolder(folder);
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW | NO_WAIT;
   const handle = await open(path, flags, 0o666);
   try {

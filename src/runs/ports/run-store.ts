@@ -113,14 +113,20 @@ export interface RunStore {
   postReply(id: string, text: string): Promise<'posted' | 'not_waiting' | 'not_found'>;
   /** Calls back when a reply or a cancellation may wait for a run; a call may come late, twice or for nothing. */
   watchRequests(id: string, wake: () => void): () => void;
-  /** Whether the lease of any run has expired; both of the following then have something to do. */
-  hasExpiredRuns(now: number): Promise<boolean>;
+  /** Whether the lease of any run has expired, or of any run of a host. */
+  hasExpiredRuns(now: number, host?: string): Promise<boolean>;
   /** Puts claims that expired before their process started back into the queue; returns how many. */
   requeueExpired(now: number): Promise<number>;
   /** What `markStarted` kept of the repository of a run that has not ended. */
   findRepositoryStart(id: string): Promise<string | undefined>;
-  /** Runs whose process had started and whose lease has expired, a bounded number at a time: oldest first, those after `after`. */
-  listExpiredRuns(now: number, after?: string): Promise<readonly RunRecord[]>;
+  /**
+   * Runs whose process had started and whose lease has expired, of all hosts or of one, a bounded number at a time: oldest
+   * first, those after `after`.
+   */
+  listExpiredRuns(
+    now: number,
+    wanted?: { readonly after?: string | undefined; readonly host?: string | undefined },
+  ): Promise<readonly RunRecord[]>;
   findRun(id: string): Promise<RunRecord | undefined>;
   /**
    * Newest first. With more filters than state and engine, a page looks at a bounded number of runs: it may be short, or

@@ -20,7 +20,7 @@ export interface FolderLockOptions {
   readonly signal?: AbortSignal;
 }
 
-const FIRST_PAUSE_MS = 20;
+const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 500;
 
 /** For each folder the line of those in this process who hold it or wait for it: settled when the last has left. */
@@ -40,9 +40,36 @@ export async function lockFolder(
   { wait = false, signal }: FolderLockOptions = {},
 ): Promise<FolderLock> {
   signal?.throwIfAborted();
-  const place = getPlace(locks, folder);
+  return lockPlace(getPlace(locks, folder), { wait, signal, busy: (holder) => busy(folder, holder) });
+}
+
+/**
+ * Takes the right to write a file, one writer at a time over all processes that share `locks`; waits for it. The file need not
+ * be there yet.
+ *
+ * @example
+ * const lock = await lockFile(join(folder, '.locks'), path, { signal });
+ */
+export async function lockFile(
+  locks: string,
+  path: string,
+  { signal }: Pick<FolderLockOptions, 'signal'>,
+): Promise<FolderLock> {
+  signal?.throwIfAborted();
+  return lockPlace(formatPlace(locks, resolve(path)), { wait: true, signal, busy: (holder) => busy(path, holder) });
+}
+
+interface Waiting {
+  readonly wait: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** The error of one that does not wait. */
+  readonly busy: (holder: number) => SluiceError;
+}
+
+async function lockPlace(place: string, waiting: Waiting): Promise<FolderLock> {
+  const { wait, signal } = waiting;
   const ahead = lines.get(place);
-  if (ahead !== undefined && !wait) throw busy(folder, process.pid);
+  if (ahead !== undefined && !wait) throw waiting.busy(process.pid);
   const turn = new AbortController();
   const line = Promise.all([ahead, once(turn.signal, 'abort')]).then(() => undefined);
   lines.set(place, line);
@@ -52,7 +79,7 @@ export async function lockFolder(
   };
   try {
     await orAbort(ahead, signal);
-    const claim = await claimFolder(place, folder, wait, signal);
+    const claim = await claimPlace(place, waiting);
     let released: Promise<void> | undefined;
     return {
       async release() {
@@ -78,19 +105,18 @@ function getPlace(locks: string, folder: string): string {
       { cause },
     );
   }
-  return join(resolve(locks), createHash('sha256').update(real).digest('hex').slice(0, 40));
+  return formatPlace(locks, real);
 }
 
-async function claimFolder(
-  place: string,
-  folder: string,
-  wait: boolean,
-  signal: AbortSignal | undefined,
-): Promise<FolderClaim> {
+function formatPlace(locks: string, path: string): string {
+  return join(resolve(locks), createHash('sha256').update(path).digest('hex').slice(0, 40));
+}
+
+async function claimPlace(place: string, { wait, signal, busy: refuse }: Waiting): Promise<FolderClaim> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const claim = await tryClaim(place);
     if (!('heldBy' in claim)) return claim;
-    if (!wait) throw busy(folder, claim.heldBy);
+    if (!wait) throw refuse(claim.heldBy);
     // Of two that stand in each other's way one must try again sooner.
     await orAbort(sleep(pause * (0.5 + Math.random())), signal);
   }

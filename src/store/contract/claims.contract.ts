@@ -398,6 +398,11 @@ export function describeClaims(makeSite: MakeSite): void {
       ];
       expect(await store.listExpiredRuns(NOW + 1000)).toMatchObject(expired);
       expect(await store.listExpiredRuns(NOW + 1000)).toMatchObject(expired);
+      const { host } = sampleWorker('w1');
+      expect(await store.listExpiredRuns(NOW + 1000, { host })).toMatchObject(expired);
+      expect(await store.listExpiredRuns(NOW + 1000, { host: 'another' })).toEqual([]);
+      expect(await store.hasExpiredRuns(NOW + 1000, host)).toBe(true);
+      expect(await store.hasExpiredRuns(NOW + 1000, 'another')).toBe(false);
       await store.settleOrder(sampleSettlement(record, 'needs-human', { item: sampleItem(record) }));
       await store.endRun({ ...HOLD, result: createRunResult() });
       expect(await store.listExpiredRuns(NOW + 1000)).toEqual([]);
@@ -441,7 +446,7 @@ export function describeClaims(makeSite: MakeSite): void {
       const expired = await store.listExpiredRuns(NOW + 9000);
       expect(expired).toHaveLength(EXPIRED_AT_ONCE);
       expect(expired[0]?.id).toBe('r0');
-      const rest = await store.listExpiredRuns(NOW + 9000, expired.at(-1)?.id);
+      const rest = await store.listExpiredRuns(NOW + 9000, { after: expired.at(-1)?.id });
       expect(rest.map(({ id }) => id)).toEqual([`r${EXPIRED_AT_ONCE}`]);
     });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkerReport } from '../fleet.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
-import { NOW } from './fixtures/order-samples.js';
-import { HOSTILE_TEXT } from './fixtures/run-samples.js';
+import { NOW, sampleClaim } from './fixtures/order-samples.js';
+import { HOSTILE_TEXT, sampleSpec } from './fixtures/run-samples.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -38,6 +38,18 @@ export function describeFleet(makeSite: MakeSite): void {
       await store.reportWorker(sampleReport('w1', { isStopping: true }));
       expect(await store.listWorkers(NOW + 999)).toMatchObject([{ state: 'stopping' }]);
       expect(await store.listWorkers(NOW + 1000)).toMatchObject([{ state: 'gone' }]);
+    });
+
+    it('answers a report with whether leases of its host have expired', async () => {
+      const store = await openSite(await makeSite());
+      await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
+      const { worker, leaseMs } = sampleClaim();
+      await store.claimRun(sampleClaim());
+      const now = NOW + leaseMs;
+      const { host } = worker;
+      expect(await store.reportWorker(sampleReport('w1', { host, now: now - 1 }))).toEqual({ hasExpiredRuns: false });
+      expect(await store.reportWorker(sampleReport('w1', { host, now }))).toEqual({ hasExpiredRuns: true });
+      expect(await store.reportWorker(sampleReport('w2', { now }))).toEqual({ hasExpiredRuns: false });
     });
 
     it('removes a worker that has stopped', async () => {

@@ -114,9 +114,9 @@ export function createClaimRun(tables: Tables): ClaimRun {
       return true;
     },
 
-    async hasExpiredRuns(now) {
+    async hasExpiredRuns(now, host) {
       checkOpen(tables);
-      return [...runs.values()].some((row) => isExpired(row, now));
+      return hasExpired(tables, now, host);
     },
 
     async requeueExpired(now) {
@@ -133,16 +133,25 @@ export function createClaimRun(tables: Tables): ClaimRun {
       return row?.record.state === 'ended' ? undefined : row?.repositoryStart;
     },
 
-    async listExpiredRuns(now, after) {
+    async listExpiredRuns(now, { after, host } = {}) {
       checkOpen(tables);
       const rows = [...runs.values()];
       return rows
         .slice(rows.findIndex(({ record }) => record.id === after) + 1)
-        .filter((row) => isExpired(row, now) && row.record.started_at !== null)
+        .filter((row) => isExpired(row, now) && row.record.started_at !== null && isOn(row, host))
         .slice(0, EXPIRED_AT_ONCE)
         .map((row) => readRun(tables, row));
     },
   };
+}
+
+/** Whether the lease of any run has expired, or of any run of a host. */
+export function hasExpired({ runs }: Tables, now: number, host?: string): boolean {
+  return [...runs.values()].some((row) => isExpired(row, now) && isOn(row, host));
+}
+
+function isOn({ record }: RunRow, host: string | undefined): boolean {
+  return host === undefined || record.owner?.host === host;
 }
 
 /** A canceled order is claimed even if its folder is in use: it is settled without a process. */

@@ -1,5 +1,6 @@
 import { deriveWorkerState, KEPT_AFTER_MS, MOST_WORKERS } from '../fleet.js';
 import type { Fleet } from '../fleet.js';
+import { hasExpired } from './claim-run.js';
 import { checkOpen, type Tables } from './tables.js';
 
 /** The workers that share this store. */
@@ -12,6 +13,7 @@ export function createFleet(tables: Tables): Fleet {
         if (aliveUntil <= report.now - KEPT_AFTER_MS) workers.delete(id);
       }
       workers.set(report.id, structuredClone(report));
+      return { hasExpiredRuns: hasExpired(tables, report.now, report.host) };
     },
     async removeWorker(id) {
       checkOpen(tables);

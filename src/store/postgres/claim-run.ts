@@ -149,8 +149,8 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
       return rows.length > 0;
     },
 
-    async hasExpiredRuns(now) {
-      const { rows } = await database.query(HAS_EXPIRED, [now], 'has-expired-runs');
+    async hasExpiredRuns(now, host) {
+      const { rows } = await database.query(HAS_EXPIRED, [now, host ?? null], 'has-expired-runs');
       return rows.length > 0;
     },
 
@@ -164,12 +164,12 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
       return rows[0] === undefined ? undefined : readColumns(rows[0]).text('start');
     },
 
-    async listExpiredRuns(now, after) {
+    async listExpiredRuns(now, { after, host } = {}) {
       const { rows } = await database.query(
         `SELECT * FROM sluice.runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= $1
-           AND seq > coalesce((SELECT seq FROM sluice.runs WHERE id = $3), 0)
+           AND seq > coalesce((SELECT seq FROM sluice.runs WHERE id = $3), 0) AND ($4::text IS NULL OR owner_host = $4)
          ORDER BY seq LIMIT $2`,
-        [now, EXPIRED_AT_ONCE, after ?? null],
+        [now, EXPIRED_AT_ONCE, after ?? null, host ?? null],
       );
       return rows.map(readRun);
     },
@@ -180,7 +180,9 @@ const IS_HELD = `state IN ('running', 'waiting')`;
 const IS_CANCELED = `cancel_requested AND started_at IS NULL`;
 const UNCLAIMED = `state = 'queued', parked = false, lease_until = NULL, worker_id = NULL, owner_host = NULL, owner_pid = NULL, owner_pid_started = NULL`;
 
-const HAS_EXPIRED = `SELECT true AS found FROM sluice.runs WHERE ${IS_HELD} AND lease_until <= $1 LIMIT 1`;
+const HAS_EXPIRED = `
+  SELECT true AS found FROM sluice.runs
+  WHERE ${IS_HELD} AND lease_until <= $1 AND ($2::text IS NULL OR owner_host = $2) LIMIT 1`;
 
 /** Rows that another process requeues are left to it. */
 const REQUEUE_EXPIRED = `

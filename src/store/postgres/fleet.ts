@@ -25,7 +25,9 @@ export function createFleet({ database, clock }: Context): Fleet {
         aliveUntil,
         now - KEPT_AFTER_MS,
       ]);
-      clock.set(readColumns(rows[0] ?? {}).number('now'), asked);
+      const { number, flag } = readColumns(rows[0] ?? {});
+      clock.set(number('now'), asked);
+      return { hasExpiredRuns: flag('has_expired') };
     },
     async removeWorker(id) {
       await database.query('DELETE FROM sluice.workers WHERE id = $1', [id]);
@@ -51,7 +53,8 @@ const REPORT = `
   ON CONFLICT (id) DO UPDATE SET
     host = EXCLUDED.host, version = EXCLUDED.version, engines = EXCLUDED.engines, capacity = EXCLUDED.capacity,
     busy = EXCLUDED.busy, stopping = EXCLUDED.stopping, seen_at = EXCLUDED.seen_at, alive_until = EXCLUDED.alive_until
-  RETURNING ${DATABASE_NOW}`;
+  RETURNING ${DATABASE_NOW}, EXISTS (
+    SELECT FROM sluice.runs WHERE state IN ('running', 'waiting') AND lease_until <= $8 AND owner_host = $2) AS has_expired`;
 
 function readWorker(row: Row, now: number): WorkerRecord {
   const { text, number, flag, time, json } = readColumns(row);

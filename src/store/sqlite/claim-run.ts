@@ -1,12 +1,13 @@
 import type { RunResult } from '../../records/index.js';
-import type { RunHold, RunStore } from '../../runs/index.js';
+import type { ClaimedRun, RunClaim, RunHold, RunStore } from '../../runs/index.js';
 import { EXPIRED_AT_ONCE, storeSpec } from '../queue-rules.js';
 import { buildFailureText, createDigest } from '../run-digest.js';
 import { QUEUE } from '../wakers.js';
 import type { Wakers } from '../wakers.js';
 import type { Database } from './database.js';
-import type { SqlRow, SqlValue } from './driver.js';
-import { readInteger, readJsonOrNull, readOrder, readRun, readText } from './rows.js';
+import type { SqlRow } from './driver.js';
+import { createQueue } from './queue.js';
+import { readJsonOrNull, readOrder, readRun, readText } from './rows.js';
 
 type ClaimRun = Pick<
   RunStore,
@@ -26,12 +27,9 @@ type ClaimRun = Pick<
 /** Claims runs, and lets the holder of a claim start, renew, release and end them. */
 export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
   const digests = createRunDigests(database);
-  const countBusy = database.prepare(COUNT_BUSY);
-  const findNext = database.prepare(FIND_NEXT);
-  const findNextOfLanes = database.prepare(FIND_NEXT_OF_LANES);
-  const findNextOfAll = database.prepare(FIND_NEXT_OF_ALL);
+  const queue = createQueue(database);
   const claim = database.prepare(`
-    UPDATE runs SET state = 'running', worker_id = ?, host = ?, pid = ?, pid_started = ?, lease_until = ?, not_before = 0
+    UPDATE runs SET state = 'running', worker_id = ?, host = ?, pid = ?, pid_started = ?, lease_until = ?, not_before = 0, parked = 0
     WHERE sequence = ? RETURNING *`);
   const findOrder = database.prepare('SELECT * FROM order_records WHERE run = ?');
   const findUnresolved = database.prepare(`
@@ -55,24 +53,28 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
     UPDATE runs SET worker_id = ?, host = ?, pid = ?, pid_started = ?, lease_until = ?
     WHERE id = ? AND worker_id = ? AND ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= ? RETURNING *`);
   const end = database.prepare(END_RUN);
-  const findAnyExpired = database.prepare(
-    `SELECT 1 FROM runs INDEXED BY runs_busy WHERE ${IS_HELD} AND lease_until <= ? LIMIT 1`,
-  );
+  const findAnyExpired = database.prepare(FIND_ANY_EXPIRED);
   const requeueExpired = database.prepare(`
     UPDATE runs SET ${UNCLAIMED} WHERE ${IS_HELD} AND started_at IS NULL AND lease_until <= ?`);
   const findExpired = database.prepare(`
-    SELECT * FROM runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= ?
-      AND sequence > coalesce((SELECT sequence FROM runs WHERE id = ?), 0)
-    ORDER BY sequence LIMIT ?`);
+    SELECT * FROM runs WHERE ${IS_HELD} AND started_at IS NOT NULL AND lease_until <= ?1
+      AND sequence > coalesce((SELECT sequence FROM runs WHERE id = ?2), 0) AND (?3 IS NULL OR host = ?3)
+    ORDER BY sequence LIMIT ?4`);
 
-  /** The next run: among the first in the queue, else the first of each lane, unless there are too many of those. */
-  function find(wanted: readonly SqlValue[]): SqlRow | undefined {
-    const next = findNext.get(...wanted);
-    if (next !== undefined) return next;
-    const first = findNextOfLanes.get(...wanted) ?? {};
-    if (readInteger(first, 'lanes') > MOST_LANES) return findNextOfAll.get(...wanted);
-    return first['sequence'] === null ? undefined : first;
-  }
+  /** Claims the next run, if there is one; `more` if the search must go on in another transaction. */
+  const claimNext = async ({ worker, leaseMs, ...wanted }: RunClaim): Promise<ClaimedRun | 'more' | undefined> =>
+    database.write(() => {
+      const next = queue.find(wanted);
+      if (typeof next !== 'number') return next;
+      const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;
+      const row = claim.get(workerId, host, pid, pidStarted, wanted.now + leaseMs, next) ?? {};
+      queue.advance(row);
+      const record = readRun(row);
+      const orderRow = record.order === null ? undefined : findOrder.get(record.id);
+      const order = orderRow === undefined ? null : readOrder(orderRow);
+      const unresolved = findUnresolved.all(JSON.stringify(order?.order.depends_on ?? []));
+      return { record, order, unresolved: unresolved.map((each) => readText(each, 'value')) };
+    });
 
   /** Changes a run, inside a transaction, if the worker still holds the claim. */
   const whileHeld = async <T>({ id, workerId }: RunHold, lost: T, work: (row: SqlRow) => T): Promise<T> =>
@@ -82,28 +84,12 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
     });
 
   return {
-    claimRun: async ({ worker, leaseMs, now, takes, concurrency = {}, workerTypes }) =>
-      database.write(() => {
-        const busy = new Map(
-          countBusy.all().map((row): [string, number] => [readText(row, 'worker_type'), readInteger(row, 'busy')]),
-        );
-        const full = Object.entries(concurrency).filter(([type, most]) => (busy.get(type) ?? 0) >= most);
-        const next = find([
-          now,
-          takes?.includes('orders') === false ? 0 : 1,
-          takes?.includes('runs') === false ? 0 : 1,
-          JSON.stringify(full.map(([type]) => type)),
-          workerTypes === undefined ? null : JSON.stringify(workerTypes),
-        ]);
-        if (next === undefined) return undefined;
-        const { worker_id: workerId, host, pid, pid_started: pidStarted } = worker;
-        const row = claim.get(workerId, host, pid, pidStarted, now + leaseMs, readInteger(next, 'sequence'));
-        const record = readRun(row ?? {});
-        const orderRow = record.order === null ? undefined : findOrder.get(record.id);
-        const order = orderRow === undefined ? null : readOrder(orderRow);
-        const unresolved = findUnresolved.all(JSON.stringify(order?.order.depends_on ?? []));
-        return { record, order, unresolved: unresolved.map((each) => readText(each, 'value')) };
-      }),
+    async claimRun(wanted) {
+      for (;;) {
+        const claimed = await claimNext(wanted);
+        if (claimed !== 'more') return claimed;
+      }
+    },
 
     markStarted: async ({ spec, baseCommit, repositoryStart, ...hold }) =>
       whileHeld(hold, 'lost', (row) => {
@@ -160,7 +146,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
       return hasEnded;
     },
 
-    hasExpiredRuns: async (now) => database.read(() => findAnyExpired.get(now) !== undefined),
+    hasExpiredRuns: async (now, host) => database.read(() => findAnyExpired.get(now, host ?? null) !== undefined),
 
     async requeueExpired(now) {
       const requeued = Number(await database.write(() => requeueExpired.run(now).changes));
@@ -174,81 +160,21 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
         return row === undefined ? undefined : readText(row, 'start');
       }),
 
-    listExpiredRuns: async (now, after) =>
-      database.read(() => findExpired.all(now, after ?? null, EXPIRED_AT_ONCE).map(readRun)),
+    listExpiredRuns: async (now, { after, host } = {}) =>
+      database.read(() => findExpired.all(now, after ?? null, host ?? null, EXPIRED_AT_ONCE).map(readRun)),
   };
 }
 
-/** With more lanes than this, stepping through lanes is no faster than stepping through runs. */
-const MOST_LANES = 2000;
-
-/** As in the index `runs_lanes`. */
-const LANE = `(folder || char(10) || exclusive || char(10) || coalesce(worker_type, ''))`;
-
 const IS_HELD = `state IN ('running', 'waiting')`;
-const UNCLAIMED = `state = 'queued', lease_until = NULL, worker_id = NULL, host = NULL, pid = NULL, pid_started = NULL`;
+/** Also answered with each report of a worker to the fleet. */
+export const FIND_ANY_EXPIRED = `
+  SELECT 1 FROM runs INDEXED BY runs_busy WHERE ${IS_HELD} AND lease_until <= ?1 AND (?2 IS NULL OR host = ?2) LIMIT 1`;
+const UNCLAIMED = `state = 'queued', parked = 0, lease_until = NULL, worker_id = NULL, host = NULL, pid = NULL, pid_started = NULL`;
 
 /** Ends a run that has not ended. */
 export const END_RUN = `
   UPDATE runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = ?, result = ?
   WHERE id = ? AND state <> 'ended'`;
-
-const COUNT_BUSY = `
-  SELECT worker_type, count(*) AS busy FROM runs INDEXED BY runs_busy
-  WHERE ${IS_HELD} AND worker_type IS NOT NULL GROUP BY worker_type`;
-
-/**
- * Two runs share a folder only if neither needs it exclusively. A canceled order needs no folder: it is settled without a
- * process.
- */
-const IS_CLAIMABLE = `
-  not_before <= ?1
-    AND CASE WHEN order_run_id IS NULL THEN ?3 ELSE ?2 END = 1
-    AND (worker_type IS NULL OR worker_type NOT IN (SELECT value FROM json_each(?4)))
-    AND (worker_type IS NULL OR ?5 IS NULL OR worker_type IN (SELECT value FROM json_each(?5)))
-    AND (cancel_requested = 1 OR NOT EXISTS (
-      SELECT 1 FROM runs AS busy INDEXED BY runs_busy
-      WHERE busy.folder = queued.folder AND busy.state IN ('running', 'waiting')
-        AND (busy.exclusive = 1 OR queued.exclusive = 1)))`;
-
-/** The index is named because SQLite, without statistics, would choose one that needs sorting. */
-const FIND_NEXT_OF_ALL = `
-  SELECT sequence FROM runs AS queued INDEXED BY runs_queued
-  WHERE state = 'queued' AND ${IS_CLAIMABLE}
-  ORDER BY priority DESC, sequence LIMIT 1`;
-
-/** Most of the time one of the first can be claimed. */
-export const FIND_NEXT = `
-  SELECT sequence FROM (
-    SELECT * FROM runs INDEXED BY runs_queued WHERE state = 'queued' ORDER BY priority DESC, sequence LIMIT 256
-  ) AS queued
-  WHERE ${IS_CLAIMABLE}
-  ORDER BY priority DESC, sequence LIMIT 1`;
-
-/**
- * Otherwise thousands may wait for a few folders. Runs of one lane (folder, way of using it, worker type) can all be claimed
- * or none of them, apart from canceled ones, so the first of each lane is enough: this steps from lane to lane.
- */
-export const FIND_NEXT_OF_LANES = `
-  WITH RECURSIVE lanes (lane) AS MATERIALIZED (
-    SELECT * FROM (SELECT ${LANE} FROM runs INDEXED BY runs_lanes WHERE state = 'queued' ORDER BY ${LANE} LIMIT 1)
-    UNION ALL
-    SELECT (
-      SELECT ${LANE} FROM runs INDEXED BY runs_lanes WHERE state = 'queued' AND ${LANE} > lanes.lane
-      ORDER BY ${LANE} LIMIT 1) AS next
-    FROM lanes WHERE lanes.lane IS NOT NULL LIMIT ${MOST_LANES + 1}
-  ), firsts (sequence) AS (
-    SELECT (
-      SELECT sequence FROM runs INDEXED BY runs_lanes WHERE state = 'queued' AND ${LANE} = lanes.lane AND not_before <= ?1
-      ORDER BY priority DESC, sequence LIMIT 1)
-    FROM lanes
-    UNION
-    SELECT sequence FROM runs INDEXED BY runs_queued_canceled WHERE state = 'queued' AND cancel_requested = 1
-  )
-  SELECT (SELECT count(*) FROM lanes) AS lanes, (
-    SELECT queued.sequence FROM firsts JOIN runs AS queued ON queued.sequence = firsts.sequence
-    WHERE ${IS_CLAIMABLE}
-    ORDER BY priority DESC, queued.sequence LIMIT 1) AS sequence`;
 
 /** Maintains the digests of runs, inside the transactions that change the runs. */
 export interface RunDigests {

@@ -1,6 +1,7 @@
 import type { WorkerRecord } from '../../records/index.js';
 import { deriveWorkerState, KEPT_AFTER_MS, MOST_WORKERS } from '../fleet.js';
 import type { Fleet } from '../fleet.js';
+import { FIND_ANY_EXPIRED } from './claim-run.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readJson, readText, readTime } from './rows.js';
@@ -11,13 +12,15 @@ export function createFleet(database: Database): Fleet {
   const report = database.prepare(`
     INSERT OR REPLACE INTO workers (id, host, version, engines, capacity, busy, stopping, seen_at, alive_until)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const findAnyExpired = database.prepare(FIND_ANY_EXPIRED);
   const remove = database.prepare('DELETE FROM workers WHERE id = ?');
   const list = database.prepare('SELECT * FROM workers WHERE alive_until > ? ORDER BY seen_at DESC, id LIMIT ?');
   return {
     async reportWorker({ id, host, version, engines, capacity, busy, isStopping, now, aliveUntil }) {
-      await database.write(() => {
+      return database.write(() => {
         forget.run(now - KEPT_AFTER_MS);
         report.run(id, host, version, JSON.stringify(engines), capacity, busy, isStopping ? 1 : 0, now, aliveUntil);
+        return { hasExpiredRuns: findAnyExpired.get(now, host) !== undefined };
       });
     },
     async removeWorker(id) {

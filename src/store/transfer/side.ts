@@ -18,6 +18,8 @@ export const PRIVATE_TABLES: readonly string[] = [
   'duties',
   'followers',
   'queue_watchers',
+  // What the next claim unparks; copied runs are parked again when they are added.
+  'folders_left',
 ];
 
 /** One of the two stores. */

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../base/logger.js';
+import { openMemoryStore } from '../../store/memory/open.js';
+import type { Sink } from '../sinks/sink.js';
+import { DEFAULT_BACKOFF, deliverDue } from './deliver.js';
+import type { DeliveryPorts } from './deliver.js';
+import { queueMessage } from './fixtures/queue-message.js';
+
+const TIMEOUT_MS = 100;
+const START = 1_000_000;
+
+/** A clock that moves only when everyone waits for it, to the next moment that someone waits for. */
+function createVirtualTime() {
+  let now = START;
+  const sleepers: { readonly at: number; readonly wake: () => void }[] = [];
+  return {
+    now: () => now,
+    sleep: async (ms: number) =>
+      new Promise<void>((resolve) => {
+        sleepers.push({ at: now + ms, wake: resolve });
+      }),
+    async runUntil(isDone: () => boolean): Promise<void> {
+      for (let step = 0; step < 10_000 && !isDone(); step += 1) {
+        // Everything that does not wait for the clock comes first.
+        await new Promise(setImmediate);
+        sleepers.sort((one, other) => one.at - other.at);
+        const next = sleepers.shift();
+        if (next === undefined) continue;
+        now = Math.max(now, next.at);
+        next.wake();
+      }
+    },
+  };
+}
+
+/** What goes wrong with the deliveries of the first worker. */
+interface Trouble {
+  /** It is paused between the claim and what follows. */
+  readonly stallAfterClaim: number;
+  /** The request reaches the sink so long after it was sent; never later than its time limit. */
+  readonly arrivalMs: number;
+  /** The sink's answer does not come back. */
+  readonly isAnswerLost: boolean;
+  /** It is paused before it writes down that the message was delivered. */
+  readonly stallBeforeCommit: number;
+  /** The database does not take the delivery. */
+  readonly isCommitLost: boolean;
+}
+
+/** Delivers one message with two workers, the first of which has trouble, and returns the keys of what reached the sink. */
+async function deliverWithTrouble(trouble: Trouble, isSearchable: boolean): Promise<readonly string[]> {
+  const time = createVirtualTime();
+  const store = openMemoryStore();
+  const arrived: string[] = [];
+  const createSink = ({ arrivalMs, isAnswerLost }: Pick<Trouble, 'arrivalMs' | 'isAnswerLost'>): Sink => ({
+    name: 'scripted',
+    timeoutMs: TIMEOUT_MS,
+    accepts: () => true,
+    async send({ id }) {
+      await time.sleep(arrivalMs);
+      arrived.push(id);
+      if (isAnswerLost) throw new Error('no answer');
+      return { deliveredTo: id };
+    },
+    ...(isSearchable
+      ? { find: async ({ id }: { readonly id: string }) => (arrived.includes(id) ? { deliveredTo: id } : undefined) }
+      : {}),
+  });
+  const createPorts = (workerId: string, sink: Sink, faulty: Partial<typeof store>): DeliveryPorts => ({
+    store: { ...store, ...faulty },
+    sinks: [sink],
+    workerId,
+    clock: time.now,
+    random: () => 0,
+    backoff: DEFAULT_BACKOFF,
+    logger: silentLogger,
+    concurrency: 1,
+  });
+  const first = createPorts('first', createSink(trouble), {
+    async claimOutbox(claim) {
+      const claimed = await store.claimOutbox(claim);
+      if (claimed.length > 0) await time.sleep(trouble.stallAfterClaim);
+      return claimed;
+    },
+    async markDelivered(done) {
+      await time.sleep(trouble.stallBeforeCommit);
+      if (trouble.isCommitLost) throw new Error('the database is away');
+      return store.markDelivered(done);
+    },
+  });
+  const second = createPorts('second', createSink({ arrivalMs: 1, isAnswerLost: false }), {});
+  await queueMessage(store, { id: 'a', issueRef: 'local#1', sinks: ['scripted'], now: time.now() });
+
+  let isOver = false;
+  const work = async (): Promise<void> => {
+    const faulty = deliverDue(first).catch(() => undefined);
+    // The other looks all the time, long after the first one can have ended.
+    while (time.now() < START + 100 * TIMEOUT_MS) {
+      await time.sleep(7);
+      await deliverDue(second);
+    }
+    await faulty;
+    isOver = true;
+  };
+  const done = work();
+  await time.runUntil(() => isOver);
+  await done;
+  expect((await store.listOutbox({})).items).toMatchObject([{ state: 'delivered' }]);
+  return arrived;
+}
+
+const NO_TROUBLE: Trouble = {
+  stallAfterClaim: 0,
+  arrivalMs: 1,
+  isAnswerLost: false,
+  stallBeforeCommit: 0,
+  isCommitLost: false,
+};
+
+const anyTrouble = fc.record({
+  stallAfterClaim: fc.integer({ min: 0, max: 10 * TIMEOUT_MS }),
+  arrivalMs: fc.integer({ min: 0, max: TIMEOUT_MS }),
+  isAnswerLost: fc.boolean(),
+  stallBeforeCommit: fc.integer({ min: 0, max: 10 * TIMEOUT_MS }),
+  isCommitLost: fc.boolean(),
+});
+
+describe('a delivery that is in flight when its lease ends', () => {
+  it('reaches a sink that can be searched once, wherever its worker is paused and whatever is lost', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyTrouble, async (trouble) => {
+        expect(await deliverWithTrouble(trouble, true)).toHaveLength(1);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each<[string, Partial<Trouble>]>([
+    ['the worker is paused before it writes that down', { stallBeforeCommit: 7 * TIMEOUT_MS }],
+    ['the database does not take it', { isCommitLost: true }],
+    ['the answer of the sink is lost', { isAnswerLost: true }],
+  ])('reaches any other sink again, with the same key, if %s', async (_, trouble) => {
+    const arrived = await deliverWithTrouble({ ...NO_TROUBLE, ...trouble }, false);
+    expect(arrived).toEqual(['a-scripted', 'a-scripted']);
+  });
+
+  it('reaches any sink once if its worker was paused before sending', async () => {
+    const trouble = { ...NO_TROUBLE, stallAfterClaim: 7 * TIMEOUT_MS };
+    expect(await deliverWithTrouble(trouble, false)).toEqual(['a-scripted']);
+  });
+});

@@ -1,0 +1,42 @@
+/**
+ * The step that made a claim independent of the length of the queue. As every step it never changes.
+ *
+ * A queued run is *parked* while claiming it is pointless: a run of its lane (folder, way of using it, worker type) comes first,
+ * or its folder is in use. Parked runs are not in the index that a claim reads. Where a run leaves a folder, or the queue of one,
+ * a trigger notes the folder; the next claim unparks the first run of each of its lanes (`queue.ts`).
+ */
+export const QUEUE_STEP = `
+  ALTER TABLE runs ADD COLUMN parked INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX runs_queued;
+  DROP INDEX runs_lanes;
+  DROP INDEX runs_queued_canceled;
+  CREATE INDEX runs_ready ON runs ((coalesce(worker_type, '')), priority DESC, sequence) WHERE state = 'queued' AND parked = 0;
+  CREATE INDEX runs_ready_in_folder ON runs (folder) WHERE state = 'queued' AND parked = 0;
+  CREATE INDEX runs_parked ON runs (folder, exclusive, (coalesce(worker_type, '')), priority DESC, sequence)
+    WHERE state = 'queued' AND parked = 1;
+  CREATE INDEX runs_queued_canceled ON runs (priority DESC, sequence) WHERE state = 'queued' AND cancel_requested = 1;
+  UPDATE runs SET parked = 1 WHERE sequence IN (
+    SELECT sequence FROM (
+      SELECT sequence, row_number() OVER (
+        PARTITION BY folder, exclusive, coalesce(worker_type, '') ORDER BY priority DESC, sequence) AS place
+      FROM runs WHERE state = 'queued' AND not_before = 0)
+    WHERE place > 1);
+
+  CREATE TABLE folders_left (folder TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER add_to_queue AFTER INSERT ON runs WHEN NEW.state = 'queued' BEGIN
+    UPDATE runs SET parked = 1 WHERE sequence = NEW.sequence AND (
+      EXISTS (
+        SELECT 1 FROM runs AS busy INDEXED BY runs_busy
+        WHERE busy.folder = NEW.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR NEW.exclusive = 1))
+      OR EXISTS (
+        SELECT 1 FROM runs AS ahead INDEXED BY runs_ready_in_folder
+        WHERE ahead.folder = NEW.folder AND ahead.state = 'queued' AND ahead.parked = 0 AND ahead.exclusive = NEW.exclusive
+          AND ahead.worker_type IS NEW.worker_type AND ahead.priority >= NEW.priority AND ahead.not_before = 0
+          AND ahead.sequence <> NEW.sequence));
+  END;
+  CREATE TRIGGER leave_folder AFTER UPDATE OF state ON runs
+  WHEN OLD.state <> NEW.state AND NEW.state IN ('queued', 'ended') BEGIN
+    INSERT OR IGNORE INTO folders_left (folder) SELECT NEW.folder WHERE EXISTS (
+      SELECT 1 FROM runs INDEXED BY runs_parked WHERE folder = NEW.folder AND state = 'queued' AND parked = 1);
+  END;
+  `;

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { openSite } from '../contract/fixtures/open-site.js';
+import { NOW, sampleClaim, sampleSubmission } from '../contract/fixtures/order-samples.js';
+import { sampleSpec } from '../contract/fixtures/run-samples.js';
+import { openStore } from '../open-store.js';
+
+const QUEUED = 100_000;
+const FOLDERS = 5000;
+
+/** A database with a run at work in each of many folders, and very many runs in the queues of these folders. */
+async function fillQueue() {
+  const file = join(await makeFolder({}), 'sluice.db');
+  await (await openStore(`sqlite:${file}`)).close();
+  const database = new DatabaseSync(file);
+  database.exec(`
+    PRAGMA synchronous = OFF;
+    BEGIN;
+    WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${FOLDERS - 1})
+      INSERT INTO runs (id, spec, engine, state, created_at, folder, exclusive, priority, worker_id, lease_until, started_at)
+      SELECT 'b' || n, '{}', 'codex', 'running', 0, '/busy/' || n, 1, 0, 'w', 0, 0 FROM numbers;
+    WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${QUEUED - 1})
+      INSERT INTO runs (id, spec, engine, state, created_at, folder, exclusive, priority)
+      SELECT 'q' || n, '{}', 'codex', 'queued', 0, '/busy/' || (n % ${FOLDERS}), 1, 5 FROM numbers;
+    COMMIT;`);
+  /** Runs that a claim may look at; the plans of its statements say that it looks at no others. */
+  const countReady = () =>
+    Number(
+      database.prepare(`SELECT count(*) AS ready FROM runs WHERE state = 'queued' AND parked = 0`).get()?.['ready'],
+    );
+  return { file, database, countReady };
+}
+
+describe('the queue', () => {
+  it('keeps 100,000 runs behind 5,000 folders in use away from claims, and lets the next of a folder through', async () => {
+    const { file, database, countReady } = await fillQueue();
+    expect(countReady()).toBe(0);
+    const store = await openSite(`sqlite:${file}`);
+    expect(await store.claimRun(sampleClaim())).toBeUndefined();
+    await store.createRun({ id: 'free', spec: sampleSpec(), state: 'queued', now: NOW });
+    expect(countReady()).toBe(1);
+    expect((await store.claimRun(sampleClaim()))?.record.id).toBe('free');
+    database.exec(`UPDATE runs SET state = 'ended', ended_at = 1 WHERE id = 'b7'`);
+    expect((await store.claimRun(sampleClaim()))?.record.id).toBe('q7');
+    expect(await store.claimRun(sampleClaim())).toBeUndefined();
+    expect(countReady()).toBe(0);
+    database.close();
+  });
+
+  it('parks runs that it meets in front of a folder in use, however many there are', async () => {
+    const { file, database, countReady } = await fillQueue();
+    database.exec(`UPDATE runs SET parked = 0 WHERE state = 'queued' AND sequence % 20 = 0`);
+    const store = await openSite(`sqlite:${file}`);
+    expect(countReady()).toBe(QUEUED / 20);
+    expect(await store.claimRun(sampleClaim())).toBeUndefined();
+    expect(countReady()).toBe(0);
+    database.close();
+  });
+
+  it('reads one run of a type that is full, however many wait', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    const store = await openSite(`sqlite:${file}`);
+    for (let number = 0; number < 20; number += 1) {
+      await store.submitOrder(sampleSubmission({ issue_ref: `local#${number}`, repo_dir: `/srv/${number}` }));
+    }
+    const { workerType } = sampleSubmission();
+    expect(await store.claimRun(sampleClaim('w1', { concurrency: { [workerType]: 0 } }))).toBeUndefined();
+    expect(await store.claimRun(sampleClaim('w1', { concurrency: { [workerType]: 1 } }))).toBeDefined();
+    expect(await store.claimRun(sampleClaim('w1', { concurrency: { [workerType]: 1 } }))).toBeUndefined();
+  });
+
+  it('lets the next order of a shared repository be claimed while the one before works', async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    const store = await openSite(`sqlite:${file}`);
+    for (let number = 0; number < 5; number += 1) {
+      await store.submitOrder(sampleSubmission({ issue_ref: `local#${number}`, isolation: 'worktree' }));
+    }
+    const claimed: (string | undefined)[] = [];
+    for (let number = 0; number < 6; number += 1) {
+      claimed.push((await store.claimRun(sampleClaim()))?.order?.order.issue_ref);
+    }
+    expect(claimed).toEqual(['local#0', 'local#1', 'local#2', 'local#3', 'local#4', undefined]);
+  });
+});

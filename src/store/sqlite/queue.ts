@@ -1,0 +1,187 @@
+import type { RunClaim } from '../../runs/index.js';
+import type { Database } from './database.js';
+import type { SqlRow } from './driver.js';
+import { readInteger, readText } from './rows.js';
+
+/** Folders whose runs one claim unparks, and runs that it parks, at most; the next transaction goes on from there. */
+const MOST_FOLDERS = 256;
+const MOST_PARKED = 256;
+
+/** Which runs a claim is for. */
+export type Wanted = Pick<RunClaim, 'now' | 'takes' | 'workerTypes' | 'concurrency'>;
+
+/** Finds the next run of the queue, inside a transaction. */
+export interface Queue {
+  /** The number of the run to claim; `more` if the search must go on in another transaction. */
+  find(wanted: Wanted): number | 'more' | undefined;
+  /** Lets the next run of a lane be claimed, after one that shares its folder was. */
+  advance(claimed: SqlRow): void;
+}
+
+/**
+ * The queue of runs. A claim looks at the first run of each worker type that is not parked, so it takes as long with
+ * 100,000 parked runs as with none; `queue-step.ts` says which runs are parked.
+ */
+export function createQueue(database: Database): Queue {
+  const countBusy = database.prepare(COUNT_BUSY);
+  const listTypes = database.prepare(LIST_TYPES);
+  const findHead = database.prepare(FIND_HEAD);
+  const findCanceled = database.prepare(FIND_CANCELED);
+  const findBusy = database.prepare(FIND_BUSY);
+  const findLeft = database.prepare('SELECT folder FROM folders_left LIMIT ?');
+  const forgetLeft = database.prepare('DELETE FROM folders_left WHERE folder = ?');
+  const findFirstLane = database.prepare(FIND_FIRST_LANE);
+  const findNextLane = database.prepare(FIND_NEXT_LANE);
+  const findNextOfLane = database.prepare(FIND_NEXT_OF_LANE);
+  const park = database.prepare('UPDATE runs SET parked = 1 WHERE sequence = ?');
+  const unpark = database.prepare('UPDATE runs SET parked = 0 WHERE sequence = ?');
+
+  /** Unparks the first run of each lane of the folders that runs have left; false if there are more such folders. */
+  function unparkLeft(): boolean {
+    const left = findLeft.all(MOST_FOLDERS).map((row) => readText(row, 'folder'));
+    for (const folder of left) {
+      forgetLeft.run(folder);
+      // As long as a run has the folder for itself, no other can be claimed.
+      if (findBusy.get(folder, 0) === undefined) for (const sequence of listHeads(folder)) unpark.run(sequence);
+    }
+    return left.length < MOST_FOLDERS;
+  }
+
+  /** The first parked run of each lane of a folder. */
+  function listHeads(folder: string): number[] {
+    const heads: number[] = [];
+    for (const exclusive of [0, 1]) {
+      let head = findFirstLane.get(folder, exclusive);
+      while (head !== undefined) {
+        heads.push(readInteger(head, 'sequence'));
+        head = findNextLane.get(folder, exclusive, readText(head, 'type'));
+      }
+    }
+    return heads;
+  }
+
+  /** Worker types that have as many runs as they may. */
+  function listFullTypes({ concurrency = {} }: Wanted): string[] {
+    const busy = new Map(countBusy.all().map((row) => [readText(row, 'worker_type'), readInteger(row, 'busy')]));
+    return Object.entries(concurrency).flatMap(([type, most]) => ((busy.get(type) ?? 0) >= most ? [type] : []));
+  }
+
+  function search(wanted: Wanted): number | 'more' | undefined {
+    const { now, takes, workerTypes } = wanted;
+    const [takesOrders, takesRuns] = [takes?.includes('orders') !== false, takes?.includes('runs') !== false];
+    const full = listFullTypes(wanted);
+    // The empty type stands for runs without an order.
+    const types = listTypes
+      .all()
+      .map((row) => readText(row, 'type'))
+      .filter((type) => {
+        if (type === '') return takesRuns;
+        return takesOrders && !full.includes(type) && workerTypes?.includes(type) !== false;
+      });
+    const canceled = takesOrders
+      ? findCanceled.get(now, JSON.stringify(full), workerTypes === undefined ? null : JSON.stringify(workerTypes))
+      : undefined;
+    const heads = new Map(types.map((type) => [type, findHead.get(type, now)]));
+    for (let parked = 0; parked < MOST_PARKED; parked += 1) {
+      const first = chooseFirst([...heads.values(), canceled]);
+      if (first === undefined) return undefined;
+      const sequence = readInteger(first, 'sequence');
+      // A canceled order needs no folder: it is settled without a process.
+      const isFree =
+        first['cancel_requested'] === 1 ||
+        findBusy.get(readText(first, 'folder'), readInteger(first, 'exclusive')) === undefined;
+      if (isFree) return sequence;
+      park.run(sequence);
+      const type = readText(first, 'type');
+      heads.set(type, findHead.get(type, now));
+    }
+    return 'more';
+  }
+
+  return {
+    find(wanted) {
+      const isWhole = unparkLeft();
+      const found = search(wanted);
+      return found === undefined && !isWhole ? 'more' : found;
+    },
+    advance(claimed) {
+      if (claimed['exclusive'] === 1) return;
+      const type = claimed['worker_type'] === null ? '' : readText(claimed, 'worker_type');
+      const next = findNextOfLane.get(readText(claimed, 'folder'), readInteger(claimed, 'exclusive'), type);
+      if (next !== undefined) unpark.run(readInteger(next, 'sequence'));
+    },
+  };
+}
+
+/** The one of highest priority; of several, the one that was queued first. */
+function chooseFirst(rows: readonly (SqlRow | undefined)[]): SqlRow | undefined {
+  return rows
+    .filter((row) => row !== undefined)
+    .toSorted(
+      (one, other) =>
+        readInteger(other, 'priority') - readInteger(one, 'priority') ||
+        readInteger(one, 'sequence') - readInteger(other, 'sequence'),
+    )[0];
+}
+
+/** As in the indexes. */
+const TYPE = `coalesce(worker_type, '')`;
+const HEAD = `sequence, priority, folder, exclusive, cancel_requested, ${TYPE} AS type`;
+const IS_READY = `state = 'queued' AND parked = 0`;
+const IS_PARKED = `state = 'queued' AND parked = 1`;
+
+/** Here and below, indexes are named because SQLite, without statistics, would choose others. */
+const COUNT_BUSY = `
+  SELECT worker_type, count(*) AS busy FROM runs INDEXED BY runs_busy
+  WHERE state IN ('running', 'waiting') AND worker_type IS NOT NULL GROUP BY worker_type`;
+
+/** The types of runs that are not parked: steps from type to type. */
+const LIST_TYPES = `
+  WITH RECURSIVE types (type) AS (
+    SELECT * FROM (SELECT ${TYPE} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} ORDER BY ${TYPE} LIMIT 1)
+    UNION ALL
+    SELECT (
+      SELECT ${TYPE} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} AND ${TYPE} > types.type ORDER BY ${TYPE} LIMIT 1)
+    FROM types WHERE types.type IS NOT NULL
+  )
+  SELECT type FROM types WHERE type IS NOT NULL`;
+
+const FIND_HEAD = `
+  SELECT ${HEAD} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} AND ${TYPE} = ? AND not_before <= ?
+  ORDER BY priority DESC, sequence LIMIT 1`;
+
+const FIND_CANCELED = `
+  SELECT ${HEAD} FROM runs INDEXED BY runs_queued_canceled
+  WHERE state = 'queued' AND cancel_requested = 1 AND order_run_id IS NOT NULL AND not_before <= ?1
+    AND worker_type NOT IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR worker_type IN (SELECT value FROM json_each(?3)))
+  ORDER BY priority DESC, sequence LIMIT 1`;
+
+/** Two runs share a folder only if neither needs it exclusively. */
+const FIND_BUSY = `
+  SELECT 1 FROM runs INDEXED BY runs_busy
+  WHERE folder = ?1 AND state IN ('running', 'waiting') AND (exclusive = 1 OR ?2 = 1) LIMIT 1`;
+
+const FIND_FIRST_LANE = `
+  SELECT sequence, ${TYPE} AS type FROM runs INDEXED BY runs_parked
+  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? ORDER BY ${TYPE}, priority DESC, sequence LIMIT 1`;
+
+const FIND_NEXT_LANE = `
+  SELECT sequence, ${TYPE} AS type FROM runs INDEXED BY runs_parked
+  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? AND ${TYPE} > ? ORDER BY ${TYPE}, priority DESC, sequence LIMIT 1`;
+
+const FIND_NEXT_OF_LANE = `
+  SELECT sequence FROM runs INDEXED BY runs_parked
+  WHERE ${IS_PARKED} AND folder = ? AND exclusive = ? AND ${TYPE} = ? ORDER BY priority DESC, sequence LIMIT 1`;
+
+/** For the test of their plans. */
+export const QUEUE_STATEMENTS = {
+  COUNT_BUSY,
+  LIST_TYPES,
+  FIND_HEAD,
+  FIND_CANCELED,
+  FIND_BUSY,
+  FIND_FIRST_LANE,
+  FIND_NEXT_LANE,
+  FIND_NEXT_OF_LANE,
+};
