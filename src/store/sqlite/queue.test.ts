@@ -26,10 +26,8 @@ async function fillQueue() {
       SELECT 'q' || n, '{}', 'codex', 'queued', 0, '/busy/' || (n % ${FOLDERS}), 1, 5 FROM numbers;
     COMMIT;`);
   /** Runs that a claim may look at; the plans of its statements say that it looks at no others. */
-  const countReady = () =>
-    Number(
-      database.prepare(`SELECT count(*) AS ready FROM runs WHERE state = 'queued' AND parked = 0`).get()?.['ready'],
-    );
+  const count = database.prepare(`SELECT count(*) AS ready FROM runs WHERE state = 'queued' AND parked = 0`);
+  const countReady = () => (count.get() as { readonly ready: number }).ready;
   return { file, database, countReady };
 }
 
