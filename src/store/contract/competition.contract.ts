@@ -77,11 +77,13 @@ export function describeCompetition(makeSite: MakeSite): void {
       const { store, all } = await start(2);
       const [first, second] = all as [OrderRecord, OrderRecord];
       await store.settleOrder(sampleEntry(first));
-      expect(await store.settleOrder(sampleEntry(first, 'blocked'))).toMatchObject({
+      const entered = await store.findIssue(first.order.issue_ref);
+      expect(await store.settleOrder(sampleEntry(first, 'blocked', {}, NOW + 1000))).toMatchObject({
         decision: { action: 'advance' },
         repeated: true,
         waitsFor: [second.order.run_id],
       });
+      expect(await store.findIssue(first.order.issue_ref)).toEqual(entered);
       await store.settleOrder(sampleEntry(second));
       for (const order of all) expect(await store.settleOrder(sampleEntry(order))).toMatchObject({ repeated: true });
       expect((await store.listExecutions({})).items).toHaveLength(2);

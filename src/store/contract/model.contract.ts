@@ -41,7 +41,7 @@ async function runBoth(commands: readonly RandomCommand[], store: Store): Promis
     learn();
   }
   const left = await readAll(store);
-  expect(left).toEqual(await readAll(model));
+  expect({ history, left }).toEqual({ history, left: await readAll(model) });
   expect(findViolations(left)).toEqual([]);
 }
 

@@ -27,8 +27,9 @@ export async function enterRace(
   const { issueRef, runId, now, stale, runResult } = settlement;
   return database.transaction(async (transaction): Promise<Settled | undefined> => {
     const fence = await transaction.query(
-      `UPDATE sluice.issues SET updated_at = $3 WHERE issue_ref = $1 AND active_group = $2 RETURNING true AS done`,
-      [issueRef, race.group, now],
+      `UPDATE sluice.issues SET active_group = active_group WHERE issue_ref = $1 AND active_group = $2
+       RETURNING true AS done`,
+      [issueRef, race.group],
     );
     if (fence.rows.length === 0) return undefined;
     const kept: KeptEntry = { entry: race.entry, stale };
@@ -62,6 +63,8 @@ const ENTER = `
     UPDATE sluice.orders SET entry = $4
     WHERE issue_ref = $1 AND run_id = $2 AND entry IS NULL AND decision IS NULL
     RETURNING run
+  ), changed AS (
+    UPDATE sluice.issues SET updated_at = $3 FROM entered WHERE issues.issue_ref = $1
   ), ended AS (
     UPDATE sluice.runs SET state = 'ended', lease_until = NULL, reply = NULL, ended_at = $3, result = $5
     FROM entered WHERE runs.id = entered.run AND runs.state <> 'ended'
