@@ -1,11 +1,15 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import { SluiceError } from '../base/index.js';
+import type { NewSessionRequest } from '@agentclientprotocol/sdk';
+import { SluiceError, getErrorMessage } from '../base/index.js';
 import type { WorkContext } from '../dispatch/index.js';
 import type { AcpUpdate } from '../events/index.js';
 import type { RunResult, RunSpec } from '../records/index.js';
-import { listLaunchers } from '../runs/index.js';
-import type { Launcher } from '../runs/index.js';
+import { ACCEPTS_TEXT_ONLY, findAccepts, listLaunchers } from '../runs/index.js';
+import type { EngineAccepts, Launcher, McpServer } from '../runs/index.js';
+import { readPrompt } from './read-prompt.js';
+import type { PromptBlock, ReadPrompt } from './read-prompt.js';
+import { readServers } from './read-servers.js';
 import { createTurnUpdates, newTurnId, runTurn } from './run-turn.js';
 import type { TurnClient } from './run-turn.js';
 import { createSessionFiles } from './session-files.js';
@@ -15,6 +19,9 @@ import type { SessionFiles, StoredSession } from './session-files.js';
 export type TurnSpec = Pick<RunSpec, 'engine' | 'contract' | 'model' | 'max_retries' | 'limits' | 'env'> & {
   readonly permissions: Permissions;
 };
+
+/** What a client says when it opens a session. */
+export type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'>;
 
 export type Permissions = NonNullable<RunSpec['permissions']>;
 
@@ -28,6 +35,8 @@ const PAGE = 500;
 
 interface Session {
   stored: StoredSession;
+  /** Not stored: they hold secrets, and a client names them again when it loads the session. */
+  servers: readonly McpServer[];
   /** The run of the prompt at work. */
   active: string | null;
 }
@@ -36,13 +45,16 @@ interface Session {
 export class AcpSessions {
   readonly #context: WorkContext;
   readonly #spec: TurnSpec;
+  readonly #ignoresServers: boolean;
   readonly #files: SessionFiles;
   readonly #open = new Map<string, Session>();
   readonly #turns = new Set<Promise<unknown>>();
+  readonly #accepts = new Map<string, Promise<EngineAccepts>>();
 
-  constructor(context: WorkContext, spec: TurnSpec) {
+  constructor(context: WorkContext, spec: TurnSpec, ignoresServers = false) {
     this.#context = context;
     this.#spec = spec;
+    this.#ignoresServers = ignoresServers;
     this.#files = createSessionFiles(context.runs.data);
   }
 
@@ -53,16 +65,43 @@ export class AcpSessions {
     return this.#spec.permissions === 'bypass' ? [...modes, 'bypass'] : modes;
   }
 
-  async create(cwd: string): Promise<StoredSession> {
+  /** What an engine takes beside text; asked once per connection. */
+  async findAccepts(engine = this.#spec.engine): Promise<EngineAccepts> {
+    const known = this.#accepts.get(engine);
+    if (known !== undefined) return known;
+    const { runs, logger } = this.#context;
+    const asked = findAccepts(engine, runs).catch((error: unknown) => {
+      logger.warn('cannot find out what the engine takes', { engine, error: getErrorMessage(error) });
+      return ACCEPTS_TEXT_ONLY;
+    });
+    this.#accepts.set(engine, asked);
+    return asked;
+  }
+
+  async create({ cwd, mcpServers }: SessionRequest): Promise<StoredSession> {
     await requireFolder(cwd);
     const { engine, permissions } = this.#spec;
-    return this.#add({ version: 1, id: newTurnId(), engine, cwd, permissions, session_id: null, turns: 0, runs: [] });
+    const servers = await this.#readServers(engine, mcpServers);
+    const stored: StoredSession = {
+      version: 1,
+      id: newTurnId(),
+      engine,
+      cwd,
+      permissions,
+      session_id: null,
+      turns: 0,
+      runs: [],
+    };
+    return this.#add(stored, servers);
   }
 
   /** Opens a conversation of before. */
-  async load(id: string, cwd: string): Promise<StoredSession> {
+  async load(id: string, { cwd, mcpServers }: SessionRequest): Promise<StoredSession> {
     const open = this.#open.get(id);
-    if (open !== undefined) return open.stored;
+    if (open !== undefined) {
+      open.servers = await this.#readServers(open.stored.engine, mcpServers);
+      return open.stored;
+    }
     const stored = await this.#files.read(id);
     if (stored === undefined) throw notFound(id);
     await requireFolder(cwd);
@@ -74,7 +113,8 @@ export class AcpSessions {
     }
     const { permissions } = stored;
     const isOffered = this.listModes(stored.engine).includes(permissions);
-    return this.#add({ ...stored, permissions: isOffered ? permissions : 'safe' });
+    const servers = await this.#readServers(stored.engine, mcpServers);
+    return this.#add({ ...stored, permissions: isOffered ? permissions : 'safe' }, servers);
   }
 
   setMode(id: string, mode: string): void {
@@ -88,8 +128,14 @@ export class AcpSessions {
   }
 
   /** Executes a prompt as a run and returns its result. */
-  async prompt(id: string, prompt: string, client: TurnClient): Promise<{ run: string; result: RunResult }> {
+  async prompt(
+    id: string,
+    blocks: readonly PromptBlock[],
+    client: TurnClient,
+  ): Promise<{ run: string; result: RunResult }> {
     const session = this.#find(id);
+    const { engine } = session.stored;
+    const prompt = readPrompt(blocks, { name: engine, accepts: await this.findAccepts(engine) });
     if (session.active !== null)
       throw new SluiceError(
         'ACP_SESSION_BUSY',
@@ -144,8 +190,8 @@ export class AcpSessions {
     }
   }
 
-  async #work(session: Session, run: string, prompt: string, client: TurnClient) {
-    const { stored } = session;
+  async #work(session: Session, run: string, { text: prompt, attachments }: ReadPrompt, client: TurnClient) {
+    const { stored, servers: mcpServers } = session;
     const { engine, cwd, permissions, session_id } = stored;
     const canResume = this.#findLauncher(engine)?.canResume === true;
     const number = stored.turns + 1;
@@ -160,15 +206,22 @@ export class AcpSessions {
     // Known before the run begins: it can be loaded even if this process does not live to see its end.
     session.stored = { ...stored, turns: number, runs: [...stored.runs, run] };
     await this.#files.write(session.stored);
-    const result = await runTurn(this.#context, { id: run, number, spec }, client);
+    const result = await runTurn(this.#context, { id: run, number, spec, inputs: { attachments, mcpServers } }, client);
     if (result.session_id !== null) session.stored = { ...session.stored, session_id: result.session_id };
     await this.#files.write(session.stored);
     return { run, result };
   }
 
-  #add(stored: StoredSession): StoredSession {
+  async #readServers(engine: string, given: SessionRequest['mcpServers']): Promise<readonly McpServer[]> {
+    if (given.length === 0) return [];
+    if (!this.#ignoresServers) return readServers(given, { name: engine, accepts: await this.findAccepts(engine) });
+    this.#context.logger.info('MCP servers of the client are ignored', { count: given.length });
+    return [];
+  }
+
+  #add(stored: StoredSession, servers: readonly McpServer[]): StoredSession {
     if (this.#open.size >= MAX_SESSIONS) throw limit(`open sessions: at most ${MAX_SESSIONS}`);
-    this.#open.set(stored.id, { stored, active: null });
+    this.#open.set(stored.id, { stored, servers, active: null });
     return stored;
   }
 

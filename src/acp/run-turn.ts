@@ -4,7 +4,7 @@ import type { AcpUpdate, FcmpEvent } from '../events/index.js';
 import { runHere } from '../dispatch/index.js';
 import type { WorkContext } from '../dispatch/index.js';
 import type { RunResult, RunSpec } from '../records/index.js';
-import type { Run } from '../runs/index.js';
+import type { Run, RunInputs } from '../runs/index.js';
 import { PermissionRelay } from './permission-relay.js';
 import type { RelayPorts } from './permission-relay.js';
 
@@ -20,17 +20,19 @@ export interface Turn {
   /** Counted from 1 in its conversation. */
   readonly number: number;
   readonly spec: RunSpec;
+  readonly inputs: RunInputs;
 }
 
 /** Executes a prompt as a run, and sends what happens to the client while it works. */
 export async function runTurn(context: WorkContext, turn: Turn, client: TurnClient): Promise<RunResult> {
-  const { id, number, spec } = turn;
+  const { id, number, spec, inputs } = turn;
   const { store } = context;
   const relay = new PermissionRelay({ store, runId: id, who: client.who, ask: prefixCall(client.ask, number) });
   let following: Promise<void> | undefined;
   const result = await runHere(context, {
     id,
     spec,
+    inputs,
     onRun: (run) => {
       following = follow(run, number, client, relay);
     },

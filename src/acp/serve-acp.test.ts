@@ -1,5 +1,5 @@
 import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
-import type { ClientContext, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
+import type { ClientContext, McpServer, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { silentLogger } from '../base/index.js';
 import { DEFAULT_LEASE_MS } from '../dispatch/index.js';
 import { encodeReply } from '../records/index.js';
 import { createLead } from '../orders/index.js';
+import { findAccepts } from '../runs/index.js';
 import type { RunPorts } from '../runs/index.js';
 import { makeSite } from '../runs/scenarios/fixtures/make-site.js';
 import type { Site } from '../runs/scenarios/fixtures/make-site.js';
@@ -49,7 +50,12 @@ async function playFake(site: Site, prompts: readonly (readonly object[])[], opt
 /** A server and a client of the SDK, connected by streams of bytes. */
 async function connect(
   site: Site,
-  { spec, ports, answer }: { spec?: Partial<TurnSpec>; ports?: Partial<RunPorts>; answer?: Answer } = {},
+  {
+    spec,
+    ports,
+    answer,
+    ignoreServers = false,
+  }: { spec?: Partial<TurnSpec>; ports?: Partial<RunPorts>; answer?: Answer; ignoreServers?: boolean } = {},
 ) {
   const store = await openStore('memory:');
   const { data } = site;
@@ -69,6 +75,7 @@ async function connect(
       signal: new AbortController().signal,
     },
     spec: { engine: 'fake', permissions: 'ask', ...spec },
+    ignoreServers,
     input: toServer.readable,
     output: toClient.writable,
   });
@@ -296,6 +303,142 @@ describe('a prompt of a client', () => {
   });
 });
 
+const IMAGE = { type: 'image' as const, data: 'iVBORw0KGgo=', mimeType: 'image/png' };
+const PDF = { uri: 'file:///w/a.pdf', mimeType: 'application/pdf', blob: 'JVBERi0=' };
+const SERVER = {
+  name: 'docs',
+  command: 'docs-mcp',
+  args: ['--all'],
+  env: [{ name: 'KEY', value: 'sesame-1234-open' }],
+};
+const REMOTE = {
+  type: 'http' as const,
+  name: 'far away',
+  url: 'https://example.org/mcp',
+  headers: [{ name: 'Authorization', value: 'Bearer sesame-5678-open' }],
+};
+const CAPABLE = {
+  promptCapabilities: { image: true, embeddedContext: true },
+  mcpCapabilities: { http: true, sse: false },
+};
+
+describe('images, files and MCP servers of a client', () => {
+  it('are passed to an ACP agent that takes them, and offered to the client as that agent offers them', async () => {
+    const site = await makeSite();
+    const { agents, logged } = await playFake(site, [[{ say: 'Seen.' }]], { capabilities: CAPABLE });
+    const { agent, initialized, store } = await connect(site, { ports: { agents } });
+    expect(initialized.agentCapabilities).toMatchObject({
+      promptCapabilities: { image: true, audio: false, embeddedContext: true },
+      mcpCapabilities: { http: true, sse: false },
+    });
+    const mcpServers: McpServer[] = [SERVER, REMOTE];
+    const { sessionId } = await agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers });
+    const prompt = [
+      { type: 'text' as const, text: 'What is ' },
+      IMAGE,
+      { type: 'text' as const, text: '? See ' },
+      { type: 'resource' as const, resource: PDF },
+    ];
+    expect(await agent.request(methods.agent.session.prompt, { sessionId, prompt })).toMatchObject({
+      stopReason: 'end_turn',
+    });
+    const calls = await logged();
+    expect(calls).toContainEqual({ method: 'session/new', params: { cwd: site.workdir, mcpServers } });
+    expect(calls).toContainEqual({ attached: [IMAGE, { type: 'resource', resource: PDF }] });
+    expect(calls).toContainEqual(
+      expect.objectContaining({ prompt: expect.stringContaining('What is [Image 1]? See [File 2]') }),
+    );
+    const [record] = (await store.listRuns({})).items;
+    expect(JSON.stringify(record)).not.toContain('sesame');
+    const sent = await readFile(join(site.data, 'runs', record?.id ?? '', '.audit', 'stdin.1.log'), 'utf8');
+    expect(sent).toContain('docs-mcp');
+    expect(sent).not.toContain('sesame');
+  });
+
+  it('are named again when a session is loaded, and reach the next process', async () => {
+    const site = await makeSite();
+    const { agents, logged } = await playFake(site, [[{ say: 'One.' }], [{ say: 'Two.' }]], { capabilities: CAPABLE });
+    const first = await connect(site, { ports: { agents } });
+    const sessionId = await open(first.agent, site);
+    await say(first.agent, sessionId, 'First');
+    const second = await connect(site, { ports: { agents } });
+    await second.agent.request(methods.agent.session.load, { sessionId, cwd: site.workdir, mcpServers: [SERVER] });
+    await say(second.agent, sessionId, 'Second');
+    expect(await logged()).toContainEqual({
+      method: 'session/resume',
+      params: { sessionId: 's-1', cwd: site.workdir, mcpServers: [SERVER] },
+    });
+  });
+
+  it('are refused with a code if the agent does not take them', async () => {
+    const site = await makeSite();
+    const { agents, logged } = await playFake(site, [[{ say: 'ok' }]]);
+    const { agent, initialized, store } = await connect(site, { ports: { agents } });
+    expect(initialized.agentCapabilities).toMatchObject({
+      promptCapabilities: { image: false, audio: false, embeddedContext: true },
+      mcpCapabilities: { http: false, sse: false },
+    });
+    const sessionId = await open(agent, site);
+    const audio = { type: 'audio' as const, data: 'AAAA', mimeType: 'audio/wav' };
+    for (const block of [IMAGE, audio, { type: 'resource' as const, resource: PDF }]) {
+      await expect(agent.request(methods.agent.session.prompt, { sessionId, prompt: [block] })).rejects.toMatchObject({
+        code: -32_602,
+        data: { code: 'ACP_PROMPT_UNSUPPORTED' },
+      });
+    }
+    await expect(
+      agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [REMOTE] }),
+    ).rejects.toMatchObject({ code: -32_602, data: { code: 'ACP_SERVERS_UNSUPPORTED' } });
+    // No run was started for what was refused.
+    expect((await store.listRuns({})).items).toEqual([]);
+    expect((await logged()).some((call) => 'prompt' in call)).toBe(false);
+  });
+
+  it.each([
+    ['claude', { image: true }, { http: true, sse: true }],
+    ['codex', { image: true }, { http: true, sse: false }],
+    ['gemini', { image: false }, { http: false, sse: false }],
+    ['qwen', { image: false }, { http: false, sse: false }],
+  ] as const)('are offered for %s as its own options allow', async (engine, promptCapabilities, mcpCapabilities) => {
+    const site = await makeSite();
+    const { agent, initialized } = await connect(site, { spec: { engine, permissions: 'safe' } });
+    expect(initialized.agentCapabilities).toMatchObject({ promptCapabilities, mcpCapabilities });
+    const opened = agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [SERVER] });
+    if (promptCapabilities.image) return void expect(await opened).toHaveProperty('sessionId');
+    await expect(opened).rejects.toMatchObject({ data: { code: 'ACP_SERVERS_UNSUPPORTED' } });
+  });
+
+  it('can be left out on demand', async () => {
+    const site = await makeSite();
+    const { agent } = await connect(site, { spec: { engine: 'gemini', permissions: 'safe' }, ignoreServers: true });
+    const opened = await agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [SERVER] });
+    expect(opened).toHaveProperty('sessionId');
+  });
+
+  it.each([
+    ['not base64', { ...IMAGE, data: '<svg>' }],
+    ['of a foreign type', { ...IMAGE, mimeType: 'text/html' }],
+    ['without a type', { ...IMAGE, mimeType: '' }],
+  ])('are refused if an image is %s', async (_, block) => {
+    const site = await makeSite();
+    const { agents } = await playFake(site, [[{ say: 'ok' }]], { capabilities: CAPABLE });
+    const { agent } = await connect(site, { ports: { agents } });
+    const sessionId = await open(agent, site);
+    await expect(agent.request(methods.agent.session.prompt, { sessionId, prompt: [block] })).rejects.toMatchObject({
+      data: { code: 'ACP_PROMPT_UNSUPPORTED' },
+    });
+  });
+
+  it.each([
+    ['cannot be started', ['/does/not/exist']],
+    ['prints something else', [process.execPath, '-e', 'console.log("hello"); setInterval(() => {}, 1000)']],
+  ])('are not offered for an agent that %s', async (_, acp) => {
+    const site = await makeSite();
+    const accepts = await findAccepts('fake', { data: site.data, agents: { fake: { acp } } }, { timeoutMs: 500 });
+    expect(accepts).toEqual({ attachments: [], mcpServers: [] });
+  });
+});
+
 describe('a conversation of before', () => {
   it('is loaded with what was said, and goes on in the same session of the engine', async () => {
     const site = await makeSite();
@@ -413,6 +556,7 @@ describe('a client that misbehaves', () => {
     const request = async (id: number, method: string, params: object): Promise<void> =>
       writer.write(new TextEncoder().encode(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`));
     await request(1, 'initialize', { protocolVersion: 1 });
+    await expect.poll(() => received, { timeout: 30_000 }).toContain('protocolVersion');
     await request(2, 'session/new', { cwd: site.workdir, mcpServers: [] });
     await expect.poll(() => received, { timeout: 30_000 }).toContain('sessionId');
     const sessionId = /"sessionId":"(\w+)"/u.exec(received)?.[1];

@@ -8,7 +8,6 @@ import type { RunResult } from '../records/index.js';
 import { AcpSessions } from './acp-sessions.js';
 import type { Permissions, TurnSpec } from './acp-sessions.js';
 import type { TurnClient } from './run-turn.js';
-import { readPrompt } from './read-prompt.js';
 import type { StoredSession } from './session-files.js';
 
 /** What serving a client needs. */
@@ -16,6 +15,8 @@ export interface AcpServerOptions {
   readonly context: WorkContext;
   /** What every prompt is run with. */
   readonly spec: TurnSpec;
+  /** Whether MCP servers of the client are left out instead of being passed to the engine. */
+  readonly ignoreServers?: boolean;
   readonly input: ReadableStream<Uint8Array>;
   readonly output: WritableStream<Uint8Array>;
   /** Closes the connection. */
@@ -33,8 +34,9 @@ const MAX_VALUE_LENGTH = 64 * 1024;
  * Serves a client of the Agent Client Protocol, such as an editor: every prompt is a run of an engine, captured, checked
  * against its contract and visible in the store. Resolves when the client is gone and its runs have ended.
  */
-export async function serveAcp({ context, spec, input, output, signal }: AcpServerOptions): Promise<void> {
-  const sessions = new AcpSessions(context, spec);
+export async function serveAcp(options: AcpServerOptions): Promise<void> {
+  const { context, spec, input, output, signal } = options;
+  const sessions = new AcpSessions(context, spec, options.ignoreServers);
   let who = 'an ACP client';
   let requests = 0;
   const gone = new AbortController();
@@ -56,14 +58,21 @@ export async function serveAcp({ context, spec, input, output, signal }: AcpServ
     };
 
   const app = agent({ name: 'sluice' })
-    .onRequest(methods.agent.initialize, ({ params }) => {
+    .onRequest(methods.agent.initialize, async ({ params }) => {
       who = (params.clientInfo?.title ?? params.clientInfo?.name ?? who).slice(0, 100);
+      const { attachments, mcpServers } = await sessions.findAccepts();
       return {
         protocolVersion: PROTOCOL_VERSION,
         agentInfo: { name: 'sluice', title: `Sluice (${spec.engine})`, version: VERSION },
         agentCapabilities: {
           loadSession: true,
-          promptCapabilities: { embeddedContext: true },
+          promptCapabilities: {
+            image: attachments.includes('image'),
+            audio: attachments.includes('audio'),
+            // Text files become part of the prompt, whatever the engine takes.
+            embeddedContext: true,
+          },
+          mcpCapabilities: { http: mcpServers.includes('http'), sse: mcpServers.includes('sse') },
           sessionCapabilities: { resume: {} },
         },
         authMethods: [],
@@ -73,23 +82,23 @@ export async function serveAcp({ context, spec, input, output, signal }: AcpServ
     .onRequest(
       methods.agent.session.new,
       answering(async ({ params }) => {
-        const session = await sessions.create(params.cwd);
-        warnAboutServers(params.mcpServers.length);
+        const session = await sessions.create(params);
         return { sessionId: session.id, modes: listModes(session) };
       }),
     )
     .onRequest(
       methods.agent.session.load,
       answering(async ({ params, client }) => {
-        const session = await sessions.load(params.sessionId, params.cwd);
-        warnAboutServers(params.mcpServers.length);
+        const session = await sessions.load(params.sessionId, params);
         for await (const update of sessions.replay(session.id)) await send(client, gone.signal, session.id, update);
         return { modes: listModes(session) };
       }),
     )
     .onRequest(
       methods.agent.session.resume,
-      answering(async ({ params }) => ({ modes: listModes(await sessions.load(params.sessionId, params.cwd)) })),
+      answering(async ({ params: { sessionId, cwd, mcpServers = [] } }) => ({
+        modes: listModes(await sessions.load(sessionId, { cwd, mcpServers })),
+      })),
     )
     .onRequest(
       methods.agent.session.setMode,
@@ -114,7 +123,7 @@ export async function serveAcp({ context, spec, input, output, signal }: AcpServ
               : 'cancelled';
           },
         };
-        const { run, result } = await sessions.prompt(sessionId, readPrompt(params.prompt), turn);
+        const { run, result } = await sessions.prompt(sessionId, params.prompt, turn);
         return describeEnd(run, result);
       }),
     )
@@ -134,11 +143,6 @@ export async function serveAcp({ context, spec, input, output, signal }: AcpServ
       currentModeId: permissions,
       availableModes: sessions.listModes(engine).map((id) => ({ id, ...MODES[id] })),
     };
-  }
-
-  /** The engine uses the MCP servers in its own configuration; to add the client's, its settings would have to be rewritten. */
-  function warnAboutServers(count: number): void {
-    if (count > 0) context.logger.warn('MCP servers of the client are not passed to the engine', { count });
   }
 }
 
@@ -192,6 +196,7 @@ const NUMBERS: Readonly<Record<string, number>> = {
   ACP_SESSION_BUSY: -32_600,
   ACP_LIMIT_REACHED: -32_600,
   ACP_PROMPT_UNSUPPORTED: -32_602,
+  ACP_SERVERS_UNSUPPORTED: -32_602,
   ACP_FOLDER_INVALID: -32_602,
   ACP_MODE_UNKNOWN: -32_602,
 };

@@ -74,9 +74,9 @@ export async function withContext<T>(
   ]);
   const config = await loadCommandConfig(flags, io);
   const logger = createLogger?.(config) ?? silentLogger;
-  if (config.dataWarning !== undefined) {
-    if (createLogger === undefined) await io.stderr.write(formatLine(config.dataWarning));
-    else logger.warn(config.dataWarning);
+  for (const warning of config.warnings) {
+    if (createLogger === undefined) await io.stderr.write(formatLine(warning));
+    else logger.warn(warning);
   }
   // The configuration overrides workers of the same name from a command or a demo.
   const wrappers: Wrappers = {

@@ -81,7 +81,7 @@ const PLAN_MARKS = { pending: '[ ]', in_progress: '[~]', completed: '[x]' } as c
 function describe(event: FcmpEvent): string {
   switch (event.type) {
     case 'conversation.started':
-      return `● ${event.engine}${event.data.session_id === null ? '' : `, session ${event.data.session_id}`}`;
+      return event.data.session_id === null ? '' : `● ${event.engine}, session ${event.data.session_id}`;
     case 'assistant.message.final':
       return event.data.text;
     case 'assistant.reasoning':

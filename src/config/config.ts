@@ -173,6 +173,9 @@ const triggerSchema = object(
 /** When the folders of ended runs are packed, one file each. */
 const packingSchema = object({}, { enabled: flag, after_s: { type: 'number', minimum: 0 } });
 
+/** `command` is not an engine that could be another program: it is whatever a spec names. */
+const agentNameSchema = { ...engineNameSchema, not: { const: 'command' } } as const;
+
 /** The settings in `sluice.config.json` or `sluice.config.mjs`; all are optional. */
 export const configFileSchema = object(
   {},
@@ -191,7 +194,7 @@ export const configFileSchema = object(
     /** The program of an engine, if it is not the default one on the PATH. */
     programs: programsSchema,
     /** Agents in addition to the built-in engines, by the name that specs use. */
-    agents: { type: 'object', propertyNames: engineNameSchema, additionalProperties: agentSettingsSchema },
+    agents: { type: 'object', propertyNames: agentNameSchema, additionalProperties: agentSettingsSchema },
     /** Rules for `permissions: ask`: which tools are allowed or denied without a question. First match wins. */
     approvals: approvalRulesSchema,
     /** Whether runs are sandboxed if their spec does not say (`required` applies to all), and additional folders to mount. */
@@ -238,8 +241,8 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'>
   readonly database: string;
   /** Connections to the database at most, if that is configured. */
   readonly pool?: number;
-  /** What the user should know about the data folder; undefined if nothing. */
-  readonly dataWarning?: string | undefined;
+  /** What the user should know: about the data folder, and agents that replace built-in engines. */
+  readonly warnings: readonly string[];
   /** The file that was read; null if there is none. */
   readonly file: string | null;
 }

@@ -21,7 +21,12 @@ describe('settings', () => {
     const env = { HOME: '/home/ada' };
     const { path: data } = findProjectData(cwd, env);
     expect(data).toMatch(/^\/home\/ada\/\.local\/share\/sluice\/projects\//);
-    expect(await loadConfig({ cwd, env })).toEqual({ data, database: `sqlite:${join(data, 'sluice.db')}`, file: null });
+    expect(await loadConfig({ cwd, env })).toEqual({
+      data,
+      database: `sqlite:${join(data, 'sluice.db')}`,
+      warnings: [],
+      file: null,
+    });
   });
 
   it('come with a warning where the data is still in the project', async () => {
@@ -29,9 +34,24 @@ describe('settings', () => {
     const config = await loadConfig({ cwd, env: { HOME: '/home/ada' } });
     expect(config).toMatchObject({
       data: join(await realpath(cwd), '.sluice'),
-      dataWarning: expect.stringContaining('agents can write'),
+      warnings: [expect.stringContaining('agents can write')],
     });
-    expect((await loadConfig({ cwd, env: {}, flags: { data: 'd' } })).dataWarning).toBeUndefined();
+    expect((await loadConfig({ cwd, env: {}, flags: { data: 'd' } })).warnings).toEqual([]);
+  });
+
+  it('come with a warning where an agent replaces a built-in engine, and cannot replace `command`', async () => {
+    const agents = { copilot: { acp: ['copilot', '--acp'] }, 'gemini-acp': { acp: ['g'] }, goose: { acp: ['goose'] } };
+    await write('c.json', JSON.stringify({ agents }));
+    const { warnings } = await loadConfig({ cwd, env: {}, flags: { config: 'c.json', data: 'd' } });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^agents\.copilot replaces the built-in engine copilot\. Give/u),
+      expect.stringMatching(/^agents\.gemini-acp replaces/u),
+    ]);
+    await write('c.json', JSON.stringify({ agents: { command: { acp: ['x'] } } }));
+    await expect(loadConfig({ cwd, env: {}, flags: { config: 'c.json' } })).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      message: expect.stringContaining('agents'),
+    });
   });
 
   it('come from a flag before the environment before the file', async () => {

@@ -6,6 +6,7 @@ import { SluiceError, getErrorCode, getErrorMessage, omitUndefined } from '../ba
 import { fromJsonSchema } from '../json-schema/index.js';
 import { configFileSchema } from './config.js';
 import type { Config, ConfigFile } from './config.js';
+import { listLaunchers } from '../runs/index.js';
 import type { AgentSettings } from '../runs/index.js';
 import { findProjectData } from '../files/index.js';
 import { hashConfig, listNeeds, requireTrust } from './trust.js';
@@ -58,10 +59,11 @@ export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigS
   const settings = file === null ? {} : await readConfigFile(file, checkTrust);
   const placed = placePaths(file === null ? cwd : dirname(file), settings);
   const chosen = ignoreEmpty(flags.data) ?? ignoreEmpty(env['SLUICE_DATA']) ?? placed.data;
-  const { path: data, warning: dataWarning } =
+  const { path: data, warning } =
     chosen === undefined ? findProjectData(cwd, env) : { path: resolve(cwd, chosen), warning: undefined };
   const database = flags.database ?? ignoreEmpty(env['SLUICE_DATABASE']) ?? placed.database;
-  return { ...placed, data, dataWarning, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
+  const warnings = [...(warning === undefined ? [] : [warning]), ...listReplacedEngines(placed.agents)];
+  return { ...placed, data, warnings, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
 }
 
 /** What a person trusts: a file with this content. */
@@ -231,6 +233,17 @@ function placePrograms(base: string, programs: Programs): Programs {
 
 function placeAgents(base: string, agents: Agents): Readonly<Record<string, AgentSettings>> {
   return Object.fromEntries(Object.entries(agents).map(([engine, agent]) => [engine, placeAgent(base, agent)]));
+}
+
+/** An agent may replace a built-in engine, but the user should know: the name then starts another program, in another way. */
+function listReplacedEngines(agents: Readonly<Record<string, AgentSettings>> = {}): string[] {
+  const known = listLaunchers();
+  return Object.keys(agents)
+    .filter((engine) => Object.hasOwn(known, engine))
+    .map(
+      (engine) =>
+        `agents.${engine} replaces the built-in engine ${engine}. Give the agent another name if you want to use both.`,
+    );
 }
 
 /** The schema has checked that it is one of the two. */

@@ -1,6 +1,6 @@
-import { createUlids } from '../base/index.js';
+import { createUlids, omitUndefined } from '../base/index.js';
 import type { RunResult, RunSpec } from '../records/index.js';
-import type { Run } from '../runs/index.js';
+import type { Run, RunInputs } from '../runs/index.js';
 import { whileInProgress } from './claims-in-progress.js';
 import { holdClaim } from './hold-claim.js';
 import { retryStore } from './retry-store.js';
@@ -11,6 +11,8 @@ import type { WorkContext } from './worker-options.js';
 export interface RunHere {
   readonly id?: string;
   readonly spec: RunSpec;
+  /** What goes to the agent beside the spec. */
+  readonly inputs?: Partial<RunInputs>;
   /** Called once the run has been started. */
   readonly onRun?: (run: Run) => void;
 }
@@ -21,7 +23,7 @@ export interface RunHere {
  */
 export async function runHere(
   context: WorkContext,
-  { id = createUlids(context.clock)(), spec, onRun }: RunHere,
+  { id = createUlids(context.clock)(), spec, inputs, onRun }: RunHere,
 ): Promise<RunResult> {
   const { store, clock, leaseMs } = context;
   const workerId = `here/${id}`;
@@ -31,7 +33,7 @@ export async function runHere(
     const claim = holdClaim(context, { id, workerId });
     try {
       const started = await retryStore(async () => store.markStarted({ id, workerId, now: clock() }), context);
-      const plan = { id, workerId, spec, lock: undefined, ...(onRun === undefined ? {} : { onRun }) };
+      const plan = { id, workerId, spec, lock: undefined, ...omitUndefined({ inputs, onRun }) };
       const result = started === 'started' ? await runToEnd(context, plan, claim) : CANCELED_BEFORE_START;
       await retryStore(async () => store.endRun({ id, workerId, result, now: clock() }), context);
       return result;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { getErrorMessage, isSluiceError } from '../base/index.js';
+import { getErrorMessage, isSluiceError, omitUndefined } from '../base/index.js';
 import { decodeReply } from '../records/index.js';
 import type { RunResult, RunSpec, RunState } from '../records/index.js';
 import { failedResult, lockFolder, resumeRun, startRun } from '../runs/index.js';
@@ -54,13 +54,15 @@ export interface StartedRun {
   readonly mayDetach?: boolean;
   /** Variables beside those of the worker's environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What goes to the agent beside the spec. */
+  readonly inputs?: RunPorts['inputs'];
   /** Called once it has been started. */
   readonly onRun?: (run: Run) => void;
 }
 
 /** Runs an agent under a claim and returns its result; replies and cancellation reach it through the claim. */
 export async function runToEnd(context: WorkContext, started: StartedRun, claim: HeldClaim): Promise<RunResult> {
-  const { id, workerId, spec, lock, env, resumes, mayDetach = false } = started;
+  const { id, workerId, spec, lock, env, inputs, resumes, mayDetach = false } = started;
   const { store, clock, runs } = context;
   let isFound = resumes === 'waiting';
   const ports: RunPorts = {
@@ -68,6 +70,7 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
     eventLog: store,
     cache: store,
     newId: () => id,
+    ...omitUndefined({ inputs }),
     ending: context.signal,
     environment: { ...(runs.environment ?? process.env), ...env },
     ...(context.slots === undefined ? {} : { slot: context.slots.assign(workerId, claim.stop) }),

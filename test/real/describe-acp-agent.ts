@@ -5,11 +5,14 @@ import type { FcmpEvent } from '../../src/events/index.js';
 import type { RunSpec } from '../../src/records/index.js';
 import { replayRunFolder } from '../../src/run-folder/index.js';
 import { startRun } from '../../src/runs/start-run.js';
+import type { RunPorts } from '../../src/runs/index.js';
 import type { Run } from '../../src/runs/start-run.js';
 import { ACP_AGENTS } from './acp-agents.js';
 import type { AcpAgentName, RealAgent } from './acp-agents.js';
 import type { ModelReply } from './scripted-model.js';
 import { setStage } from './stage.js';
+import type { Stage } from './stage.js';
+import { makeInputs, PIXEL } from './inputs.js';
 
 const SCHEMA = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } };
 const DONE = { content: 'Done.' };
@@ -34,11 +37,16 @@ export function describeAcpAgent(engine: AcpAgentName): void {
 function describeTurns(engine: AcpAgentName): void {
   const real: RealAgent = ACP_AGENTS[engine];
 
-  async function play(script: Script, spec: Partial<RunSpec>, onEvent?: (event: FcmpEvent, run: Run) => void) {
+  async function play(
+    script: Script,
+    spec: Partial<RunSpec>,
+    onEvent?: (event: FcmpEvent, run: Run) => void,
+    makePorts: (places: Stage) => Partial<RunPorts> = () => ({}),
+  ) {
     const stage = await setStage(real, script);
     onTestFinished(async () => stage.strike());
     const { model: _, ...given } = stage.spec;
-    const run = startRun({ ...given, engine, prompt: 'Do it.', ...spec }, stage.ports);
+    const run = startRun({ ...given, engine, prompt: 'Do it.', ...spec }, { ...stage.ports, ...makePorts(stage) });
     const fcmp: FcmpEvent[] = [];
     for await (const { protocol, event } of run.events) {
       if (protocol !== 'fcmp') continue;
@@ -118,6 +126,23 @@ function describeTurns(engine: AcpAgentName): void {
     expect(result.error?.code).toBe(isLost ? 'SESSION_LOST' : undefined);
     expect(result.attempts).toBeGreaterThan(1);
     expect(existsSync(made)).toBe(!isLost);
+  });
+
+  it('gets an image and an MCP server, with its variables', async () => {
+    let listed = '';
+    const { result, model } = await play(
+      () => [{ content: 'Seen.' }],
+      {},
+      undefined,
+      (stage) => {
+        const made = makeInputs(stage);
+        ({ listed } = made);
+        return { inputs: made.inputs };
+      },
+    );
+    expect(result).toMatchObject({ status: 'success', text: 'Seen.' });
+    expect(readFileSync(listed, 'utf8')).toBe('listed');
+    expect(JSON.stringify(model.requests.map(({ messages }) => messages))).toContain(PIXEL.toString('base64'));
   });
 
   it('is canceled while it waits', async () => {

@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { FcmpEvent } from '../../src/events/index.js';
 import type { RunSpec } from '../../src/records/run-spec.js';
+import type { RunPorts } from '../../src/runs/index.js';
+import { LAUNCHERS } from '../../src/runs/launchers/launchers.js';
 import type { Run } from '../../src/runs/start-run.js';
 import { expectSound } from './expect-sound.js';
 import type { RealEngine } from './real-engine.js';
 import type { ModelReply } from './scripted-model.js';
 import { play, setStage } from './stage.js';
-import type { Places } from './stage.js';
+import type { Places, Stage } from './stage.js';
+import { makeInputs, PIXEL } from './inputs.js';
 
 type Script = (places: Places) => readonly [ModelReply, ...ModelReply[]];
 
@@ -28,12 +31,18 @@ export function describeTwoWay(real: RealEngine): void {
   ];
   const writeTwice: Script = (places) => [write(places)[0], ...write(places)];
 
-  async function perform(script: Script, spec: Partial<RunSpec>, act: (event: FcmpEvent, run: Run) => void) {
+  async function perform(
+    script: Script,
+    spec: Partial<RunSpec>,
+    act: (event: FcmpEvent, run: Run) => void = () => undefined,
+    makePorts: (stage: Stage) => Partial<RunPorts> = () => ({}),
+  ) {
     const stage = await setStage(real, script);
     onTestFinished(async () => stage.strike());
-    const played = await play(stage, { prompt: 'Do it.', ...spec }, async (run, event) => {
+    const follow = async (run: Run, event: FcmpEvent | undefined): Promise<void> => {
       if (event !== undefined) act(event, run);
-    });
+    };
+    const played = await play(stage, { prompt: 'Do it.', ...spec }, follow, makePorts(stage));
     await expectSound(played, stage);
     const data = <Type extends FcmpEvent['type']>(type: Type) =>
       played.fcmp.flatMap((event) =>
@@ -98,6 +107,35 @@ export function describeTwoWay(real: RealEngine): void {
       const history = JSON.stringify(model.requests.at(-1)?.messages);
       for (const words of ['Which language?', 'English.', 'Short.']) expect(history).toContain(words);
     });
+
+    it('retries in one process where no person is asked', async () => {
+      const { result, processes } = await perform(() => [{ content: 'none' }, { content: '{"n":3}' }], {
+        contract: { schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } } },
+        max_retries: 1,
+      });
+      expect(result).toMatchObject({ status: 'success', value: { n: 3 }, attempts: 2 });
+      expect(processes).toBe(1);
+    });
+
+    it.runIf(LAUNCHERS[engine].accepts !== undefined)(
+      'gets an image and an MCP server, with its variables',
+      async () => {
+        let listed = '';
+        const { result, model } = await perform(
+          () => [{ content: 'Seen.' }],
+          {},
+          undefined,
+          (stage) => {
+            const made = makeInputs(stage);
+            ({ listed } = made);
+            return { inputs: made.inputs };
+          },
+        );
+        expect(result).toMatchObject({ status: 'success', text: 'Seen.' });
+        expect(readFileSync(listed, 'utf8')).toBe('listed');
+        expect(JSON.stringify(model.requests.map(({ messages }) => messages))).toContain(PIXEL.toString('base64'));
+      },
+    );
 
     it('is ended while it waits for a permission, and resumed with the answer', async () => {
       let option = '';

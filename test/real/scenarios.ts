@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunSpec } from '../../src/records/run-spec.js';
+import { MCP_SERVER, PIXEL } from './inputs.js';
 import type { RealEngine } from './real-engine.js';
 import type { ModelReply } from './scripted-model.js';
 import { play, setStage, writeFiles, type Act, type Places, type Played, type Stage } from './stage.js';
@@ -31,14 +31,6 @@ const SCHEMA = {
 const QUESTION = { prompt: 'What is the answer?', contract: { schema: SCHEMA } } as const;
 const FENCED = 'Here it is.\n\n```json\n{\n  "__SKILL_DONE__": true,\n  "answer": 7\n}\n```\n';
 const TAGGED = 'I looked at it.\n\n<json>{"answer": 7, "__SKILL_DONE__": true}</json>\n';
-
-const MCP_SERVER = fileURLToPath(new URL('./mcp-server/mcp-server.ts', import.meta.url));
-
-/** The smallest image: one pixel. */
-const PIXEL = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
 
 export const SCENARIOS = {
   plain: {
@@ -114,8 +106,7 @@ export const SCENARIOS = {
       ...(rich.subAgent === undefined ? [] : [{ toolCalls: [rich.subAgent] }, { content: 'From the sub-agent.' }]),
       { content: 'All done.' },
     ],
-    homeFiles: ({ rich }, url) =>
-      rich.homeFiles([process.execPath, '--import', import.meta.resolve('tsx'), MCP_SERVER], url),
+    homeFiles: ({ rich }, url) => rich.homeFiles(MCP_SERVER, url),
     files: () => ({ 'p.png': PIXEL }),
     spec: { prompt: 'Do all you can.', permissions: 'bypass' },
   },

@@ -90,8 +90,13 @@ export type Places = Pick<Stage, 'root' | 'workdir' | 'runDir'>;
 export type Act = (run: Run, event: FcmpEvent | undefined) => Promise<void>;
 
 /** Runs it to its end; `act` may reply or cancel meanwhile. */
-export async function play(stage: Stage, spec: Partial<RunSpec>, act: Act = async () => undefined): Promise<Played> {
-  const run = startRun({ ...stage.spec, limits: { time_s: 120 }, ...spec }, stage.ports);
+export async function play(
+  stage: Stage,
+  spec: Partial<RunSpec>,
+  act: Act = async () => undefined,
+  ports: Partial<RunPorts> = {},
+): Promise<Played> {
+  const run = startRun({ ...stage.spec, limits: { time_s: 120 }, ...spec }, { ...stage.ports, ...ports });
   const started = act(run, undefined);
   const events: Emitted[] = [];
   for await (const emitted of run.events) {

@@ -24,7 +24,7 @@ type AcpFlags = ContextFlags &
     | 'timeout'
     | 'env'
     | 'permissions'
-  >;
+  > & { readonly ignoreMcpServers?: true };
 
 /** Adds `sluice acp` to the program. */
 export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
@@ -45,6 +45,7 @@ export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitC
     .addOption(new Option('--max-retries <n>', 'retries after an invalid answer').argParser(parseCount))
     .addOption(new Option('--timeout <seconds>', 'stop a prompt after this time').argParser(parseSeconds))
     .option('--env <names...>', 'environment variables to pass; OPENAI_* is a pattern')
+    .option('--ignore-mcp-servers', "leave the editor's MCP servers out, for an engine that does not take them")
     .addHelpText(
       'after',
       '\nThe protocol is spoken on stdin and stdout, the log goes to stderr as JSON lines. Ends when stdin ends.',
@@ -95,6 +96,7 @@ async function serve(context: CommandContext, flags: AcpFlags, io: CommandIo, si
         permissions,
         ...omitUndefined({ contract, model, max_retries, limits, env, traceparent: readOwnTraceparent() }),
       },
+      ignoreServers: flags.ignoreMcpServers === true,
       input: toReadable(stdin),
       output: toWritable(io),
       signal,

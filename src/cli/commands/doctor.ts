@@ -55,7 +55,7 @@ async function checkArchive(config: Config): Promise<{ readonly works: boolean; 
 async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
   const { examineEngines, renderDoctor } = await import('../../runs/index.js');
   const config = await loadCommandConfig(flags, io);
-  const { programs, agents, data, dataWarning } = config;
+  const { programs, agents, data, warnings } = config;
   const reports = await examineEngines({
     env: process.env,
     cwd: process.cwd(),
@@ -72,7 +72,7 @@ async function runDoctor(flags: DoctorFlags, io: CommandIo): Promise<ExitCode> {
     await io.stdout.write(
       visibleText(`${renderDoctor(reports)}\nData folder: ${data}\nSandbox: ${sandbox}\nArchive: ${archive.text}\n`),
     );
-  if (dataWarning !== undefined) await io.stderr.write(formatLine(dataWarning));
+  for (const warning of warnings) await io.stderr.write(formatLine(warning));
   const isReady = reports.some(({ status }) => status === 'ready' || status === 'unproven_version');
   return isReady && archive.works ? EXIT.success : EXIT.failed;
 }

@@ -135,9 +135,9 @@ function readJobLink(env: Readonly<Record<string, string | undefined>>): string 
 }
 
 /** Events as JSON lines have stderr for themselves. */
-async function printDataFolder({ data, dataWarning }: Config, { watchJson }: RunFlags, io: CommandIo): Promise<void> {
+async function printDataFolder({ data, warnings }: Config, { watchJson }: RunFlags, io: CommandIo): Promise<void> {
   if (watchJson === true) return;
-  if (dataWarning !== undefined) await io.stderr.write(formatLine(dataWarning));
+  for (const warning of warnings) await io.stderr.write(formatLine(warning));
   await io.stderr.write(formatLine(`data folder: ${data}`));
 }
 

@@ -14,6 +14,7 @@ export interface Stop {
     | 'budget'
     | 'session_lost'
     | 'protocol_broken'
+    | 'not_started'
     | 'detached';
   /** What happened. */
   readonly reason: string;

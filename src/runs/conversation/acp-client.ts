@@ -12,6 +12,8 @@ import type { RpcId } from '../../events/index.js';
 import { getErrorMessage } from '../../base/index.js';
 import { VERSION } from '../../files/index.js';
 import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
+import { findUnsupported } from '../ports/run-inputs.js';
+import type { Attachment, EngineAccepts, McpServer, RunInputs } from '../ports/run-inputs.js';
 import { RpcPeer } from './rpc-peer.js';
 
 /** Modes in which agents ask before they change something, the most careful first. */
@@ -19,6 +21,13 @@ const ASKING_MODES = ['default', 'ask', 'read-only', 'workspace-write'] as const
 
 const INVALID_PARAMS = -32_602;
 const REFUSED = -32_000;
+
+/** What Sluice says of itself. */
+export const INITIALIZE = {
+  protocolVersion: 1,
+  clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+  clientInfo: { name: 'sluice', version: VERSION },
+};
 
 /** The client's side of the Agent Client Protocol. */
 export class AcpClient implements AgentClient {
@@ -50,6 +59,11 @@ export class AcpClient implements AgentClient {
     );
   }
 
+  get #inputs(): RunInputs {
+    const { attachments = [], mcpServers = [] } = this.#request;
+    return { attachments, mcpServers };
+  }
+
   get canResume(): boolean {
     return this.#canResume;
   }
@@ -59,9 +73,7 @@ export class AcpClient implements AgentClient {
   }
 
   start(prompt: string): void {
-    const clientCapabilities = { fs: { readTextFile: false, writeTextFile: false }, terminal: false };
-    const params = { protocolVersion: 1, clientCapabilities, clientInfo: { name: 'sluice', version: VERSION } };
-    this.#ask('initialize', params, (result) => {
+    this.#ask('initialize', INITIALIZE, (result) => {
       const version = field(result, 'protocolVersion');
       if (version !== 1)
         return this.#peer.break(`it speaks version ${JSON.stringify(version) ?? 'unknown'} of the protocol, not 1`);
@@ -70,18 +82,28 @@ export class AcpClient implements AgentClient {
       const canLoad = field(capabilities, 'loadSession') === true;
       const canResume = objectField(sessions, 'resume') !== null;
       this.#canResume = canLoad || canResume;
-      const next = (id: string, opened: object): void => this.#prepareSession(id, opened, () => this.prompt(prompt));
+      const unsupported = findUnsupported(this.#inputs, readAccepts(capabilities));
+      if (unsupported !== undefined) {
+        this.close();
+        return this.#ports.onUnsupported(unsupported);
+      }
+      const content = [{ type: 'text', text: prompt }, ...this.#inputs.attachments.map(asContentBlock)];
+      const next = (id: string, opened: object): void => this.#prepareSession(id, opened, () => this.#prompt(content));
       this.#authenticate(result, () => this.#openSession({ canLoad, canResume }, next));
     });
   }
 
   prompt(text: string): void {
+    this.#prompt([{ type: 'text', text }]);
+  }
+
+  #prompt(prompt: readonly object[]): void {
     this.#isOver = false;
     this.#peer.isResting = false;
     this.#permissions = 0;
     this.#questions.clear();
     const end = (): void => this.#end();
-    const params = { sessionId: this.#sessionId, prompt: [{ type: 'text', text }] };
+    const params = { sessionId: this.#sessionId, prompt };
     this.#peer.endHandshake();
     this.#peer.request('session/prompt', params, end, end);
   }
@@ -124,14 +146,15 @@ export class AcpClient implements AgentClient {
     next: (id: string, opened: object) => void,
   ): void {
     const { workdir: cwd, sessionId } = this.#request;
+    const mcpServers = this.#inputs.mcpServers.map(asServer);
     if (sessionId === null) {
-      return this.#ask('session/new', { cwd, mcpServers: [] }, (result) => {
+      return this.#ask('session/new', { cwd, mcpServers }, (result) => {
         const id = nameField(result, 'sessionId');
         if (id === null) return this.#peer.break('it opened a session without an id');
         next(id, result);
       });
     }
-    const params = { sessionId, cwd, mcpServers: [] };
+    const params = { sessionId, cwd, mcpServers };
     const opened = (result: object): void => next(sessionId, result);
     const lost = (why: string): void => {
       this.close();
@@ -216,4 +239,36 @@ function chooseMode(opened: object): string | null {
   );
   const careful = ASKING_MODES.find((mode) => offered.includes(mode));
   return careful === undefined || ASKING_MODES.some((mode) => mode === current) ? null : careful;
+}
+
+/**
+ * What an agent takes beside text, read from the capabilities in its answer to `initialize`.
+ *
+ * @example
+ * readAccepts({ promptCapabilities: { image: true } }) // { attachments: ['image'], mcpServers: ['stdio'] }
+ */
+export function readAccepts(capabilities: object): EngineAccepts {
+  const prompt = objectField(capabilities, 'promptCapabilities') ?? {};
+  const mcp = objectField(capabilities, 'mcpCapabilities') ?? {};
+  const isSet = (fields: object, key: string): boolean => field(fields, key) === true;
+  return {
+    attachments: [
+      ...(isSet(prompt, 'image') ? (['image'] as const) : []),
+      ...(isSet(prompt, 'audio') ? (['audio'] as const) : []),
+      ...(isSet(prompt, 'embeddedContext') ? (['file'] as const) : []),
+    ],
+    // Every agent takes servers over stdio: the protocol demands it.
+    mcpServers: ['stdio', ...(['http', 'sse'] as const).filter((type) => isSet(mcp, type))],
+  };
+}
+
+function asContentBlock({ kind, mimeType, data, uri }: Attachment): object {
+  if (kind === 'file')
+    return { type: 'resource', resource: { blob: data, mimeType, uri: uri ?? 'file:///attachment' } };
+  return { type: kind, data, mimeType, ...(uri === undefined || kind === 'audio' ? {} : { uri }) };
+}
+
+/** A server over stdio has no type in the protocol. */
+function asServer({ type, ...server }: McpServer): object {
+  return type === 'stdio' ? server : { type, ...server };
 }

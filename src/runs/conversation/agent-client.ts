@@ -23,6 +23,8 @@ export interface AgentClientPorts {
   onEnd(): void;
   /** The agent cannot go on with the session. */
   onSessionLost(reason: string): void;
+  /** The agent does not take what is to be sent with the prompt. */
+  onUnsupported(what: string): void;
   /** The agent does not keep to the protocol. */
   onBroken(reason: string): void;
 }

@@ -2,6 +2,7 @@ import { field, isApproval, nameField, objectField } from '../../events/index.js
 import type { RpcId } from '../../events/index.js';
 import { VERSION } from '../../files/index.js';
 import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
+import type { Attachment } from '../ports/run-inputs.js';
 import { RpcPeer } from './rpc-peer.js';
 
 const INVALID_PARAMS = -32_602;
@@ -45,16 +46,26 @@ export class AppServerClient implements AgentClient {
   start(prompt: string): void {
     const end = (): void => this.#end();
     const clientInfo = { name: 'sluice', title: 'Sluice', version: VERSION };
-    this.#peer.ask('initialize', { clientInfo }, () => this.#openThread(() => this.prompt(prompt)), end);
+    this.#peer.ask(
+      'initialize',
+      { clientInfo },
+      () => this.#openThread(() => this.#prompt(prompt, this.#request.attachments)),
+      end,
+    );
   }
 
   prompt(text: string): void {
+    this.#prompt(text);
+  }
+
+  #prompt(text: string, images: readonly Attachment[] = []): void {
     this.#isOver = false;
     this.#peer.isResting = false;
     this.#permissions = 0;
     this.#questions.clear();
     this.#turnId = null;
-    const params = { threadId: this.#threadId, input: [{ type: 'text', text, text_elements: [] }] };
+    const pictures = images.map(({ mimeType, data }) => ({ type: 'image', url: `data:${mimeType};base64,${data}` }));
+    const params = { threadId: this.#threadId, input: [{ type: 'text', text, text_elements: [] }, ...pictures] };
     this.#peer.endHandshake();
     const started = (result: object): void => {
       const turn = objectField(result, 'turn');

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { arbitraryCut } from '../../events/contract/damage.contract.js';
 import { createTranslator } from '../../events/index.js';
 import type { Emitted } from '../../events/index.js';
 import { AcpClient } from './acp-client.js';
-import type { AgentClient, AgentClientPorts } from './agent-client.js';
+import type { AgentClient, AgentClientPorts, ClientLimits } from './agent-client.js';
 import { AppServerClient } from './app-server-client.js';
 import { StreamJsonClient } from './stream-json-client.js';
 
@@ -13,21 +13,25 @@ const REQUEST = { prompt: '', workdir: '/workspace', sessionId: null, keepMode: 
 const FIXTURES = '../../events/engines';
 
 const CASES = [
-  ['acp', 'acp/fixtures/opencode-1.18.18/permission', (ports: AgentClientPorts) => new AcpClient(REQUEST, ports)],
+  [
+    'acp',
+    'acp/fixtures/opencode-1.18.18/permission',
+    (ports: AgentClientPorts, limits?: ClientLimits) => new AcpClient(REQUEST, ports, limits),
+  ],
   [
     'claude',
     'claude/fixtures/2.1.325/p-permission.stream-json-input',
-    (ports: AgentClientPorts) => new StreamJsonClient('claude', ports),
+    (ports: AgentClientPorts, limits?: ClientLimits) => new StreamJsonClient('claude', REQUEST, ports, limits),
   ],
   [
     'qwen',
     'qwen/fixtures/0.24.4/p-permission.stream-json-input',
-    (ports: AgentClientPorts) => new StreamJsonClient('qwen', ports),
+    (ports: AgentClientPorts, limits?: ClientLimits) => new StreamJsonClient('qwen', REQUEST, ports, limits),
   ],
   [
     'codex',
     'codex/fixtures/0.166.0/p-permission.app-server',
-    (ports: AgentClientPorts) => new AppServerClient(REQUEST, ports),
+    (ports: AgentClientPorts, limits?: ClientLimits) => new AppServerClient(REQUEST, ports, limits),
   ],
 ] as const;
 
@@ -50,6 +54,7 @@ function talk(engine: string, create: (ports: AgentClientPorts) => AgentClient, 
     writeFile: async () => undefined,
     onEnd: () => ends.push('end'),
     onSessionLost: () => ends.push('lost'),
+    onUnsupported: () => ends.push('unsupported'),
     onBroken: () => ends.push('broken'),
   });
   client.start('Do it.');
@@ -110,6 +115,32 @@ describe.each(CASES)('the client of %s', (engine, fixture, create) => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it('gives up on an agent that does not answer its first request in time', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const broken: string[] = [];
+    const ignore = (): undefined => undefined;
+    const client = create(
+      {
+        send: ignore,
+        onPermission: ignore,
+        onWithdrawn: ignore,
+        readFile: async () => '',
+        writeFile: async () => undefined,
+        onEnd: ignore,
+        onSessionLost: ignore,
+        onUnsupported: ignore,
+        onBroken: (reason) => broken.push(reason),
+      },
+      { handshakeMs: 5000 },
+    );
+    client.start('Do it.');
+    vi.advanceTimersByTime(4999);
+    expect(broken).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(broken).toEqual(['it did not answer initialize within 5 s']);
   });
 
   it('is not upset by bytes that are no messages at all', () => {

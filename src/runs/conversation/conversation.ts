@@ -109,6 +109,8 @@ export class Conversation implements CapturedConversation {
           `The session ${request.sessionId ?? ''} cannot be resumed: ${reason}.`,
           'Start a new run.',
         ),
+      onUnsupported: (what) =>
+        stop('not_started', `The prompt was not sent: the agent does not take ${what}.`, 'Use another engine.'),
       onBroken: (reason) =>
         stop('protocol_broken', `The agent broke the protocol: ${reason}.`, 'Its bytes are in the run folder.'),
     });
@@ -322,6 +324,6 @@ function createClient(request: AgentRequest, ports: AgentClientPorts): AgentClie
       return new AppServerClient(request, ports);
     case 'claude':
     case 'qwen':
-      return new StreamJsonClient(speaks, ports);
+      return new StreamJsonClient(speaks, request, ports);
   }
 }

@@ -7,8 +7,9 @@ import {
   readToolQuestion,
   readWithdrawal,
 } from '../../events/index.js';
+import type { Attachment } from '../ports/run-inputs.js';
 import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './agent-client.js';
-import type { AgentClient, AgentClientPorts, AnswerAuthor, ClientLimits } from './agent-client.js';
+import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
 
 interface Question {
   readonly id: string;
@@ -19,6 +20,7 @@ interface Question {
 export class StreamJsonClient implements AgentClient {
   /** Their sessions are files. */
   readonly canResume = true;
+  readonly #request: AgentRequest;
   readonly #ports: AgentClientPorts;
   readonly #handshakeMs: number;
   readonly #reader;
@@ -35,7 +37,13 @@ export class StreamJsonClient implements AgentClient {
   #isOver = false;
   #isClosed = false;
 
-  constructor(engine: 'claude' | 'qwen', ports: AgentClientPorts, { handshakeMs = HANDSHAKE_MS }: ClientLimits = {}) {
+  constructor(
+    engine: 'claude' | 'qwen',
+    request: AgentRequest,
+    ports: AgentClientPorts,
+    { handshakeMs = HANDSHAKE_MS }: ClientLimits = {},
+  ) {
+    this.#request = request;
     this.#ports = ports;
     this.#handshakeMs = handshakeMs;
     this.#reader = createRecordReader(engine, (record) => this.#read(record));
@@ -49,17 +57,21 @@ export class StreamJsonClient implements AgentClient {
     const seconds = Math.round(this.#handshakeMs / 1000);
     this.#timer = setTimeout(() => this.#break(`it did not answer initialize within ${seconds} s`), this.#handshakeMs);
     this.#timer.unref();
-    this.#request({ subtype: 'initialize' }, () => {
+    this.#ask({ subtype: 'initialize' }, () => {
       clearTimeout(this.#timer);
-      this.prompt(prompt);
+      this.#prompt([{ type: 'text', text: prompt }, ...(this.#request.attachments ?? []).map(asImageBlock)]);
     });
   }
 
   prompt(text: string): void {
+    this.#prompt([{ type: 'text', text }]);
+  }
+
+  #prompt(content: readonly object[]): void {
     this.#isOver = false;
     this.#permissions = 0;
     this.#questions.clear();
-    const message = { role: 'user', content: [{ type: 'text', text }] };
+    const message = { role: 'user', content };
     this.#ports.send({ type: 'user', message, parent_tool_use_id: null, session_id: '' });
   }
 
@@ -81,7 +93,7 @@ export class StreamJsonClient implements AgentClient {
   cancel(about: AnswerAuthor): void {
     if (this.#isOver || this.#isClosed) return;
     for (const number of this.#questions.keys()) this.answer(number, null, about);
-    this.#request({ subtype: 'interrupt' }, () => undefined);
+    this.#ask({ subtype: 'interrupt' }, () => undefined);
   }
 
   close(): void {
@@ -90,7 +102,7 @@ export class StreamJsonClient implements AgentClient {
     clearTimeout(this.#timer);
   }
 
-  #request(request: object, next: () => void): void {
+  #ask(request: object, next: () => void): void {
     this.#nextId += 1;
     const id = `sluice-${this.#nextId}`;
     this.#sent.set(id, next);
@@ -175,4 +187,8 @@ export class StreamJsonClient implements AgentClient {
     this.close();
     this.#ports.onBroken(reason);
   }
+}
+
+function asImageBlock({ mimeType, data }: Attachment): object {
+  return { type: 'image', source: { type: 'base64', media_type: mimeType, data } };
 }

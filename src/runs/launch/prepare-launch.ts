@@ -1,5 +1,9 @@
 import type { RunContext } from '../attempts/run-context.js';
 import type { RunEngine } from '../../records/index.js';
+import { SluiceError } from '../../base/index.js';
+import { ACCEPTS_TEXT_ONLY, findUnsupported } from '../ports/run-inputs.js';
+import type { McpServer } from '../ports/run-inputs.js';
+import { hideValues } from '../launchers/mcp-servers.js';
 import type { ConversationRequest, LaunchRequest, LaunchFile } from '../launchers/launcher.js';
 import { RUN_MARKER } from '../process/process-record.js';
 import { makeFoldersInside } from '../workspace/make-folders.js';
@@ -33,7 +37,11 @@ export interface LaunchInput {
 
 /** Prepares the launch of the engine, and writes the settings it needs into the run folder. */
 export async function prepareLaunch(context: RunContext, wish: LaunchInput): Promise<PreparedLaunch> {
-  const { spec, launcher, runDir, ports } = context;
+  const { spec, launcher, runDir, ports, progress } = context;
+  const { mcpServers } = ports.inputs;
+  // A session that is resumed has them already.
+  const attachments = progress.attempts === 0 || wish.sessionId === null ? ports.inputs.attachments : [];
+  refuseUnsupported(context);
   const request: LaunchRequest = {
     prompt: wish.prompt,
     workdir: wish.workdir,
@@ -45,6 +53,8 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
     ...(wish.sessionId === null ? {} : { sessionId: wish.sessionId }),
     ...(spec.command === undefined ? {} : { command: spec.command }),
     ...(spec.terminal === undefined ? {} : { terminal: spec.terminal !== false }),
+    ...(attachments.length === 0 ? {} : { attachments }),
+    ...(mcpServers.length === 0 ? {} : { mcpServers }),
   };
   await launcher.inspect?.(request);
   const launch = launcher.launch(request);
@@ -55,21 +65,37 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
   return {
     command: [first, ...words, ...args],
     env,
-    named: listNamed(context, [first, ...words]),
+    named: [...listNamed(context, [first, ...words]), ...listServerWords(mcpServers)],
     stdin: launch.stdin,
     converse: launch.converse,
     secrets: createAttemptSecrets(env, ports.secretPatterns),
   };
 }
 
+/** What an engine cannot take is refused before it is started: an answer without it would answer something else. */
+function refuseUnsupported({ spec, launcher, ports }: RunContext): void {
+  const what = findUnsupported(ports.inputs, launcher.accepts ?? ACCEPTS_TEXT_ONLY);
+  if (what !== undefined)
+    throw new SluiceError('INPUT_UNSUPPORTED', `${spec.engine} does not take ${what}. Use another engine.`);
+  if (ports.inputs.attachments.length > 0 && spec.terminal === true)
+    throw new SluiceError('INPUT_UNSUPPORTED', 'Attachments need pipes. Run it without a terminal.');
+}
+
+/** In a sandbox the programs of the servers, and files they name, are shown too. */
+function listServerWords(servers: readonly McpServer[]): string[] {
+  return servers.flatMap((server) => (server.type === 'stdio' ? [server.command, ...server.args] : []));
+}
+
 /**
- * Whether the program is to be talked with instead of listened to. Permissions cannot be asked for otherwise; a question in
- * words can, by starting the program again: then only versions are talked with of which it is known that they can be.
+ * Whether the program is talked with over its streams, as one process for the whole run, instead of being started again for
+ * every prompt. Permissions and attachments need that. Replies and retries do not: they fall back to a new process where
+ * the version was not tested.
  */
 async function isTalkedWith(context: RunContext): Promise<boolean> {
-  const { spec, launcher } = context;
-  if (spec.permissions === 'ask') return true;
-  if (spec.mode !== 'interactive' || launcher.canAsk !== true || launcher.drives === '') return false;
+  const { spec, launcher, ports } = context;
+  if (spec.permissions === 'ask' || ports.inputs.attachments.length > 0) return true;
+  const mayGoOn = spec.mode === 'interactive' || (spec.contract !== undefined && (spec.max_retries ?? 0) > 0);
+  if (!mayGoOn || launcher.canAsk !== true || launcher.drives === '') return false;
   const words = getProgramCommand(context, launcher.program);
   const version = await engineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
   return version !== undefined && isVersionIn(version, launcher.drives);
@@ -85,7 +111,10 @@ function listNamed({ spec, ports }: RunContext, program: readonly string[]): rea
 
 /** The environment of an engine: what every process needs, what it may need, and what the spec names in `env`. */
 export function selectAgentEnvironment({ spec, launcher, ports }: Pick<RunContext, 'spec' | 'launcher' | 'ports'>) {
-  return selectEnvironment([...launcher.environment, ...(spec.env ?? []), 'TRACEPARENT'], ports.environment);
+  return {
+    ...selectEnvironment([...launcher.environment, ...(spec.env ?? []), 'TRACEPARENT'], ports.environment),
+    ...hideValues(ports.inputs.mcpServers).variables,
+  };
 }
 
 /** The words that start an engine's program. */

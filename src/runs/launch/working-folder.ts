@@ -26,6 +26,8 @@ export async function findWorkdir({ spec }: RunContext): Promise<string> {
 export async function prepareCacheKey(context: RunContext, workdir: string): Promise<string | undefined> {
   const { spec, launcher, ports } = context;
   if (spec.cache === undefined || spec.cache === false) return undefined;
+  // They are not part of the key.
+  if (ports.inputs.attachments.length > 0 || ports.inputs.mcpServers.length > 0) return undefined;
   try {
     const version = await engineVersion(
       launcher,

@@ -1,4 +1,4 @@
-import { listKeys, object, oneOf, name, SluiceError } from '../../base/index.js';
+import { listKeys, object, omitUndefined, oneOf, name, SluiceError } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 import {
   claudeState,
@@ -143,6 +143,7 @@ export function createAcpLauncher(engine: string, settings: AcpAgent, ready?: Re
     environment: [...(settings.env ?? COMMON_ENVIRONMENT), ...NETWORK_ENVIRONMENT],
     canResume: true,
     canAsk: true,
+    accepts: { attachments: ['image', 'audio', 'file'], mcpServers: ['stdio', 'http', 'sse'] },
     reportsCost: true,
     versionCommand: [],
     keepsState: ready?.keepsState ?? keepFolders(settings.keeps),
@@ -160,6 +161,7 @@ export function createAcpLauncher(engine: string, settings: AcpAgent, ready?: Re
         converse: {
           prompt: promptForInput(request.prompt),
           ...(settings.authenticate === undefined ? {} : { authenticate: settings.authenticate }),
+          ...omitUndefined({ attachments: request.attachments, mcpServers: request.mcpServers }),
         },
       };
     },

@@ -1,5 +1,8 @@
+import { join } from 'node:path';
+import { omitUndefined } from '../../base/index.js';
 import { claudeState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
+import { claudeServers } from './mcp-servers.js';
 import {
   NETWORK_ENVIRONMENT,
   isConversation,
@@ -27,6 +30,7 @@ export const claudeLauncher: Launcher = {
   ],
   canResume: true,
   canAsk: true,
+  accepts: { attachments: ['image'], mcpServers: ['stdio', 'http', 'sse'] },
   reportsCost: true,
   versionCommand: ['--version'],
   keepsState: claudeState,
@@ -36,6 +40,9 @@ export const claudeLauncher: Launcher = {
   installHint: 'npm install --global @anthropic-ai/claude-code@2.1.325',
   launch(request) {
     const session = sessionToResume(request.sessionId);
+    const { attachments, mcpServers = [] } = request;
+    const settings = { path: join(request.runDir, 'mcp-servers.json'), text: claudeServers(mcpServers) };
+    const files = mcpServers.length === 0 ? {} : { files: [settings] };
     const options = [
       '--print',
       '--output-format=stream-json',
@@ -44,6 +51,7 @@ export const claudeLauncher: Launcher = {
       ...permissionOptions(request),
       ...modelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
+      ...(mcpServers.length === 0 ? [] : [`--mcp-config=${settings.path}`]),
     ];
     const env = {
       DISABLE_AUTOUPDATER: '1',
@@ -53,11 +61,12 @@ export const claudeLauncher: Launcher = {
     };
     if (isConversation(request, 'claude')) {
       const command = ['claude', ...options, '--input-format=stream-json'] as const;
-      return { command, env, converse: { speaks: 'claude', prompt: promptForInput(request.prompt) } };
+      const prompt = promptForInput(request.prompt);
+      return { command, env, ...files, converse: { speaks: 'claude', prompt, ...omitUndefined({ attachments }) } };
     }
     return request.terminal === true
-      ? { command: ['claude', ...options, '--', promptForArgument(request.prompt)], env }
-      : { command: ['claude', ...options], stdin: promptForInput(request.prompt), env };
+      ? { command: ['claude', ...options, '--', promptForArgument(request.prompt)], env, ...files }
+      : { command: ['claude', ...options], stdin: promptForInput(request.prompt), env, ...files };
   },
 };
 

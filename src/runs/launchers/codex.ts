@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import { omitUndefined } from '../../base/index.js';
 import { codexState } from './engine-state.js';
 import type { LaunchFile, LaunchRequest, Launcher } from './launcher.js';
+import { codexServers } from './mcp-servers.js';
 import {
   NETWORK_ENVIRONMENT,
   isConversation,
@@ -23,6 +25,7 @@ export const codexLauncher: Launcher = {
   environment: ['OPENAI_*', 'CODEX_HOME', 'CODEX_API_KEY', ...NETWORK_ENVIRONMENT],
   canResume: true,
   canAsk: true,
+  accepts: { attachments: ['image'], mcpServers: ['stdio', 'http'] },
   reportsCost: false,
   versionCommand: ['--version'],
   keepsState: codexState,
@@ -31,14 +34,20 @@ export const codexLauncher: Launcher = {
   launch(request) {
     const session = sessionToResume(request.sessionId);
     const prompt = promptForInput(request.prompt, LONGEST_PROMPT);
-    const settings = ['--config=analytics.enabled=false', '--config=check_for_update_on_startup=false'];
+    const settings = [
+      '--config=analytics.enabled=false',
+      '--config=check_for_update_on_startup=false',
+      ...codexServers(request.mcpServers ?? []),
+    ];
     const model = modelArguments(request.model);
     const files = request.permissions === 'workspace' ? { files: [temporaryFolder(request)] } : {};
     const env = request.permissions === 'workspace' ? { TMPDIR: join(request.runDir, 'tmp') } : {};
     if (isConversation(request, 'codex')) {
       const isBypass = request.permissions === 'bypass';
       const command = ['codex', 'app-server', ...settings, ...(isBypass ? [] : permissionOptions(request))] as const;
-      return { command, env, ...files, converse: { speaks: 'app-server', prompt, thread: threadSettings(request) } };
+      const converse = { speaks: 'app-server', prompt, thread: threadSettings(request) } as const;
+      const { attachments } = request;
+      return { command, env, ...files, converse: { ...converse, ...omitUndefined({ attachments }) } };
     }
     const options = [
       ...(session === undefined ? [] : ['resume']),

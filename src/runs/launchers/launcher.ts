@@ -1,6 +1,7 @@
 import type { EngineName } from '../../events/index.js';
 import type { RunSpec } from '../../records/index.js';
 import type { StateFolder } from '../../sandbox/index.js';
+import type { Attachment, EngineAccepts, McpServer } from '../ports/run-inputs.js';
 
 /**
  * What an agent may do. `safe`: read, nothing else. `workspace`: also edit the working folder and the run folder.
@@ -26,6 +27,10 @@ export interface LaunchRequest {
   readonly command?: readonly string[];
   /** The program gets a terminal, which would echo its input: the prompt goes as an argument. */
   readonly terminal?: boolean;
+  /** Images and files that go with the prompt; only kinds that the launcher accepts. */
+  readonly attachments?: readonly Attachment[];
+  /** Servers that the agent may use beside its own; only types that the launcher accepts. */
+  readonly mcpServers?: readonly McpServer[];
 }
 
 /** How its process is launched. */
@@ -50,6 +55,10 @@ export interface ConversationRequest {
   readonly thread?: Readonly<Record<string, string>>;
   /** How it is authenticated, if it offers that. */
   readonly authenticate?: string;
+  /** What goes with the first prompt. */
+  readonly attachments?: readonly Attachment[];
+  /** Servers that are named when the session is opened, for `acp`. */
+  readonly mcpServers?: readonly McpServer[];
 }
 
 /** A file an engine reads its settings from. */
@@ -72,6 +81,8 @@ export interface Launcher {
   readonly canResume: boolean;
   /** Whether it is talked with, so that it can ask for permissions. */
   readonly canAsk?: true;
+  /** What it takes beside text; absent if nothing. An agent that speaks ACP says itself what it takes, when it is started. */
+  readonly accepts?: EngineAccepts;
   /** Whether its output has the cost of a run: without it `limits.cost` cannot end one. */
   readonly reportsCost: boolean;
   /** The arguments that make it print its version. */

@@ -11,6 +11,7 @@ import { readSandboxUse } from './sandbox-port.js';
 import type { SandboxPort } from './sandbox-port.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { EventLog } from './event-log.js';
+import type { RunInputs } from './run-inputs.js';
 import { createFileEventLog } from './file-event-log.js';
 import type { ResultCache } from '../cache/result-cache.js';
 
@@ -40,6 +41,8 @@ export interface RunPorts {
   readonly launchers?: readonly Launcher[];
   /** Custom engines, made with `defineEngine`: a launcher or a spec names them with `reads`. */
   readonly engines?: readonly Engine[];
+  /** Images and files that go with the first prompt, and MCP servers for the agent. */
+  readonly inputs?: Partial<RunInputs>;
   /** Rules for `permissions: ask`, before those of the spec. */
   readonly approvals?: readonly ApprovalRule[];
   /** How runs are sandboxed where their spec does not say, and further folders that are shown. */
@@ -82,7 +85,8 @@ export interface RunBudget {
 }
 
 /** The ports of a run, all of them decided. */
-export interface DecidedPorts extends Omit<Required<RunPorts>, 'secrets' | 'folderLock' | 'tracer'> {
+export interface DecidedPorts extends Omit<Required<RunPorts>, 'secrets' | 'folderLock' | 'tracer' | 'inputs'> {
+  readonly inputs: RunInputs;
   readonly folderLock: FolderLock | undefined;
   readonly secretPatterns: readonly string[];
   /** Null where the run folder's own logs are the event log. */
@@ -109,6 +113,7 @@ export function decidePorts(ports: RunPorts): DecidedPorts {
     agents: ports.agents ?? {},
     launchers: ports.launchers ?? [],
     engines: ports.engines ?? [],
+    inputs: { attachments: [], mcpServers: [], ...ports.inputs },
     approvals: ports.approvals ?? [],
     sandbox: { ...ports.sandbox, use: ports.sandbox?.use ?? readSandboxUse() },
     secretPatterns: ports.secrets?.patterns ?? [],

@@ -230,6 +230,29 @@ describe('an agent that speaks ACP', () => {
   });
 });
 
+describe('what is sent beside the prompt', () => {
+  const image = { kind: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } as const;
+
+  it('goes with the first prompt of a session alone', async () => {
+    const { result, calls } = await converse([[{ say: 'none' }], [{ say: '{"n":1}' }]], {
+      agent: { capabilities: { promptCapabilities: { image: true } } },
+      spec: { contract: { schema: { type: 'object', required: ['n'] } }, max_retries: 1 },
+      ports: { inputs: { attachments: [image] } },
+    });
+    expect(result).toMatchObject({ status: 'success', attempts: 2 });
+    expect(calls.flatMap((call) => ('attached' in call ? [call['attached']] : []))).toEqual([
+      [{ type: 'image', data: image.data, mimeType: image.mimeType }],
+    ]);
+  });
+
+  it('ends the run with a code if the agent does not take it', async () => {
+    const { result, calls } = await converse([[{ say: 'ok' }]], { ports: { inputs: { attachments: [image] } } });
+    const message = expect.stringContaining('does not take images');
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED', message } });
+    expect(calls.some((call) => 'prompt' in call)).toBe(false);
+  });
+});
+
 describe('permissions: ask', () => {
   it('asks a person, who allows', async () => {
     const waits: string[] = [];

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
@@ -198,6 +198,18 @@ describe.each(ENGINES)('%s', (engine) => {
     expect(countProcesses(calls)).toBe(1);
   });
 
+  it('keeps its process for a retry with feedback where no person is asked, if its version is a tested one', async () => {
+    const turns = [[{ say: 'none' }], [{ say: '{"n":1}' }]];
+    const spec = { contract: { schema: SCHEMA }, max_retries: 1 };
+    const { result, calls } = await converse(engine, turns, { spec });
+    expect(result).toMatchObject({ status: 'success', value: { n: 1 }, attempts: 2 });
+    expect(countProcesses(calls)).toBe(1);
+    const other = await converse(engine, turns, { spec, version: '0.0.1' });
+    expect(JSON.stringify(select(other.calls, 'args'))).not.toMatch(/app-server|input-format/u);
+    const single = await converse(engine, turns, { spec: { ...spec, max_retries: 0 } });
+    expect(JSON.stringify(select(single.calls, 'args'))).not.toMatch(/app-server|input-format/u);
+  });
+
   it('is started again for the answer once it was not kept any longer', async () => {
     const { result, calls } = await converse(engine, [[{ say: 'Which?' }], [DONE]], {
       spec: { mode: 'interactive', limits: { hold_s: 0.05 } },
@@ -212,6 +224,28 @@ describe.each(ENGINES)('%s', (engine) => {
   it('is only listened to if its version is not known to be talked with', async () => {
     const { calls } = await converse(engine, [[DONE]], { version: '0.0.1', spec: { mode: 'interactive' } });
     expect(JSON.stringify(select(calls, 'args'))).not.toMatch(/app-server|input-format/u);
+  });
+
+  it('gets images and MCP servers by its own means, or is not started', async () => {
+    const image = { kind: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } as const;
+    const env = [{ name: 'KEY', value: 'sesame-1234-open' }];
+    const server = { type: 'stdio', name: 'my docs', command: 'docs-mcp', args: ['--all'], env } as const;
+    const { result, calls, site, file } = await converse(engine, [[{ say: 'Seen.' }], [{ say: 'Again.' }]], {
+      ports: { inputs: { attachments: [image], mcpServers: [server] } },
+    });
+    if (engine === 'qwen') {
+      const message = expect.stringContaining('qwen does not take images');
+      expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED', message } });
+      return;
+    }
+    expect(result).toMatchObject({ status: 'success', text: 'Seen.' });
+    expect(JSON.stringify(select(calls, 'attached'))).toContain(image.data);
+    const [run = ''] = await readdir(join(site.data, 'runs'));
+    const settings = join(site.data, 'runs', run, 'mcp-servers.json');
+    const given = engine === 'claude' ? await readFile(settings, 'utf8') : JSON.stringify(select(calls, 'args'));
+    expect(given).toMatch(/my_docs.*docs-mcp.*--all.*SLUICE_MCP_SECRET_1/su);
+    expect(`${given}${await file('meta.1.json')}`).not.toContain('sesame');
+    expect(select(calls, 'servers')).toEqual([['sesame-1234-open']]);
   });
 
   describe('that misbehaves ends with a code, and its bytes are kept', () => {

@@ -1,7 +1,9 @@
 /**
  * A server of the Model Context Protocol with one tool, `lookup`, for the rich scenario: the smallest that every program
- * accepts. Requests and answers are lines of JSON on stdin and stdout.
+ * accepts. Requests and answers are lines of JSON on stdin and stdout. Once its tools were listed it writes the file that the
+ * variable `LISTED_FILE` names.
  */
+import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 interface Request {
@@ -34,6 +36,7 @@ function answer({ method, params }: Request): object {
         serverInfo: { name: 'exam', version: '1.0.0' },
       };
     case 'tools/list':
+      if (process.env['LISTED_FILE'] !== undefined) writeFileSync(process.env['LISTED_FILE'], 'listed');
       return { tools: [TOOL] };
     case 'tools/call':
       return { content: [{ type: 'text', text: `looked up ${params?.arguments?.q ?? ''}` }] };

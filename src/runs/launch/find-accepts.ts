@@ -1,0 +1,76 @@
+import { tmpdir } from 'node:os';
+import { objectField } from '../../events/index.js';
+import { INITIALIZE, readAccepts } from '../conversation/acp-client.js';
+import { RpcPeer } from '../conversation/rpc-peer.js';
+import { getLauncher } from '../launchers/launchers.js';
+import { ACCEPTS_TEXT_ONLY } from '../ports/run-inputs.js';
+import type { EngineAccepts } from '../ports/run-inputs.js';
+import { decidePorts } from '../ports/run-ports.js';
+import type { RunPorts } from '../ports/run-ports.js';
+import { launchProcess } from '../process/launch-process.js';
+import type { RunningProcess } from '../process/launch-process.js';
+import { getProgramCommand, selectAgentEnvironment } from './prepare-launch.js';
+
+/** An agent that has not said by then what it takes gets text only. */
+const TIMEOUT_MS = 20_000;
+
+/**
+ * Finds out what an engine takes beside text. An agent of the Agent Client Protocol is started for that and ended again;
+ * of one that does not answer nothing is expected.
+ *
+ * @example
+ * await findAccepts('gemini-acp', ports) // { attachments: ['image', 'audio', 'file'], mcpServers: ['stdio', 'http', 'sse'] }
+ */
+export async function findAccepts(
+  engine: string,
+  ports: RunPorts,
+  { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
+): Promise<EngineAccepts> {
+  const decided = decidePorts(ports);
+  const launcher = getLauncher(engine, decided.agents, decided.launchers);
+  if (launcher.reads !== 'acp') return launcher.accepts ?? ACCEPTS_TEXT_ONLY;
+  const folder = tmpdir();
+  const spec = { engine, workdir: folder };
+  const { command, env } = launcher.launch({ prompt: '-', workdir: folder, runDir: folder, permissions: 'safe' });
+  const [program, ...args] = command;
+  const words = getProgramCommand({ spec, ports: decided }, program);
+  const environment = { ...selectAgentEnvironment({ spec, launcher, ports: decided }), ...env };
+  try {
+    const running = await launchProcess(
+      { command: [...words, ...args], cwd: folder, env: environment, keepInput: true },
+      { graceMs: 500 },
+    );
+    return await ask(running, timeoutMs).finally(async () => running.stop());
+  } catch {
+    return ACCEPTS_TEXT_ONLY;
+  }
+}
+
+async function ask(running: RunningProcess, handshakeMs: number): Promise<EngineAccepts> {
+  return new Promise((resolve) => {
+    const giveUp = (): void => resolve(ACCEPTS_TEXT_ONLY);
+    const peer = new RpcPeer(
+      {
+        send: (message) => running.input.write(Buffer.from(`${JSON.stringify(message)}\n`)),
+        onRequest: (id, method) => peer.refuseMethod(id, method),
+        onNotification: () => undefined,
+        onError: giveUp,
+        onBroken: giveUp,
+      },
+      { engine: 'acp', envelope: { jsonrpc: '2.0' }, handshakeMs },
+    );
+    const read = async (): Promise<void> => {
+      for await (const { stream, bytes } of running.output) if (stream === 'stdout') peer.receive(bytes);
+    };
+    read().then(giveUp, giveUp);
+    peer.ask(
+      'initialize',
+      INITIALIZE,
+      (result) => {
+        peer.close();
+        resolve(readAccepts(objectField(result, 'agentCapabilities') ?? {}));
+      },
+      giveUp,
+    );
+  });
+}

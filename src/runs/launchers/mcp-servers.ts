@@ -1,0 +1,95 @@
+import { SluiceError } from '../../base/index.js';
+import type { McpServer, NamedValue } from '../ports/run-inputs.js';
+
+/** The name of a variable decides that its value is masked wherever it is printed. */
+const VARIABLE = 'SLUICE_MCP_SECRET_';
+
+/** A server whose values are in the environment of the agent: `value` is the name of a variable. */
+export interface HiddenServers {
+  readonly servers: readonly McpServer[];
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/**
+ * Moves the values of variables and headers into the environment of the agent. They are mostly keys: as arguments other
+ * users of the machine could read them, and in a file of the run folder they would be exported with it.
+ *
+ * @example
+ * hideValues([{ type: 'stdio', name: 'a', command: 'a', args: [], env: [{ name: 'KEY', value: 'k' }] }])
+ * // { servers: [{ …, env: [{ name: 'KEY', value: 'SLUICE_MCP_SECRET_1' }] }], variables: { SLUICE_MCP_SECRET_1: 'k' } }
+ */
+export function hideValues(servers: readonly McpServer[]): HiddenServers {
+  const variables: Record<string, string> = {};
+  const hide = ({ name, value }: NamedValue): NamedValue => {
+    const variable = `${VARIABLE}${Object.keys(variables).length + 1}`;
+    variables[variable] = value;
+    return { name, value: variable };
+  };
+  const hidden = servers.map((server): McpServer =>
+    server.type === 'stdio'
+      ? { ...server, env: server.env.map(hide) }
+      : { ...server, headers: server.headers.map(hide) },
+  );
+  return { servers: hidden, variables };
+}
+
+/** The settings for `claude --mcp-config`; it replaces `${NAME}` by the variable. */
+export function claudeServers(servers: readonly McpServer[]): string {
+  const refer = (values: readonly NamedValue[]): Readonly<Record<string, string>> =>
+    Object.fromEntries(values.map(({ name, value }) => [name, `\${${value}}`]));
+  const settings = listByName(hideValues(servers).servers).map(([name, server]) => {
+    if (server.type !== 'stdio')
+      return [name, { type: server.type, url: server.url, headers: refer(server.headers) }] as const;
+    const { command, args, env } = server;
+    return [name, { type: 'stdio', command, args, env: refer(env) }] as const;
+  });
+  return JSON.stringify({ mcpServers: Object.fromEntries(settings) });
+}
+
+/** The options of Codex that add the servers to those of the user. */
+export function codexServers(servers: readonly McpServer[]): string[] {
+  return listByName(hideValues(servers).servers).flatMap(([name, server]) => {
+    const set = (key: string, value: string): string => `--config=mcp_servers.${name}.${key}=${value}`;
+    if (server.type !== 'stdio') {
+      const headers = server.headers.map(({ name: header, value }) => `${text(header)}=${text(value)}`);
+      return [set('url', text(server.url)), set('env_http_headers', `{${headers.join(',')}}`)];
+    }
+    const [command = '', ...args] = renameVariables(server);
+    const variables = server.env.map(({ value }) => text(value));
+    return [
+      set('command', text(command)),
+      set('args', `[${args.map(text).join(',')}]`),
+      set('env_vars', `[${variables.join(',')}]`),
+    ];
+  });
+}
+
+const VARIABLE_NAME = /^[A-Za-z_]\w*$/u;
+
+/** Codex passes variables on by their name: a shell gives them the name that the server expects. */
+function renameVariables({ command, args, env }: Extract<McpServer, { type: 'stdio' }>): string[] {
+  if (env.length === 0) return [command, ...args];
+  const assigned = env.map(({ name, value }) => {
+    if (!VARIABLE_NAME.test(name))
+      throw new SluiceError('MCP_SERVER_INVALID', `Invalid name of an environment variable: ${JSON.stringify(name)}.`);
+    return `${name}="$${value}"`;
+  });
+  return ['sh', '-c', `${assigned.join(' ')} exec "$0" "$@"`, command, ...args];
+}
+
+/** Names that are keys in any format of settings, each once. */
+function listByName(servers: readonly McpServer[]): [string, McpServer][] {
+  const used = new Set<string>();
+  return servers.map((server) => {
+    const plain = server.name.replaceAll(/[^A-Za-z0-9_-]/gu, '_').slice(0, 64) || 'server';
+    let name = plain;
+    for (let number = 2; used.has(name); number += 1) name = `${plain}_${number}`;
+    used.add(name);
+    return [name, server];
+  });
+}
+
+/** A TOML string: JSON's escapes are a part of TOML's. */
+function text(value: string): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,63 @@
+/** Something that is sent with the first prompt and is not text. */
+export interface Attachment {
+  /** `file` is any other file, such as a PDF. */
+  readonly kind: 'image' | 'audio' | 'file';
+  readonly mimeType: string;
+  /** The bytes in base64. */
+  readonly data: string;
+  /** Where it comes from. */
+  readonly uri?: string;
+}
+
+/** A server of the Model Context Protocol whose tools the agent may use. */
+export type McpServer =
+  | {
+      readonly type: 'stdio';
+      readonly name: string;
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: readonly NamedValue[];
+    }
+  | {
+      readonly type: 'http' | 'sse';
+      readonly name: string;
+      readonly url: string;
+      readonly headers: readonly NamedValue[];
+    };
+
+/** An environment variable or an HTTP header. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/**
+ * What a caller in the same process adds to a run. It is not part of the spec, and so is not stored in a queue or a list:
+ * attachments are large, and servers are commands with secrets. A run that another process resumes goes on without it.
+ */
+export interface RunInputs {
+  readonly attachments: readonly Attachment[];
+  readonly mcpServers: readonly McpServer[];
+}
+
+/** What an engine takes beside text. */
+export interface EngineAccepts {
+  readonly attachments: readonly Attachment['kind'][];
+  readonly mcpServers: readonly McpServer['type'][];
+}
+
+export const ACCEPTS_TEXT_ONLY: EngineAccepts = { attachments: [], mcpServers: [] };
+
+/**
+ * Says which inputs an engine does not take; undefined if it takes all of them.
+ *
+ * @example
+ * findUnsupported({ attachments: [image], mcpServers: [] }, ACCEPTS_TEXT_ONLY) // 'images'
+ */
+export function findUnsupported(inputs: RunInputs, accepts: EngineAccepts): string | undefined {
+  const attachment = inputs.attachments.find(({ kind }) => !accepts.attachments.includes(kind));
+  if (attachment !== undefined) return { image: 'images', audio: 'audio', file: 'binary files' }[attachment.kind];
+  const server = inputs.mcpServers.find(({ type }) => !accepts.mcpServers.includes(type));
+  if (server === undefined) return undefined;
+  return accepts.mcpServers.length === 0 ? 'MCP servers' : `MCP servers over ${server.type}`;
+}

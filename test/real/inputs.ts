@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { RunInputs } from '../../src/runs/index.js';
+
+/** The words that start the server of `mcp-server/`. */
+export const MCP_SERVER: readonly [string, ...string[]] = [
+  process.execPath,
+  '--import',
+  import.meta.resolve('tsx'),
+  fileURLToPath(new URL('./mcp-server/mcp-server.ts', import.meta.url)),
+];
+
+/** The smallest image: one pixel. */
+export const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** An image, and the server of `mcp-server/`, which leaves a file once its tools were listed. */
+export function makeInputs({ workdir }: { readonly workdir: string }): {
+  readonly inputs: RunInputs;
+  readonly listed: string;
+} {
+  const listed = join(workdir, 'listed.txt');
+  const [command, ...args] = MCP_SERVER;
+  const env = [{ name: 'LISTED_FILE', value: listed }];
+  const attachments = [{ kind: 'image', mimeType: 'image/png', data: PIXEL.toString('base64') }] as const;
+  return { inputs: { attachments, mcpServers: [{ type: 'stdio', name: 'exam', command, args, env }] }, listed };
+}
