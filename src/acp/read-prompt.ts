@@ -61,7 +61,8 @@ function readBlock(block: PromptBlock, attach: (attachment: Attachment) => strin
     case 'audio':
       return attach({ kind: block.type, ...readBytes(block.data, block.mimeType, block.type), ...readUri(block.uri) });
     case 'resource': {
-      const resource: Readonly<Record<string, unknown>> = { ...(block.resource ?? {}) };
+      const resource: Readonly<Record<string, unknown>> =
+        typeof block.resource === 'object' ? { ...block.resource } : {};
       const { text, blob, uri, mimeType } = resource;
       if (typeof text === 'string') return `\n\n<file uri=${JSON.stringify(asText(uri))}>\n${text}\n</file>\n\n`;
       return attach({ kind: 'file', ...readBytes(blob, mimeType ?? 'application/octet-stream'), ...readUri(uri) });

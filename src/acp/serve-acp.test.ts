@@ -401,11 +401,22 @@ describe('images, files and MCP servers of a client', () => {
     ['qwen', { image: false }, { http: false, sse: false }],
   ] as const)('are offered for %s as its own options allow', async (engine, promptCapabilities, mcpCapabilities) => {
     const site = await makeSite();
-    const { agent, initialized } = await connect(site, { spec: { engine, permissions: 'safe' } });
+    const { initialized } = await connect(site, { spec: { engine, permissions: 'safe' } });
     expect(initialized.agentCapabilities).toMatchObject({ promptCapabilities, mcpCapabilities });
-    const opened = agent.request(methods.agent.session.new, { cwd: site.workdir, mcpServers: [SERVER] });
-    if (promptCapabilities.image) return void expect(await opened).toHaveProperty('sessionId');
-    await expect(opened).rejects.toMatchObject({ data: { code: 'ACP_SERVERS_UNSUPPORTED' } });
+  });
+
+  it('are servers for claude and codex, and refused with a code for an engine that cannot take them', async () => {
+    const site = await makeSite();
+    const request = { cwd: site.workdir, mcpServers: [SERVER] };
+    for (const engine of ['claude', 'codex']) {
+      const { agent } = await connect(site, { spec: { engine, permissions: 'safe' } });
+      expect(await agent.request(methods.agent.session.new, request)).toHaveProperty('sessionId');
+    }
+    const { agent } = await connect(site, { spec: { engine: 'gemini', permissions: 'safe' } });
+    await expect(agent.request(methods.agent.session.new, request)).rejects.toMatchObject({
+      code: -32_602,
+      data: { code: 'ACP_SERVERS_UNSUPPORTED' },
+    });
   });
 
   it('can be left out on demand', async () => {

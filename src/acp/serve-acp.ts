@@ -34,9 +34,15 @@ const MAX_VALUE_LENGTH = 64 * 1024;
  * Serves a client of the Agent Client Protocol, such as an editor: every prompt is a run of an engine, captured, checked
  * against its contract and visible in the store. Resolves when the client is gone and its runs have ended.
  */
-export async function serveAcp(options: AcpServerOptions): Promise<void> {
-  const { context, spec, input, output, signal } = options;
-  const sessions = new AcpSessions(context, spec, options.ignoreServers);
+export async function serveAcp({
+  context,
+  spec,
+  ignoreServers,
+  input,
+  output,
+  signal,
+}: AcpServerOptions): Promise<void> {
+  const sessions = new AcpSessions(context, spec, ignoreServers);
   let who = 'an ACP client';
   let requests = 0;
   const gone = new AbortController();

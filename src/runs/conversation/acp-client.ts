@@ -250,15 +250,14 @@ function chooseMode(opened: object): string | null {
 export function readAccepts(capabilities: object): EngineAccepts {
   const prompt = objectField(capabilities, 'promptCapabilities') ?? {};
   const mcp = objectField(capabilities, 'mcpCapabilities') ?? {};
-  const isSet = (fields: object, key: string): boolean => field(fields, key) === true;
   return {
     attachments: [
-      ...(isSet(prompt, 'image') ? (['image'] as const) : []),
-      ...(isSet(prompt, 'audio') ? (['audio'] as const) : []),
-      ...(isSet(prompt, 'embeddedContext') ? (['file'] as const) : []),
+      ...(field(prompt, 'image') === true ? (['image'] as const) : []),
+      ...(field(prompt, 'audio') === true ? (['audio'] as const) : []),
+      ...(field(prompt, 'embeddedContext') === true ? (['file'] as const) : []),
     ],
     // Every agent takes servers over stdio: the protocol demands it.
-    mcpServers: ['stdio', ...(['http', 'sse'] as const).filter((type) => isSet(mcp, type))],
+    mcpServers: ['stdio', ...(['http', 'sse'] as const).filter((type) => field(mcp, type) === true)],
   };
 }
 

@@ -40,7 +40,11 @@ export async function findAccepts(
       { command: [...words, ...args], cwd: folder, env: environment, keepInput: true },
       { graceMs: 500 },
     );
-    return await ask(running, timeoutMs).finally(async () => running.stop());
+    try {
+      return await ask(running, timeoutMs);
+    } finally {
+      await running.stop();
+    }
   } catch {
     return ACCEPTS_TEXT_ONLY;
   }

@@ -35,15 +35,18 @@ export function hideValues(servers: readonly McpServer[]): HiddenServers {
 
 /** The settings for `claude --mcp-config`; it replaces `${NAME}` by the variable. */
 export function claudeServers(servers: readonly McpServer[]): string {
-  const refer = (values: readonly NamedValue[]): Readonly<Record<string, string>> =>
-    Object.fromEntries(values.map(({ name, value }) => [name, `\${${value}}`]));
-  const settings = listByName(hideValues(servers).servers).map(([name, server]) => {
-    if (server.type !== 'stdio')
-      return [name, { type: server.type, url: server.url, headers: refer(server.headers) }] as const;
-    const { command, args, env } = server;
-    return [name, { type: 'stdio', command, args, env: refer(env) }] as const;
-  });
-  return JSON.stringify({ mcpServers: Object.fromEntries(settings) });
+  const mcpServers: Record<string, object> = {};
+  for (const [name, server] of listByName(hideValues(servers).servers)) {
+    mcpServers[name] =
+      server.type === 'stdio'
+        ? { type: 'stdio', command: server.command, args: server.args, env: referToVariables(server.env) }
+        : { type: server.type, url: server.url, headers: referToVariables(server.headers) };
+  }
+  return JSON.stringify({ mcpServers });
+}
+
+function referToVariables(values: readonly NamedValue[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(values.map(({ name, value }) => [name, `\${${value}}`]));
 }
 
 /** The options of Codex that add the servers to those of the user. */

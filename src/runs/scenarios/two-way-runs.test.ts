@@ -226,28 +226,6 @@ describe.each(ENGINES)('%s', (engine) => {
     expect(JSON.stringify(select(calls, 'args'))).not.toMatch(/app-server|input-format/u);
   });
 
-  it('gets images and MCP servers by its own means, or is not started', async () => {
-    const image = { kind: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } as const;
-    const env = [{ name: 'KEY', value: 'sesame-1234-open' }];
-    const server = { type: 'stdio', name: 'my docs', command: 'docs-mcp', args: ['--all'], env } as const;
-    const { result, calls, site, file } = await converse(engine, [[{ say: 'Seen.' }], [{ say: 'Again.' }]], {
-      ports: { inputs: { attachments: [image], mcpServers: [server] } },
-    });
-    if (engine === 'qwen') {
-      const message = expect.stringContaining('qwen does not take images');
-      expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED', message } });
-      return;
-    }
-    expect(result).toMatchObject({ status: 'success', text: 'Seen.' });
-    expect(JSON.stringify(select(calls, 'attached'))).toContain(image.data);
-    const [run = ''] = await readdir(join(site.data, 'runs'));
-    const settings = join(site.data, 'runs', run, 'mcp-servers.json');
-    const given = engine === 'claude' ? await readFile(settings, 'utf8') : JSON.stringify(select(calls, 'args'));
-    expect(given).toMatch(/my_docs.*docs-mcp.*--all.*SLUICE_MCP_SECRET_1/su);
-    expect(`${given}${await file('meta.1.json')}`).not.toContain('sesame');
-    expect(select(calls, 'servers')).toEqual([['sesame-1234-open']]);
-  });
-
   describe('that misbehaves ends with a code, and its bytes are kept', () => {
     const first = 'initialize';
 
@@ -291,4 +269,33 @@ describe.each(ENGINES)('%s', (engine) => {
       expect(JSON.stringify(select(calls, 'answer'))).toMatch(/not found|Unsupported/u);
     });
   });
+});
+
+const IMAGE = { kind: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } as const;
+
+describe.each(['claude', 'codex'] as const)('%s', (engine) => {
+  it('gets images and MCP servers by its own means, the values of their variables in its environment', async () => {
+    const env = [{ name: 'KEY', value: 'sesame-1234-open' }];
+    const server = { type: 'stdio', name: 'my docs', command: 'docs-mcp', args: ['--all'], env } as const;
+    const { result, calls, site, file } = await converse(engine, [[{ say: 'Seen.' }]], {
+      ports: { inputs: { attachments: [IMAGE], mcpServers: [server] } },
+    });
+    expect(result).toMatchObject({ status: 'success', text: 'Seen.' });
+    expect(JSON.stringify(select(calls, 'attached'))).toContain(IMAGE.data);
+    const [run = ''] = await readdir(join(site.data, 'runs'));
+    const settings = join(site.data, 'runs', run, 'mcp-servers.json');
+    const given = engine === 'claude' ? await readFile(settings, 'utf8') : JSON.stringify(select(calls, 'args'));
+    expect(given).toMatch(/my_docs.*docs-mcp.*--all.*SLUICE_MCP_SECRET_1/su);
+    expect(`${given}${await file('meta.1.json')}`).not.toContain('sesame');
+    expect(select(calls, 'servers')).toEqual([['sesame-1234-open']]);
+  });
+});
+
+it('an engine that takes no images is not started with one', async () => {
+  const { result, calls } = await converse('qwen', [[{ say: 'Seen.' }]], {
+    ports: { inputs: { attachments: [IMAGE] } },
+  });
+  const message = expect.stringContaining('qwen does not take images');
+  expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED', message } });
+  expect(select(calls, 'prompt')).toEqual([]);
 });
