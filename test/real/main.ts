@@ -8,7 +8,13 @@ import { PROJECT } from '../../scripts/run-tool.js';
 import { countTests, hasPassed, renderTotals, type Totals } from '../../scripts/test-totals.js';
 import { examineEngines } from '../../src/runs/launch/examine-engines.js';
 import { ACP_AGENTS } from './acp-agents.js';
-import { ACP_FOLDER, ACP_PROGRAMS_FOLDER, installPrograms, PROGRAMS_FOLDER } from './install-programs.js';
+import {
+  ACP_FOLDER,
+  ACP_PROGRAMS_FOLDER,
+  COPILOT_CACHE,
+  installPrograms,
+  PROGRAMS_FOLDER,
+} from './install-programs.js';
 import { REAL_ENGINES } from './real-engine.js';
 
 /** Slow ones first, so that they do not end alone. */
@@ -32,7 +38,8 @@ const matrixInstallation = wantsMatrix ? await installPrograms(ACP_FOLDER) : und
 for (const problem of matrixInstallation?.problems ?? []) say(problem);
 
 process.env['PATH'] = [PROGRAMS_FOLDER, ACP_PROGRAMS_FOLDER, process.env['PATH']].join(delimiter);
-const reports = await examineEngines({ env: process.env, cwd: PROJECT, timeoutMs: 60_000 });
+const env = { ...process.env, XDG_CACHE_HOME: COPILOT_CACHE };
+const reports = await examineEngines({ env, cwd: PROJECT, timeoutMs: 60_000 });
 const engines: string[] = [...MATRIX, ...ORDER].filter((name) => {
   const isMatrix = MATRIX.includes(name);
   if (asked.length === 0 ? isMatrix : !asked.includes(name)) {

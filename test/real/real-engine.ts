@@ -1,5 +1,5 @@
 import type { RunEngine } from '../../src/records/run-engine.js';
-import { PROGRAMS_FOLDER } from './install-programs.js';
+import { COPILOT_CACHE } from './install-programs.js';
 import type { ToolCall } from './scripted-model.js';
 
 /** What the suite has to know about a program to drive it against the scripted model. */
@@ -226,8 +226,7 @@ const copilot: RealEngine = {
     // Long: it masks its own key in what it prints.
     COPILOT_PROVIDER_API_KEY: `${KEY}-${KEY}`,
     COPILOT_MODEL: 'gpt-4.1',
-    // It unpacks itself into its cache, which takes seconds: once is enough.
-    XDG_CACHE_HOME: `${PROGRAMS_FOLDER}/../.copilot-cache`,
+    XDG_CACHE_HOME: COPILOT_CACHE,
   }),
   writeFile: (path, text) => call('create', { path, file_text: text }),
   runShell: (command) => call('bash', { command, description: 'a command' }),

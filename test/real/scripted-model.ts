@@ -1,4 +1,8 @@
+import { once } from 'node:events';
+import { createServer, request as openRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
+import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 
 /** What the model says to one request of the agent. */
@@ -24,6 +28,8 @@ export interface ScriptedModel {
   readonly url: string;
   /** Requests of the work itself; those for titles and the like, which offer no tools, are left out. */
   readonly requests: readonly ModelRequest[];
+  /** Whether a request had this text anywhere: the mock itself leaves images out of `requests`. */
+  hasReceived(text: string): boolean;
   stop(): Promise<void>;
 }
 
@@ -48,11 +54,45 @@ export async function startModel(
   };
   mock.on({ predicate: () => true }, answer, { latency: pauseMs });
   await mock.start();
+  const front = await startFront(mock.url);
   return {
-    url: mock.url,
+    url: front.url,
     requests,
+    hasReceived: (text) => front.bodies.some((body) => body.includes(text)),
     async stop() {
+      await front.stop();
       await mock.stop();
+    },
+  };
+}
+
+/** Passes everything on to the mock and keeps what was sent. */
+async function startFront(target: string) {
+  const bodies: Buffer[] = [];
+  const server = createServer((request, response) => {
+    const pass = async (): Promise<void> => {
+      const body = await buffer(request);
+      bodies.push(body);
+      const { method, url = '/', headers } = request;
+      const passed = openRequest(new URL(url, target), { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      passed.on('error', () => response.destroy());
+      response.on('close', () => passed.destroy());
+      passed.end(body);
+    };
+    pass().catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    bodies,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
     },
   };
 }

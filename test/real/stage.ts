@@ -34,7 +34,12 @@ export interface Played {
 const RUN_ID = '01JREA1PR0GRAMS0000000001A';
 
 /** For a program that asks no model. */
-const NO_MODEL: ScriptedModel = { url: '', requests: [], stop: async () => Promise.resolve() };
+const NO_MODEL: ScriptedModel = {
+  url: '',
+  requests: [],
+  hasReceived: () => false,
+  stop: async () => Promise.resolve(),
+};
 
 /** What differs from stage to stage. */
 interface StageOptions extends ModelOptions {
