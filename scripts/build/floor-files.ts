@@ -29,7 +29,7 @@ export function listDoors(dist: string): string[] {
 }
 
 /** All files below a folder. */
-function listFiles(folder: string): string[] {
+export function listFiles(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
     return statSync(path).isDirectory() ? listFiles(path) : [path];

@@ -21,12 +21,12 @@ export interface SearchSettings {
 
 export function resolveSettings(options: ParseOptions, hasSchema: boolean): SearchSettings {
   const profile = options.profile ?? 'default';
-  const repairs = REPAIRS[profile] ?? repairSets.syntax;
+  const repairs = REPAIRS[profile] ?? repairSets.all;
   const numbers = options.numbers ?? 'double';
   return {
     profile,
     repairs,
-    repairsInProse: hasSchema || repairs !== repairSets.syntax ? repairs : repairSets.syntaxInProse,
+    repairsInProse: hasSchema || repairs !== repairSets.all ? repairs : repairSets.allInProse,
     hasSchema,
     limits: resolveLimits(options.limits),
     numbers,
@@ -46,7 +46,7 @@ type ReadSettings = Pick<SearchSettings, 'needsOwnReader' | 'numbers' | 'limits'
 export function readSpan(text: string, span: Span, settings: SearchSettings): Reading {
   const { start, end, finder } = span;
   if (finder === 'tag') return readTag(text, span, settings);
-  if (settings.repairs !== repairSets.syntax) {
+  if (settings.repairs !== repairSets.all) {
     const reading = readBlock(text, start, end, settings);
     // Text that begins with a bracket was meant as JSON, however early a reader without repairs fails.
     return reading.ok ? reading : { ...reading, plausible: /^\s*[[{]/.test(text.slice(start, end)) };

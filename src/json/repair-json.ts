@@ -3,6 +3,7 @@ import type { Limits, TextInput } from './options.js';
 import { parse } from './parse.js';
 import { readStrict, resolveSettings } from './read-span.js';
 import { describeUnreadable, failWith, takeText } from './result.js';
+import { GenerousReader } from './reader/generous-reader.js';
 import { repairSets } from './reader/reader-policy.js';
 import { type Reading, readValue } from './reader/reader.js';
 
@@ -30,13 +31,18 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
   const text: string = taken;
   if (readStrict(text, 0, settings)?.ok === true) return text;
   const readGenerously = (span: string): Reading =>
-    readValue(span, 0, {
-      repairs: repairSets.everything,
-      generous: true,
-      rootMustEnd: true,
-      numbers: (token) => new SourceNumber(token),
-      depth: limits.depth,
-    });
+    readValue(
+      span,
+      0,
+      {
+        repairs: repairSets.all,
+        generous: true,
+        rootMustEnd: true,
+        numbers: (token) => new SourceNumber(token),
+        depth: limits.depth,
+      },
+      GenerousReader,
+    );
   const beginsLikeJson = BEGINS_LIKE_JSON.test(text);
   const reading = beginsLikeJson ? readGenerously(text) : undefined;
   const best =

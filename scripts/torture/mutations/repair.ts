@@ -85,7 +85,7 @@ export const REPAIR: readonly Mutation[] = [
     [
       'Nothing specific to a task is repaired, nothing is guessed from other files.',
       'generic: repairSets.none,',
-      'generic: repairSets.syntax,',
+      'generic: repairSets.all,',
     ],
   ),
   ...inFile(

@@ -53,23 +53,23 @@ export const TAGS: readonly Mutation[] = [
     'src/json/reader/reader-policy.ts',
     [
       'Trailing commas are repaired.',
-      'return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));',
-      "return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind) && kind !== 'extra_comma'));",
+      'all: new Set<RepairKind>(REPAIR_KINDS),',
+      "all: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'extra_comma')),",
     ],
     [
       'Missing quotes are repaired.',
-      'return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));',
-      "return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind) && kind !== 'unquoted_key'));",
+      'all: new Set<RepairKind>(REPAIR_KINDS),',
+      "all: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'unquoted_key')),",
     ],
     [
       'Markdown marks inside the JSON are removed.',
-      'return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));',
-      "return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind) && kind !== 'markdown'));",
+      'all: new Set<RepairKind>(REPAIR_KINDS),',
+      "all: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'markdown')),",
     ],
     [
       'Acceptance 2: a block in chatter is extracted and its comma repaired.',
-      'return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));',
-      "return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind) && kind !== 'extra_comma'));",
+      'all: new Set<RepairKind>(REPAIR_KINDS),',
+      "all: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'extra_comma')),",
     ],
   ),
   ...inFile(

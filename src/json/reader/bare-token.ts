@@ -12,11 +12,10 @@ export interface BareToken {
   readonly quote: 'none' | 'own' | 'foreign';
 }
 
-const WORD =
+export const WORD =
   /(?:[^\s\u00a0\u200b-\u200d\u2060\ufeff,，、;{}｛｝[\]［］"“”(\\/*_<]|(?!\/\*|\*\*|__\s*[,}\]]|<!--)[/*_<]){0,4096}/y;
-const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”]){0,4096}/y;
-const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]){0,4096}/y;
-const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
+export const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”]){0,4096}/y;
+export const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]){0,4096}/y;
 const OWN_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
 /**
  * More unquoted text than this is prose. Bounds what a stream scans again when more arrives, and how far the
@@ -24,47 +23,32 @@ const OWN_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
  */
 const LONGEST = 4096;
 
-/**
- * Reads the unquoted token under the position; undefined while its end has not arrived. `stop`: a character that ends it here
- * although such text may contain it elsewhere.
- */
-export function readBareToken(
-  source: Source,
-  isKey: boolean,
-  policy: ReaderPolicy,
-  stops: string,
-): BareToken | undefined {
+/** The length of the unquoted token under the position: a number or literal, otherwise words up to the next delimiter. */
+export function measureBareToken(source: Source, isKey: boolean, policy: ReaderPolicy): number {
+  const length = measureBare(source, isKey ? KEY : WORD);
+  const word = source.text.slice(source.at, source.at + length);
+  return isKey || readLiteralOrNumber(word, policy) !== undefined ? length : measureBare(source, PHRASE);
+}
+
+/** Takes an unquoted token of this length; undefined while its end has not arrived. */
+export function takeBareToken(source: Source, length: number): BareToken | undefined {
   const { text, at, final } = source;
-  let stop = stops;
-  let length = policy.generous && !isKey ? source.match(REGULAR_EXPRESSION) : -1;
-  if (length === -1) {
-    length = measure(source, isKey ? KEY : WORD);
-    const word = text.slice(at, at + length);
-    // `[3, 4)`: a wrong bracket is no part of the number before it.
-    const end = policy.generous && /^[^(]+\)$/.test(word) ? ')' : stop;
-    if (!isKey && readLiteralOrNumber(cutAtStop(word, end), policy) === undefined) length = measure(source, PHRASE);
-    else stop = end;
-  }
-  const token = cutAtStop(text.slice(at, at + length), stop);
-  const end = at + token.length;
+  const end = at + length;
   if (end === text.length && !final && length < LONGEST) return undefined;
   const quoted = /["“”]/.test(text.charAt(end));
   if (quoted && !final && end + 66 > text.length && /^\s*$/.test(text.slice(end + 1))) return undefined;
+  const token = text.slice(at, end);
   source.at = end;
   const quote = !quoted || /\s$/.test(token) ? 'none' : source.match(OWN_QUOTE) === -1 ? 'foreign' : 'own';
   if (quote === 'own') source.at++;
   return { text: token.trim(), cut: end === text.length, quote };
 }
 
-function measure(source: Source, pattern: RegExp): number {
+/** How far the pattern matches, which is bounded, when it is applied again and again. */
+export function measureBare(source: Source, pattern: RegExp): number {
   let length = 0;
   for (let step = LONGEST; step === LONGEST; length += step) step = source.match(pattern, length);
   return length;
-}
-
-function cutAtStop(token: string, stop: string): string {
-  const at = stop === '' ? -1 : token.indexOf(stop);
-  return at === -1 ? token : token.slice(0, at);
 }
 
 /** What an unquoted token turned out to be, and the repair it took. */
@@ -87,7 +71,7 @@ const CODE =
 const PLAIN_KEY = /^[\p{L}\p{N}_$@][\p{L}\p{N}\p{M}_$@ ./-]{0,255}$/u;
 
 /** A complete literal or number; undefined if the token is other text. */
-function readLiteralOrNumber(token: string, policy: ReaderPolicy): BareReading | undefined {
+export function readLiteralOrNumber(token: string, policy: ReaderPolicy): BareReading | undefined {
   if (!LITERAL.test(token)) return readNumber(token, policy.numbers);
   const value = readLiteral(token);
   return token === String(value) ? { value } : { value, repair: 'literal' };
@@ -97,16 +81,14 @@ function readLiteralOrNumber(token: string, policy: ReaderPolicy): BareReading |
 export function readBareText(token: string, atEnd: boolean, policy: ReaderPolicy): BareReading | undefined {
   const complete = readLiteralOrNumber(token, policy);
   if (complete !== undefined) return complete;
-  const { generous } = policy;
-  const number = atEnd || generous ? readCutNumber(token, policy.numbers) : undefined;
-  if (number !== undefined) return { value: number, repair: atEnd ? 'truncated' : 'number' };
-  if (generous && /^[-.]$/.test(token)) return { value: 0, repair: 'number' };
-  if (atEnd && !generous) {
+  if (atEnd) {
+    const number = readCutNumber(token, policy.numbers);
+    if (number !== undefined) return { value: number, repair: 'truncated' };
     if (token === '-') return { cut: true };
     const word = ['true', 'false', 'null'].find((candidate) => candidate.startsWith(token));
     if (word !== undefined) return { cut: true, value: readLiteral(word) };
   }
-  const isText = generous || (PLAIN_TEXT.test(token) && !CODE.test(token));
+  const isText = PLAIN_TEXT.test(token) && !CODE.test(token);
   return isText ? { value: token, repair: 'unquoted_string' } : undefined;
 }
 

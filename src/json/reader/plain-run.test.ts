@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { chooseReader } from '../fixtures/repair-cases.js';
 import { readPlainRun } from './plain-run.js';
 import { cautiousPolicy, repairSets, type ReaderPolicy } from './reader-policy.js';
-import { Reader } from './reader.js';
 
 const limits = { bytes: 1e9, depth: 1000, candidates: 256 };
-const CAUTIOUS = cautiousPolicy({ numbers: 'double', limits }, repairSets.syntax, true);
+const CAUTIOUS = cautiousPolicy({ numbers: 'double', limits }, repairSets.all, true);
 const GENEROUS: ReaderPolicy = {
-  repairs: repairSets.everything,
+  repairs: repairSets.all,
   generous: true,
   rootMustEnd: true,
   numbers: 'double',
@@ -16,7 +16,8 @@ const GENEROUS: ReaderPolicy = {
 
 /** All that a reading consists of. With a listener no runs are taken: every token is read by itself. */
 function read(text: string, policy: ReaderPolicy, isListening: boolean): unknown {
-  const reader = new Reader(policy, 7, isListening ? { changed: () => {}, finished: () => {} } : undefined);
+  const ReaderClass = chooseReader(policy);
+  const reader = new ReaderClass(policy, 7, isListening ? { changed: () => {}, finished: () => {} } : undefined);
   reader.push(text);
   reader.end();
   const { source, structure, value } = reader;

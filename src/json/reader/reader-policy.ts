@@ -23,17 +23,11 @@ export interface ReaderPolicy {
 export const repairSets = {
   none: new Set<RepairKind>(),
   controlCharacters: new Set<RepairKind>(['control_character']),
-  /** All but those that turn code and lists of values into one value that is not in the text. */
-  syntax: without('function_call', 'several_values'),
-  syntaxInProse: without('function_call', 'several_values', 'unquoted_string'),
-  everything: new Set<RepairKind>(REPAIR_KINDS),
+  all: new Set<RepairKind>(REPAIR_KINDS),
+  allInProse: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'unquoted_string')),
 } as const;
 
-function without(...kinds: readonly RepairKind[]): RepairSet {
-  return new Set(REPAIR_KINDS.filter((kind) => !kinds.includes(kind)));
-}
-
-/** How everything but {@link repairSets.everything} is read: nothing is added that is not in the text. */
+/** How everything but `repairJson` reads: nothing is added that is not in the text. */
 export function cautiousPolicy(
   { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
   repairs: RepairSet,

@@ -1,4 +1,11 @@
-import { type BareReading, type BareToken, isBareKey, readBareText, readBareToken } from './bare-token.js';
+import {
+  type BareReading,
+  type BareToken,
+  isBareKey,
+  measureBareToken,
+  readBareText,
+  takeBareToken,
+} from './bare-token.js';
 import type { ReaderPolicy } from './reader-policy.js';
 import { CUT_OFF, type ReadFailure, Source } from './source.js';
 import { LATEX_COMMAND, StringToken } from './string-token.js';
@@ -6,9 +13,6 @@ import { Structure } from './structure.js';
 import type { ValueListener } from './value-builder.js';
 import type { Repair } from '../repair.js';
 import type { Warning } from '../result.js';
-
-/** White space after the last bracket that is looked through. */
-const LONGEST_TAIL = 64;
 
 /**
  * The tolerant reader: text in pieces of any size, one value out, every repair recorded. It keeps its own stack, reads
@@ -24,7 +28,11 @@ export class Reader {
   constructor(policy: ReaderPolicy, offset = 0, listener?: ValueListener) {
     this.policy = policy;
     this.source = new Source(offset, policy.repairs, policy.formulas);
-    this.structure = new Structure(this.source, policy, listener);
+    this.structure = this.createStructure(listener);
+  }
+
+  protected createStructure(listener: ValueListener | undefined): Structure {
+    return new Structure(this.source, this.policy, listener);
   }
 
   /** The value so far. */
@@ -51,12 +59,14 @@ export class Reader {
 
   /** One token or structural character; false when there is nothing more to read for now. */
   #advance(): boolean {
-    if (this.token === 'bare') return this.#readBare(this.structure.insideCall ? ')' : '');
+    if (this.token === 'bare') return this.readBare();
     if (this.token !== undefined) return this.#readString(this.token);
     const step = this.structure.step();
-    if (step === 'on' || step === 'wait') return step === 'on';
-    if (step === 'string' && this.structure.rereads) return this.#rereadAsBareText(this.source.at);
-    this.token = step === 'bare' ? step : new StringToken(this.source);
+    return step === 'on' || step === 'wait' ? step === 'on' : this.startToken(step);
+  }
+
+  protected startToken(kind: 'string' | 'bare'): boolean {
+    this.token = kind === 'bare' ? kind : new StringToken(this.source);
     return true;
   }
 
@@ -67,7 +77,7 @@ export class Reader {
     this.token = undefined;
     // A root string with unescaped quotes is a sentence with quotation marks.
     const isSentence = structure.role === 'root' && (string.unescapedSeen || source.repairs.length > 0);
-    if (progress === 'cut' && !this.#endCutString(string)) return true;
+    if (progress === 'cut' && !this.endCutString(string)) return true;
     if ((isSentence || string.isDoubtful) && !this.policy.generous) source.fail(string.offset - source.base);
     if (structure.role === 'key') structure.placeKey(string.content, string.offset, false);
     else structure.placeScalar(progress === 'cut' ? string.shown : string.content);
@@ -76,34 +86,27 @@ export class Reader {
   }
 
   /** The text ended inside a string: finds where it should have ended, or keeps what there is of it. */
-  #endCutString(string: StringToken): boolean {
-    const { source } = this;
-    const opened = string.offset - source.base;
-    if (this.policy.generous && opened >= 0 && /[\]},+]\s*$/.test(source.text.slice(-LONGEST_TAIL))) {
-      this.structure.rereads = true;
-      this.#rereadAsBareText(opened);
-      return false;
-    }
+  protected endCutString(string: StringToken): boolean {
     const { role, builder } = this.structure;
-    if (!string.endCut(role === 'key' || role === 'root' ? -1 : builder.depth)) source.repairEnd();
-    return source.failure === undefined;
+    if (!string.endCut(role === 'key' || role === 'root' ? -1 : builder.depth)) this.source.repairEnd();
+    return this.source.failure === undefined;
   }
 
-  /** A string whose end quote is missing, read up to the next delimiter instead of to the end of the text. */
-  #rereadAsBareText(at: number): boolean {
-    this.source.repair('missing_quote', at);
-    this.source.at = at + 1;
-    return this.#readBare('+');
+  protected measureBare(isKey: boolean): number {
+    return measureBareToken(this.source, isKey, this.policy);
   }
 
-  #readBare(stops: string): boolean {
+  protected readBareText(token: string, atEnd: boolean): BareReading | undefined {
+    return readBareText(token, atEnd, this.policy);
+  }
+
+  protected readBare(): boolean {
     const { source, structure } = this;
     const start = source.at;
     const isKey = structure.role === 'key';
-    const token = structure.enterCall() ? 'call' : readBareToken(source, isKey, this.policy, stops);
+    const token = takeBareToken(source, this.measureBare(isKey));
     if (token === undefined) return false;
     this.token = undefined;
-    if (token === 'call') return true;
     if (token.quote === 'foreign' && !this.policy.generous) {
       source.fail(start);
     } else if (isKey) {
@@ -125,9 +128,7 @@ export class Reader {
   #placeBareValue(token: BareToken, start: number): void {
     const { source, structure } = this;
     const reading: BareReading | undefined =
-      token.quote === 'own'
-        ? { value: token.text, repair: 'missing_quote' }
-        : readBareText(token.text, token.cut, this.policy);
+      token.quote === 'own' ? { value: token.text, repair: 'missing_quote' } : this.readBareText(token.text, token.cut);
     if (reading === undefined) {
       source.fail(start);
       return;
@@ -179,14 +180,14 @@ export function refused(code: ReadFailure['code'], message: string, offset: numb
 }
 
 /** Reads one value from `text`, whose first character is at `offset` of the whole text. */
-export function readValue(text: string, offset: number, policy: ReaderPolicy): Reading {
-  const reader = new Reader(policy, offset);
+export function readValue(text: string, offset: number, policy: ReaderPolicy, ReaderClass = Reader): Reading {
+  const reader = new ReaderClass(policy, offset);
   reader.push(text);
   reader.end();
   const { source, structure, value } = reader;
   // A string before the first known command may hold `\\theta`, of which `\\t` was decoded.
   if (source.formulas && policy.formulas !== true && LATEX_COMMAND.test(text))
-    return readValue(text, offset, { ...policy, formulas: true });
+    return readValue(text, offset, { ...policy, formulas: true }, ReaderClass);
   const { failure, repairs } = source;
   const { plausible, builder } = structure;
   const end = source.base + source.at;

@@ -8,20 +8,12 @@ import type { Source } from './source.js';
 import { ValueBuilder, type ValueListener } from './value-builder.js';
 
 /** What the structure expects next; `first` is an item or key right after its bracket, `dots` what follows an ellipsis. */
-type State = 'root' | 'first' | 'item' | 'key' | 'colon' | 'member' | 'dots' | 'after' | 'end';
+export type State = 'root' | 'first' | 'item' | 'key' | 'colon' | 'member' | 'dots' | 'after' | 'end';
 
 /** What to do after a structural character: continue, wait for more text, or read a token that begins here. */
 export type Step = 'on' | 'wait' | 'string' | 'bare';
 
-const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
 const DOTS = /\.{3,}|…/y;
-/** A member after the root, which was closed too early. */
-const NEXT_MEMBER = /"[^"\n]{0,256}"\s{0,64}:/y;
-/** A wrong bracket; the list continues until its own closing bracket, the object with its next member. */
-const GOES_ON = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]|]\s{0,64},\s{0,64}"[^"\n]{0,256}"\s{0,64}:/y;
-/** A member in a list that was left open: its object is closed, and no list before. */
-const MEMBER_OUTSIDE = /:[^[\]{}]{0,4096}}/y;
-
 /** Characters read before the first search for a run, and between a failed search and the next one, doubled each time. */
 const SHORT_TEXT = 1024;
 const SHORTEST_PAUSE = 16;
@@ -38,31 +30,30 @@ export class Structure implements StringSurroundings {
   plausible = false;
   /** What the token that begins here will be. */
   role: StringSurroundings['role'] = 'root';
-  /** An unclosed string was read again up to the next delimiter; later ones must not run to the end of the text either. */
+  /** Strings end at the next delimiter, because the end quote of one was missing. */
   rereads = false;
   doublesQuotes = false;
-  readonly #source: Source;
+  /** The string is the argument of a function call. */
+  insideCall = false;
+  protected readonly source: Source;
+  protected state: State = 'root';
+  /** Where the root ended. */
+  protected rootEnd = 0;
+  protected rootCommaSeen = false;
   readonly #policy: ReaderPolicy;
   readonly #filler: Filler;
-  #state: State = 'root';
-  /** Where the root ended. */
-  #rootEnd = 0;
   #commaOffset = 0;
-  #openCalls = 0;
   #keyWasBare = false;
   /** The next string is joined to the last. */
   #concatenating = false;
   /** An ellipsis and a comma were read: items before the next one are missing. */
   #dotsSeen = false;
-  #rootCommaSeen = false;
-  /** Several roots are being collected in an array that is not in the text: the end of the text closes it. */
-  #rootsWrapped = false;
   /** Where the next search for a run of plain items starts, and how much text to read before another one. */
   #runFrom: number;
   #pause = SHORTEST_PAUSE;
 
   constructor(source: Source, policy: ReaderPolicy, listener: ValueListener | undefined) {
-    this.#source = source;
+    this.source = source;
     this.#policy = policy;
     this.builder = new ValueBuilder(listener);
     this.#filler = new Filler(source);
@@ -71,23 +62,19 @@ export class Structure implements StringSurroundings {
     this.#runFrom = listener === undefined && policy.numbers === 'double' ? SHORT_TEXT : Infinity;
   }
 
-  get insideCall(): boolean {
-    return this.#openCalls > 0;
-  }
-
   /** The root value is finished (more may follow it only where several roots are taken). */
   get complete(): boolean {
-    return this.#state === 'end';
+    return this.state === 'end';
   }
 
   /** A key was read and its value not yet. */
   get awaitsValue(): boolean {
-    return this.#state === 'colon' || this.#state === 'member';
+    return this.state === 'colon' || this.state === 'member';
   }
 
   /** What the filler before the next token has to know. */
   get due(): Due {
-    const state = this.#state;
+    const state = this.state;
     if (state === 'root' || (state === 'first' && this.builder.depth === 1)) return state;
     const valueDue = state === 'item' || state === 'member' || (state === 'first' && this.builder.inArray);
     return valueDue ? 'value' : 'other';
@@ -97,67 +84,53 @@ export class Structure implements StringSurroundings {
   step(): Step {
     if (this.complete && !this.rootMustEnd) return 'wait';
     const written = this.#filler.skip(this);
-    if (written === '' || this.#source.failure !== undefined) return 'wait';
+    if (written === '' || this.source.failure !== undefined) return 'wait';
     const char = asciiPunctuation(written);
-    if (char !== written) this.#source.repair('punctuation');
-    const state = this.#state;
-    if (state === 'after' || state === 'end') return this.#stepAfter(char);
+    if (char !== written) this.source.repair('punctuation');
+    const state = this.state;
+    if (state === 'after' || state === 'end') return this.stepAfter(char);
     if (state === 'dots') return this.#stepDots(char);
     if (state === 'colon') return this.#stepColon(char);
     return this.#stepContent(char, state === 'key' || (state === 'first' && !this.builder.inArray));
   }
 
   placeKey(key: string, offset: number, wasBare: boolean): void {
-    if (this.#source.failure !== undefined) return;
+    if (this.source.failure !== undefined) return;
     this.builder.setKey(key, offset);
     this.#keyWasBare = wasBare;
-    this.#state = 'colon';
+    this.state = 'colon';
   }
 
   placeScalar(value: unknown): void {
-    if (this.#source.failure !== undefined) return;
+    if (this.source.failure !== undefined) return;
     const joined = this.#concatenating ? String(this.builder.last) + String(value) : value;
     if (this.#concatenating) this.builder.reopenLast();
     this.#concatenating = false;
     this.builder.place(joined);
     this.plausible = true;
-    this.#endValue();
+    this.endValue();
   }
 
   /** The separator after the token placed last was read along with it. */
   passSeparator(separator: string): void {
     if (separator === '+') this.#concatenate();
-    else if (separator === ':') this.#state = 'member';
-    else this.#state = this.builder.inArray ? 'item' : 'key';
-  }
-
-  /** Skips the beginning of a function call, whose argument takes its place. Returns whether there was one. */
-  enterCall(): boolean {
-    const length = this.#source.allowed.has('function_call') ? this.#source.match(CALL) : -1;
-    if (length === -1 || this.role === 'key') return false;
-    this.#source.repair('function_call');
-    this.#source.at += length;
-    this.#openCalls++;
-    return true;
+    else if (separator === ':') this.state = 'member';
+    else this.state = this.builder.inArray ? 'item' : 'key';
   }
 
   /** The text is over: closes what is open where the policy allows it. */
   finish(): void {
     if (this.complete) return;
-    if (this.#state === 'root') this.#refuse();
-    const onlyWrapped =
-      this.#rootsWrapped && this.builder.depth === 1 && (this.#state === 'item' || this.#state === 'after');
-    if (!onlyWrapped) this.#source.repairEnd();
-    if (this.#source.failure !== undefined) return;
-    // A key that was cut may be the beginning of one that is there already.
-    if (this.awaitsValue && this.#policy.generous && this.builder.last === undefined) this.builder.place(null);
+    if (this.state === 'root') this.refuse();
+    this.source.repairEnd();
+    if (this.source.failure !== undefined) return;
     while (this.builder.depth > 0) this.builder.close();
-    this.#state = 'end';
+    this.state = 'end';
   }
 
   /** Invalid JSON that the reader may not repair. */
-  #refuse(): Step {
-    this.#source.fail();
+  protected refuse(): Step {
+    this.source.fail();
     return 'wait';
   }
 
@@ -169,21 +142,21 @@ export class Structure implements StringSurroundings {
   /** Where a key or a value is due. */
   #stepContent(char: string, isKey: boolean): Step {
     this.role = isKey ? 'key' : this.#valueRole;
-    if (this.#dotsSeen && !',}]'.includes(char)) return this.#refuse();
+    if (this.#dotsSeen && !',}]'.includes(char)) return this.refuse();
     if (!isKey && (char === '{' || char === '[')) return this.#takeRun() ? 'on' : this.#openContainer(char === '[');
     if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) return this.#takePlainTokens() ? 'on' : this.#stepToken(char);
-    if (isKey && char === '{' && this.builder.otherAbove && (this.#state === 'key' || this.#policy.generous))
+    if (isKey && char === '{' && this.builder.otherAbove && (this.state === 'key' || this.#policy.generous))
       return this.#closeMissing();
-    if (!',}]'.includes(char) || this.#state === 'root') return this.#refuse();
-    if (this.#state === 'member') return this.#leaveValueOut();
-    if (char !== ',') return this.#stepClose(char);
-    this.#source.repair('extra_comma');
-    return this.#advance();
+    if (!',}]'.includes(char) || this.state === 'root') return this.refuse();
+    if (this.state === 'member') return this.leaveValueOut();
+    if (char !== ',') return this.stepClose(char);
+    this.source.repair('extra_comma');
+    return this.advance();
   }
 
   /** Reads plain tokens with the commas between them, as many as follow. Returns whether there was one. */
   #takePlainTokens(): boolean {
-    const source = this.#source;
+    const source = this.source;
     const { text, base, at: start } = source;
     if (this.rereads || this.#concatenating || source.formulas) return false;
     while (this.role === 'key' || this.role === 'item') {
@@ -204,12 +177,12 @@ export class Structure implements StringSurroundings {
       if (at < end && char === "'") source.repair('quote_style', at);
       if (source.failure !== undefined) return true;
       this.plausible = true;
-      if (at === end) return this.#goTo('member') === 'on';
+      if (at === end) return this.goTo('member') === 'on';
       this.builder.place(readPlainValue(text.slice(at, end), this.#policy.numbers));
-      this.#endValue();
+      this.endValue();
       if (text.charAt(end) !== ',') return true;
       this.#commaOffset = base + end;
-      this.role = this.#state = this.builder.inArray ? 'item' : 'key';
+      this.role = this.state = this.builder.inArray ? 'item' : 'key';
       source.at = skipSpace(text, end + 1);
     }
     return source.at > start;
@@ -218,7 +191,7 @@ export class Structure implements StringSurroundings {
   /** Takes the items that begin here at once, if there are enough of them with nothing to repair. */
   #takeRun(): boolean {
     const { builder, role, rereads } = this;
-    const source = this.#source;
+    const source = this.source;
     const { text, at } = source;
     if (
       at < this.#runFrom ||
@@ -234,187 +207,170 @@ export class Structure implements StringSurroundings {
     if (run === undefined) return false;
     builder.placeItems(run.items);
     source.at += run.length;
-    this.#endValue();
+    this.endValue();
     return true;
   }
 
   /** A token that is not plain begins here. */
   #stepToken(char: string): Step {
-    const source = this.#source;
+    const source = this.source;
     if ((char === '\\' && !source.has(2)) || (char === '.' && !source.has(3))) return 'wait';
     // `\"`: the quotes of the whole value were escaped.
     if (isQuote(char === '\\' ? source.char(1) : char)) return 'string';
-    if (char === '\\') return this.#refuse();
+    if (char === '\\') return this.refuse();
     const dots = this.#dots(char);
     return dots === -1 ? 'bare' : this.#takeEllipsis(dots);
   }
 
   #stepColon(char: string): Step {
-    const source = this.#source;
+    const source = this.source;
     if (char === ':') {
       this.plausible = true;
-      return this.#advance('member');
+      return this.advance('member');
     }
     // Words before a bracket, a string or an equals sign are rather code or prose than a key.
-    if (',}];'.includes(char) || (this.#keyWasBare && !this.#policy.generous)) return this.#refuse();
+    if (',}];'.includes(char) || (this.#keyWasBare && !this.#policy.generous)) return this.refuse();
     if (char === '=' && !source.has(2)) return 'wait';
     source.repair('missing_colon');
-    if (char !== '=') return this.#goTo('member');
+    if (char !== '=') return this.goTo('member');
     if (source.char(1) === '>') source.at++;
-    return this.#advance('member');
+    return this.advance('member');
   }
 
   /** After a value: in a container, or (`end`) after the root, where nothing else should follow. */
-  #stepAfter(char: string): Step {
+  protected stepAfter(char: string): Step {
     const next = this.builder.inArray ? 'item' : 'key';
     if (char === '+') return this.#stepConcatenation();
-    if (char === ')' && this.insideCall) {
-      this.#openCalls--;
-      return this.#advance();
-    }
     if (this.complete) return this.#stepEnd(char);
-    if (char === '.' && !this.#source.has(3)) return 'wait';
+    if (char === '.' && !this.source.has(3)) return 'wait';
     if (char === ',') {
-      this.#commaOffset = this.#source.base + this.#source.at;
-      return this.#advance(next);
+      this.#commaOffset = this.source.base + this.source.at;
+      return this.advance(next);
     }
-    if (isClosing(char)) return this.#stepClose(char);
-    if (this.#policy.generous) {
-      if (char === ')') return this.#stepClose(this.builder.inArray ? ']' : '}');
-      const isOutside = char === ':' && this.builder.otherAbove && this.#source.match(MEMBER_OUTSIDE) !== -1;
-      if (isOutside) this.#source.repair('missing_bracket');
-      if (char === ':' && this.builder.nameLast(isOutside)) return this.#advance('member');
-    }
+    if (isClosing(char)) return this.stepClose(char);
     if (next === 'key' && char === '{' && this.builder.otherAbove) return this.#closeMissing();
-    if ((next === 'item' ? ':;' : ':{[').includes(char)) return this.#refuse();
-    if (this.#dots(char) === -1) this.#source.repair('missing_comma');
-    return char === ';' ? this.#advance(next) : this.#goTo(next);
+    if ((next === 'item' ? ':;' : ':{[').includes(char)) return this.refuse();
+    if (this.#dots(char) === -1) this.source.repair('missing_comma');
+    return char === ';' ? this.advance(next) : this.goTo(next);
   }
 
   #stepEnd(char: string): Step {
-    const source = this.#source;
-    const isComma = char === ',' && !this.#rootCommaSeen;
+    const source = this.source;
+    const isComma = char === ',' && !this.rootCommaSeen;
     if (isComma || '}];'.includes(char)) {
-      if (!isClosing(char)) this.#rootCommaSeen = isComma;
+      if (!isClosing(char)) this.rootCommaSeen = isComma;
       source.repair(isClosing(char) ? 'extra_bracket' : 'extra_comma');
-      return this.#advance();
+      return this.advance();
     }
-    if (
-      !source.allowed.has('several_values') ||
-      !(this.#rootCommaSeen || source.text.slice(this.#rootEnd, source.at).includes('\n'))
-    ) {
-      return this.#refuse();
-    }
-    if (this.#rootCommaSeen && this.builder.reopenRoot(source.match(NEXT_MEMBER) !== -1)) {
-      source.repair('extra_bracket', this.#rootEnd - 1);
-      return this.#goTo('key');
-    }
-    source.repair('several_values');
-    this.builder.wrapRoot();
-    this.#rootsWrapped = true;
-    return this.#goTo('item');
+    return this.startNextRoot();
+  }
+
+  /** Something follows the root that is not a superfluous bracket or comma. */
+  protected startNextRoot(): Step {
+    return this.refuse();
   }
 
   #openContainer(isArray: boolean): Step {
     if (this.builder.depth >= this.#policy.depth) {
-      this.#source.fail(this.#source.at, 'LIMIT_EXCEEDED', tooDeep(this.#policy.depth));
+      this.source.fail(this.source.at, 'LIMIT_EXCEEDED', tooDeep(this.#policy.depth));
       return 'wait';
     }
     if (this.builder.depth > 0) this.plausible = true;
     this.builder.open(isArray);
-    return this.#advance('first');
+    return this.advance('first');
   }
 
-  #stepClose(char: string): Step {
+  protected stepClose(char: string): Step {
     const closesArray = char === ']';
-    if (this.#state === 'item' || this.#state === 'key')
-      this.#source.repair('extra_comma', this.#commaOffset - this.#source.base);
-    if (closesArray !== this.builder.inArray) {
-      if (this.builder.otherAbove) return this.#closeMissing();
-      if (this.#policy.generous && this.#source.match(GOES_ON) !== -1) {
-        this.#source.repair('extra_bracket');
-        return this.#advance();
-      }
-      this.#source.repair('missing_bracket');
-    } else if (this.#rootsWrapped && this.builder.depth === 1) {
-      this.#source.repair('extra_bracket');
-      return this.#advance();
+    if (this.state === 'item' || this.state === 'key')
+      this.source.repair('extra_comma', this.#commaOffset - this.source.base);
+    const isOther = closesArray !== this.builder.inArray;
+    if (isOther && this.builder.otherAbove) return this.#closeMissing();
+    if (this.isSuperfluous(isOther)) {
+      this.source.repair('extra_bracket');
+      return this.advance();
     }
+    if (isOther) this.source.repair('missing_bracket');
     this.builder.close();
-    this.#endValue();
-    return this.#advance();
+    this.endValue();
+    return this.advance();
+  }
+
+  /** Whether a closing bracket is to be skipped; `isOther`: it is not of the kind that is open. */
+  protected isSuperfluous(_isOther: boolean): boolean {
+    return false;
   }
 
   /** Closes the innermost container although its bracket is missing; the character under the position is taken again. */
   #closeMissing(): Step {
-    this.#source.repair('missing_bracket');
+    this.source.repair('missing_bracket');
     this.builder.close();
-    this.#endValue();
+    this.endValue();
     return 'on';
   }
 
-  #leaveValueOut(): Step {
-    this.#source.repair('missing_value');
-    if (this.#policy.generous) this.builder.place(null);
-    return this.#goTo('after');
+  /** A key without a value is left out. */
+  protected leaveValueOut(): Step {
+    this.source.repair('missing_value');
+    return this.goTo('after');
   }
 
   /** The length of an ellipsis that begins with this character, -1 if none does. */
   #dots(char: string): number {
-    return char === '.' || char === '…' ? this.#source.match(DOTS) : -1;
+    return char === '.' || char === '…' ? this.source.match(DOTS) : -1;
   }
 
   /** An ellipsis replaces items or members. In the place of a value it replaces the answer itself. */
   #takeEllipsis(length: number): Step {
-    const source = this.#source;
+    const source = this.source;
     if (source.at + length === source.text.length && !source.final) return 'wait';
     source.repair('ellipsis', source.at, length);
     source.at += length;
-    if (this.#state === 'root' || (this.#state === 'member' && !this.#policy.generous)) return this.#refuse();
-    return this.#state === 'member' ? this.#leaveValueOut() : this.#goTo('dots');
+    if (this.state === 'root' || (this.state === 'member' && !this.#policy.generous)) return this.refuse();
+    return this.state === 'member' ? this.leaveValueOut() : this.goTo('dots');
   }
 
   /** Text after an ellipsis makes it an operator; alone between brackets it replaces the answer. */
   #stepDots(char: string): Step {
     const closes = isClosing(char);
     const alone = closes && this.builder.last === undefined && !this.#policy.generous;
-    if (alone || (char !== ',' && !closes)) return this.#refuse();
-    this.#state = 'after';
+    if (alone || (char !== ',' && !closes)) return this.refuse();
+    this.state = 'after';
     this.#dotsSeen = !closes && !this.#policy.generous;
-    return this.#stepAfter(char);
+    return this.stepAfter(char);
   }
 
   /** `"a" + "b"` */
   #stepConcatenation(): Step {
-    const source = this.#source;
-    if (typeof this.builder.last !== 'string') return this.#refuse();
+    const source = this.source;
+    if (typeof this.builder.last !== 'string') return this.refuse();
     if (!source.final && source.match(/\+\s*$/y) !== -1) return 'wait';
     source.repair('concatenation');
     source.at++;
     const char = this.#filler.skip(this);
     if (isQuote(char)) this.#concatenate();
-    else if (!this.#policy.generous && char !== '') return this.#refuse();
+    else if (!this.#policy.generous && char !== '') return this.refuse();
     return 'on';
   }
 
   #concatenate(): void {
     this.#concatenating = true;
-    this.#state = this.#valueRole;
+    this.state = this.#valueRole;
   }
 
-  #endValue(): void {
-    this.#state = this.builder.depth === 0 ? 'end' : 'after';
-    this.#rootEnd = this.#source.at;
+  protected endValue(): void {
+    this.state = this.builder.depth === 0 ? 'end' : 'after';
+    this.rootEnd = this.source.at;
     this.#dotsSeen = false;
   }
 
-  #advance(state: State = this.#state): Step {
-    this.#source.at++;
-    return this.#goTo(state);
+  protected advance(state: State = this.state): Step {
+    this.source.at++;
+    return this.goTo(state);
   }
 
-  #goTo(state: State): Step {
-    this.#state = state;
+  protected goTo(state: State): Step {
+    this.state = state;
     return 'on';
   }
 }

@@ -1,4 +1,3 @@
-import { isContainer } from '../limits.js';
 import type { Path } from '../repair.js';
 import type { Warning } from '../result.js';
 
@@ -19,7 +18,7 @@ export interface ValueListener {
 /** An open container, which has a place itself. */
 interface Frame extends Place {
   readonly content: unknown[] | Record<string, unknown>;
-  readonly isArray: boolean;
+  readonly isList: boolean;
   /** Open containers from the root to this one. */
   readonly depth: number;
   /** One of the containers around it is of the other kind. */
@@ -30,7 +29,7 @@ interface Frame extends Place {
 }
 
 function createFrame(content: Frame['content'], { container, step }: Place, depth: number, otherAbove: boolean): Frame {
-  return { container, step, content, isArray: Array.isArray(content), depth, otherAbove, key: '', shown: false };
+  return { container, step, content, isList: Array.isArray(content), depth, otherAbove, key: '', shown: false };
 }
 
 /** An empty list with room for a few items: most are short, and the first item of another makes room for seventeen. */
@@ -78,7 +77,7 @@ export class ValueBuilder {
   }
 
   get inArray(): boolean {
-    return this.#top.isArray;
+    return this.#top.isList;
   }
 
   /** A container of the other kind is open around the innermost one. */
@@ -86,20 +85,12 @@ export class ValueBuilder {
     return this.#top.otherAbove;
   }
 
-  open(isArray: boolean): void {
-    const { depth, isArray: inArray, otherAbove } = this.#top;
-    const content = isArray ? emptyList() : {};
+  /** Opens a container; `content`: what it holds already. */
+  open(isArray: boolean, content: Frame['content'] = isArray ? emptyList() : {}): void {
+    const { depth, isList: inList, otherAbove } = this.#top;
     this.#put(content);
-    this.#top = createFrame(content, this.#place(), depth + 1, depth > 0 && (otherAbove || inArray !== isArray));
+    this.#top = createFrame(content, this.#place(), depth + 1, depth > 0 && (otherAbove || inList !== isArray));
     this.#listener?.changed(this.#top);
-  }
-
-  /** Makes the finished root the first item of an array, so that more roots can follow. */
-  wrapRoot(): void {
-    const { root } = this;
-    this.reopenLast();
-    this.open(true);
-    this.#put(root);
   }
 
   close(): void {
@@ -139,31 +130,9 @@ export class ValueBuilder {
     this.#listener?.changed(this.#place());
   }
 
-  /**
-   * The string placed last in a list was a key: an object takes its place or, if the list was left open, it belongs to the object
-   * around the list. The next value is that member's.
-   */
-  nameLast(isOutside: boolean): boolean {
-    const { last } = this;
-    const { content } = this.#top;
-    if (!Array.isArray(content) || typeof last !== 'string') return false;
-    if (isOutside) {
-      content.pop();
-      this.close();
-    } else {
-      this.reopenLast();
-      this.open(false);
-    }
-    this.setKey(last, 0);
-    return true;
-  }
-
-  /** Members follow that belong to the root, if it is an object. */
-  reopenRoot(membersFollow: boolean): boolean {
-    const { root } = this;
-    if (!membersFollow || !isContainer(root) || Array.isArray(root)) return false;
-    this.#top = createFrame(root, this.#place(), 1, false);
-    return true;
+  /** Removes the item placed last in the innermost list. */
+  removeLast(): void {
+    if (Array.isArray(this.#top.content)) this.#top.content.pop();
   }
 
   /** The value placed last in the innermost container; undefined if none was. */

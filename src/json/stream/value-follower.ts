@@ -5,7 +5,7 @@ import { Reader } from '../reader/reader.js';
 import { ROOT, type ValueListener } from '../reader/value-builder.js';
 
 /** Finds every landmark and every bracket a value may begin with. */
-const LANDMARKS_AND_BRACKETS = new RegExp(`${LANDMARK}|[[{]`, 'gi');
+const LANDMARKS_AND_BRACKETS = /* @__PURE__ */ new RegExp(`${LANDMARK}|[[{]`, 'gi');
 /** The beginning of a landmark whose rest has not arrived. */
 const CUT_LANDMARK = /<(?:[^<>]{0,125}|\|channel\|>[^{["]{0,120})$/i;
 /** Text that may turn out not to be a value is kept up to this length, to be scanned again. */

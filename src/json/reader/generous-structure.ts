@@ -1,0 +1,106 @@
+import { Structure, type Step } from './structure.js';
+
+const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
+/** A member after the root, which was closed too early. */
+const NEXT_MEMBER = /"[^"\n]{0,256}"\s{0,64}:/y;
+/** A wrong bracket; the list continues until its own closing bracket, the object with its next member. */
+const GOES_ON = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]|]\s{0,64},\s{0,64}"[^"\n]{0,256}"\s{0,64}:/y;
+/** A member in a list that was left open: its object is closed, and no list before. */
+const MEMBER_OUTSIDE = /:[^[\]{}]{0,4096}}/y;
+
+/**
+ * What `repairJson` adds to the structure: function calls around values, several values in one text, members outside of
+ * their object, and `null` for a missing value.
+ */
+export class GenerousStructure extends Structure {
+  #openCalls = 0;
+  /** Several roots are being collected in an array that is not in the text: the end of the text closes it. */
+  #rootsWrapped = false;
+
+  /** Skips the beginning of a function call, whose argument takes its place. Returns whether there was one. */
+  enterCall(): boolean {
+    const length = this.source.match(CALL);
+    if (length === -1 || this.role === 'key') return false;
+    this.source.repair('function_call');
+    this.source.at += length;
+    this.#openCalls++;
+    this.insideCall = true;
+    return true;
+  }
+
+  override finish(): void {
+    const { builder, state } = this;
+    if (this.#rootsWrapped && builder.depth === 1 && (state === 'item' || state === 'after')) {
+      builder.close();
+      this.endValue();
+    }
+    // A key that was cut may be the beginning of one that is there already.
+    if (this.awaitsValue && builder.last === undefined) builder.place(null);
+    super.finish();
+  }
+
+  protected override stepAfter(char: string): Step {
+    const { builder, source } = this;
+    if (char === ')' && this.insideCall) {
+      this.insideCall = --this.#openCalls > 0;
+      return this.advance();
+    }
+    if (char === ')' && !this.complete) return this.stepClose(builder.inArray ? ']' : '}');
+    if (char === ':' && !this.complete) {
+      const isOutside = builder.otherAbove && source.match(MEMBER_OUTSIDE) !== -1;
+      if (isOutside) source.repair('missing_bracket');
+      if (this.#nameLast(isOutside)) return this.advance('member');
+    }
+    return super.stepAfter(char);
+  }
+
+  /**
+   * The string placed last in a list was a key: an object takes its place or, if the list was left open, it belongs to the
+   * object around the list. The next value is that member's.
+   */
+  #nameLast(isOutside: boolean): boolean {
+    const { builder } = this;
+    const { last } = builder;
+    if (!builder.inArray || typeof last !== 'string') return false;
+    if (isOutside) {
+      builder.removeLast();
+      builder.close();
+    } else {
+      builder.reopenLast();
+      builder.open(false);
+    }
+    builder.setKey(last, 0);
+    return true;
+  }
+
+  /** Members that belong to the root, or another root, after a comma or a line break. */
+  protected override startNextRoot(): Step {
+    const { builder, source, rootEnd } = this;
+    const { root } = builder;
+    if (!this.rootCommaSeen && !source.text.slice(rootEnd, source.at).includes('\n')) return this.refuse();
+    builder.reopenLast();
+    const isMember = this.rootCommaSeen && source.match(NEXT_MEMBER) !== -1;
+    if (isMember && isObject(root)) {
+      source.repair('extra_bracket', rootEnd - 1);
+      builder.open(false, root);
+      return this.goTo('key');
+    }
+    source.repair('several_values');
+    builder.open(true, [root]);
+    this.#rootsWrapped = true;
+    return this.goTo('item');
+  }
+
+  protected override isSuperfluous(isOther: boolean): boolean {
+    return isOther ? this.source.match(GOES_ON) !== -1 : this.#rootsWrapped && this.builder.depth === 1;
+  }
+
+  protected override leaveValueOut(): Step {
+    this.builder.place(null);
+    return super.leaveValueOut();
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
