@@ -1,3 +1,4 @@
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../src/client/index.js';
@@ -107,6 +108,29 @@ describe('sluice serve', () => {
     expect((await fetch(`${url}/v1/runs?cursor=${value}`, { headers: { authorization } })).status).toBe(400);
     await end();
     expect(printed.stderr).not.toContain(value);
+  });
+
+  it('takes the tokens of a file that is replaced, without a restart', async () => {
+    const write = async (value: string) => {
+      await writeFile(`${file}.new`, JSON.stringify([{ name: 'ada', scopes: ['read'], value }]));
+      await rename(`${file}.new`, file);
+    };
+    const file = join(await makeFolder({}), 'tokens.json');
+    await write('the-first-token-of-ada');
+    const args = ['--host', '0.0.0.0', '--port', '0'];
+    const { address, end, printed } = await startServe(args, { SLUICE_TOKENS_FILE: file });
+    const url = (await address()).replace('0.0.0.0', '127.0.0.1');
+    const ask = async (value: string) =>
+      (await fetch(`${url}/v1/runs`, { headers: { authorization: `Bearer ${value}` } })).status;
+    expect(await ask('the-first-token-of-ada')).toBe(200);
+    await write('the-second-token-of-ada');
+    await expect.poll(async () => ask('the-second-token-of-ada'), { timeout: 30_000 }).toBe(200);
+    expect(await ask('the-first-token-of-ada')).toBe(401);
+    await writeFile(file, 'not JSON');
+    await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('the old ones stay valid');
+    expect(await ask('the-second-token-of-ada')).toBe(200);
+    await end();
+    expect(printed.stderr).not.toContain('token-of-ada');
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { unwatchFile, watchFile } from 'node:fs';
-import { findLocalTokenFile, readLocalToken } from '../config/index.js';
+import { findLocalTokenFile, findTokensFile, readLocalToken } from '../config/index.js';
 import type { Config } from '../config/index.js';
 import { getErrorMessage } from '../base/index.js';
 import type { Logger } from '../base/index.js';
@@ -26,7 +26,8 @@ interface TokenWatch {
  * not trusted any more, changes nothing. Returns what ends it.
  */
 export function watchTokens({ config, env, load, isLocal, replace, logger, ...options }: TokenWatch): () => void {
-  const files = [config.file, isLocal ? findLocalTokenFile(env) : null].filter((file) => file !== null);
+  const named = [config.file, findTokensFile(env), isLocal ? findLocalTokenFile(env) : null];
+  const files = named.filter((file) => file !== null && file !== undefined);
   const reload = async (): Promise<void> => {
     try {
       const localToken = isLocal ? await readLocalToken(env) : undefined;

@@ -1,4 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../test/temporary-folder.js';
 import { readTokens } from './read-tokens.js';
 
 const ada = { name: 'ada', scopes: ['read', 'decide'], value: 'a-long-enough-secret' } as const;
@@ -12,6 +15,19 @@ describe('the tokens of the server', () => {
     const env = { SLUICE_TOKENS: JSON.stringify([ada]) };
     expect(readTokens({ tokens: [{ name: 'bob', scopes: [], value: 'x' }] }, env)).toEqual([ada]);
     expect(readTokens({ tokens: [ada] }, { SLUICE_TOKENS: ' ' })).toEqual([ada]);
+  });
+
+  it('come from a file that the environment names', async () => {
+    const folder = await makeFolder({ tokens: JSON.stringify([ada]), long: 'x'.repeat(1024 * 1024 + 1) });
+    const read = (name: string, more = {}) => readTokens({}, { SLUICE_TOKENS_FILE: join(folder, name), ...more });
+    expect(read('tokens')).toEqual([ada]);
+    expect(() => read('missing')).toThrow(/SLUICE_TOKENS_FILE.*ENOENT/);
+    expect(() => read('.')).toThrow('EISDIR');
+    expect(() => read('long')).toThrow('larger than');
+    expect(() => read('tokens', { SLUICE_TOKENS: '[]' })).toThrow('both set');
+    await writeFile(join(folder, 'tokens'), 'hush-hush');
+    expect(() => read('tokens')).toThrow(/^The file of SLUICE_TOKENS_FILE is not valid JSON/);
+    expect(() => read('tokens')).not.toThrow('hush');
   });
 
   it('may name the variable that holds the value', () => {

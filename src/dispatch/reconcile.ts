@@ -191,7 +191,9 @@ async function settleOrphan(
 ): Promise<void> {
   const record = await store.findOrder(issueRef, runId);
   if (record === undefined) return;
-  const { stdout, stderr, command, version } = await readLastAttempt(runFolderPath(data, run), STREAM_BYTES);
+  const { stdout, stderr, command, version } = await readLastAttempt(runFolderPath(data, run), STREAM_BYTES, {
+    below: data,
+  });
   const worktree = findWorktree(data, record.order, run);
   const note = (await isPresent(worktree.folder)) ? await putAwayWorktree(worktree) : {};
   await rm(findCheckFolder(data, run), { recursive: true, force: true });

@@ -1,7 +1,10 @@
 import { open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { getErrorCode } from '../base/index.js';
 import { openNew } from './safe-file.js';
+import { withFolder } from './safe-folder.js';
+import type { Below } from './safe-folder.js';
 
 let made = 0;
 
@@ -16,12 +19,15 @@ export interface Replacement {
 
 /**
  * Begins to replace a file at once: whoever reads it sees the old content or the new, whole, also after a crash. The
- * new content is written to a file beside it until it is committed.
+ * new content is written to a file beside it until it is committed. Below a folder that is named, no link is followed.
  */
-export async function beginReplacement(path: string): Promise<Replacement> {
+export async function beginReplacement(path: string, below: Below = {}): Promise<Replacement> {
   made += 1;
-  const temporary = `${path}.${process.pid}.${Date.now()}.${made}.tmp`;
-  const file = await openNew(temporary);
+  const [name, temporary] = [basename(path), `${basename(path)}.${process.pid}.${Date.now()}.${made}.tmp`];
+  const folder = dirname(path);
+  const inFolder = async <T>(work: (place: string) => Promise<T>): Promise<T> =>
+    withFolder(folder, { below: below.below ?? folder }, { work });
+  const file = await inFolder(async (place) => openNew(join(place, temporary)));
   let isOpen = true;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
@@ -33,19 +39,24 @@ export async function beginReplacement(path: string): Promise<Replacement> {
     async commit() {
       await file.sync();
       await close();
-      await rename(temporary, path);
-      await syncFolder(dirname(path));
+      await inFolder(async (place) => {
+        await rename(join(place, temporary), join(place, name));
+        await syncFolder(place);
+      });
     },
     async discard() {
       await close();
-      await rm(temporary, { force: true });
+      await inFolder(async (place) => rm(join(place, temporary), { force: true })).catch((error: unknown) => {
+        // The folder is gone, and the file with it.
+        if (getErrorCode(error) !== 'ENOENT') throw error;
+      });
     },
   };
 }
 
 /** Replaces a file by a text, at once. */
-export async function replaceFile(path: string, text: string): Promise<void> {
-  const replacement = await beginReplacement(path);
+export async function replaceFile(path: string, text: string, below: Below = {}): Promise<void> {
+  const replacement = await beginReplacement(path, below);
   try {
     await replacement.file.appendFile(text);
     await replacement.commit();

@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSluiceError } from '../base/index.js';
 import { openForReading } from '../files/index.js';
+import type { Below } from '../files/index.js';
 import type { ReadableFile } from '../base/index.js';
 import { AUDIT_FOLDER, RUN_LOGS, attemptFileName } from './file-names.js';
 import type { AttemptFile } from './file-names.js';
@@ -29,8 +30,8 @@ const LOGS = ['rasp', 'fcmp', 'diagnostics'] as const;
  * @example
  * const files = await listAuditFiles('/data/runs/01J…')
  */
-export async function listAuditFiles(dir: string): Promise<readonly AuditFile[]> {
-  const folder = await openRunFolder(dir);
+export async function listAuditFiles(dir: string, below: Below = {}): Promise<readonly AuditFile[]> {
+  const folder = await openRunFolder(dir, below);
   const names = [
     ...(await folder.attempts()).flatMap((attempt) => ATTEMPT_FILES.map((file) => attemptFileName(file, attempt))),
     ...LOGS.map((log) => RUN_LOGS[log]),
@@ -45,14 +46,14 @@ export async function listAuditFiles(dir: string): Promise<readonly AuditFile[]>
       path: `${AUDIT_FOLDER}/${name}`,
       id,
       size: Number(found.size),
-      open: async () => openIfSame(path, id),
+      open: async () => openIfSame(path, id, below),
     });
   }
   return files.toReversed();
 }
 
-async function openIfSame(path: string, id: string): Promise<ReadableFile | undefined> {
-  const handle = await openForReading(path).catch((error: unknown) => {
+async function openIfSame(path: string, id: string, below: Below): Promise<ReadableFile | undefined> {
+  const handle = await openForReading(path, below).catch((error: unknown) => {
     if (isSluiceError(error)) return undefined;
     throw error;
   });

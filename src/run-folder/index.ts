@@ -14,6 +14,7 @@ export { openRun, packedRunName, packedRunPath, runFolderPath, PACKED_FOLDER } f
 export { copyRunFiles, withPlainFolder } from './copy-run-files.js';
 export type { RunFile } from './run-files.js';
 export { listAuditFiles, type AuditFile } from './audit-files.js';
+export { removeRunFolder } from './remove-run-folder.js';
 export { packRunFolder, removePackedRun, TEMPORARY_FOLDER } from './packed/pack-run-folder.js';
 export {
   openAttemptCapture,

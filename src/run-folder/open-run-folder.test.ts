@@ -1,9 +1,14 @@
-import { mkdir, realpath, symlink } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rename, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunFolderWarning } from './run-folder-error.js';
 import { makeRunFolder } from './fixtures/make-run-folder.js';
+import { listAuditFiles } from './audit-files.js';
 import { createRunFolder, openRunFolder, openWritableRunFolder } from './open-run-folder.js';
+import { packRunFolder } from './packed/pack-run-folder.js';
+import { readLastAttempt } from './read-last-attempt.js';
+import { removeRunFolder } from './remove-run-folder.js';
+import { openRun, runFolderPath } from './run-place.js';
 
 describe('openRunFolder', () => {
   test('finds the files in .audit, or in the folder itself', async () => {
@@ -70,4 +75,29 @@ describe('openRunFolder', () => {
     expect(await folder.meta(3, warn)).toEqual({});
     expect(warnings).toMatchObject([{ code: 'META_IGNORED', attempt: 1 }]);
   });
+});
+
+describe('a run folder in a data folder', () => {
+  test.each(['runs', 'runs/one', 'runs/one/.audit'])(
+    'is not read, written, packed or removed through a link at %s',
+    async (level) => {
+      const dir = await makeRunFolder({
+        'data/runs/one/.audit/stdout.1.log': 'own',
+        'elsewhere/runs/one/.audit/stdout.1.log': 'secret',
+      });
+      const [data, elsewhere] = [join(dir, 'data'), join(dir, 'elsewhere')];
+      await rename(join(data, level), join(data, 'aside'));
+      await symlink(join(elsewhere, level), join(data, level));
+      await expect(openRun(data, 'one')).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+      const path = runFolderPath(data, 'one');
+      await expect(createRunFolder(path, { below: data })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+      await expect(listAuditFiles(path, { below: data })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+      expect(await readLastAttempt(path, 10, { below: data })).toMatchObject({ stdout: new Uint8Array() });
+      await packRunFolder(data, 'one').catch(() => undefined);
+      await removeRunFolder(data, 'one').catch(() => undefined);
+      expect(await readFile(join(elsewhere, 'runs/one/.audit/stdout.1.log'), 'utf8')).toBe('secret');
+      const packed = await openRun(data, 'one').catch(() => undefined);
+      for await (const file of packed?.files() ?? []) expect(file.path).not.toContain('stdout');
+    },
+  );
 });

@@ -1,6 +1,8 @@
-import { lstat, opendir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { makeFolder, openForReading, parseJson, readSmallFile, requireOwnFolder } from '../files/index.js';
+import { opendir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { getErrorCode } from '../base/index.js';
+import { makeFolder, makeFolderBelow, openForReading, parseJson, readSmallFile, withFolder } from '../files/index.js';
+import type { Below } from '../files/index.js';
 import type { ReadableFile } from '../base/index.js';
 import { readAttemptMeta } from './attempt/attempt-meta.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
@@ -35,6 +37,8 @@ export interface RunFolder {
 
 /** A run folder that can be written to. */
 export interface WritableRunFolder extends RunFolder {
+  /** The folder below which no link is followed. */
+  readonly below: string;
   attemptPath(file: AttemptFile, attempt: number): string;
   logPath(log: RunLog): string;
 }
@@ -43,20 +47,23 @@ export interface WritableRunFolder extends RunFolder {
 const META_BYTES = 16 * 1024 * 1024;
 
 /**
- * Finds the files of a run: in `.audit` of the folder, in the folder itself, or in a packed file.
+ * Finds the files of a run: in `.audit` of the folder, in the folder itself, or in a packed file. With `below` it is a folder in the
+ * data folder, and no link between the two is followed.
  *
  * @example
  * const folder = await openRunFolder('runs/01J…')
  * await folder.attempts() // [1, 2]
  */
-export async function openRunFolder(path: string): Promise<RunFolder> {
+export async function openRunFolder(path: string, { below }: Below = {}): Promise<RunFolder> {
+  if (below !== undefined) return openPlainFolder(resolve(path), resolve(below));
   const root = await findRealPath(path);
   if ((await stat(root)).isDirectory()) return openPlainFolder(root);
   return readPackedRun(async () => openForReading(root), root);
 }
 
 /** The same for a run that is written to, which is never a packed one. */
-export async function openWritableRunFolder(dir: string): Promise<WritableRunFolder> {
+export async function openWritableRunFolder(dir: string, { below }: Below = {}): Promise<WritableRunFolder> {
+  if (below !== undefined) return openPlainFolder(resolve(dir), resolve(below));
   const root = await findRealPath(dir);
   if ((await stat(root)).isDirectory()) return openPlainFolder(root);
   const message = `"${dir}" is a packed run, which is never changed. Copy it to a folder with sluice export.`;
@@ -69,25 +76,30 @@ export async function openWritableRunFolder(dir: string): Promise<WritableRunFol
  * @example
  * const folder = await createRunFolder('/srv/sluice/runs/01JC…')
  */
-export async function createRunFolder(dir: string): Promise<WritableRunFolder> {
-  await makeFolder(join(dir, AUDIT_FOLDER));
-  return openWritableRunFolder(dir);
+export async function createRunFolder(dir: string, { below }: Below = {}): Promise<WritableRunFolder> {
+  if (below === undefined) await makeFolder(join(dir, AUDIT_FOLDER));
+  else {
+    await makeFolder(below);
+    await makeFolderBelow(resolve(dir, AUDIT_FOLDER), resolve(below));
+  }
+  return openWritableRunFolder(dir, { below });
 }
 
-async function openPlainFolder(root: string): Promise<WritableRunFolder> {
-  const auditFolder = await findAuditFolder(root);
+/** `below`: the folder above that is trusted; whoever named the run folder itself trusts that. */
+async function openPlainFolder(root: string, below = root): Promise<WritableRunFolder> {
+  const auditFolder = await findAuditFolder(root, below);
   const attemptPath: WritableRunFolder['attemptPath'] = (file, attempt) =>
     join(auditFolder, attemptFileName(file, attempt));
   const files: NamedFiles = {
     place: auditFolder,
     dir: root,
     name: basename(root) === AUDIT_FOLDER ? basename(dirname(root)) : basename(root),
-    open: async (name) => openForReading(join(auditFolder, name)),
-    openWorkFile: async (name) => openForReading(join(root, name)),
-    files: () => walkRunFolder(root),
-    attempts: async () => listAttempts(auditFolder),
+    open: async (name) => openForReading(join(auditFolder, name), { below }),
+    openWorkFile: async (name) => openForReading(join(root, name), { below }),
+    files: () => walkRunFolder(root, { below }),
+    attempts: async () => listAttempts(auditFolder, below),
   };
-  return { ...asRunFolder(files), attemptPath, logPath: (log) => join(auditFolder, RUN_LOGS[log]) };
+  return { ...asRunFolder(files), attemptPath, below, logPath: (log) => join(auditFolder, RUN_LOGS[log]) };
 }
 
 /**
@@ -156,24 +168,40 @@ async function findRealPath(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    const message = `Cannot find "${path}". Give the folder of a run, or a packed run.`;
-    throw new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause: error });
+    throw missing(path, error);
   }
 }
 
-async function findAuditFolder(root: string): Promise<string> {
-  const inside = join(root, AUDIT_FOLDER);
-  const found = await lstat(inside).catch(() => undefined);
-  if (found === undefined) return root;
-  await requireOwnFolder(inside);
-  const isElsewhere = (await listAttempts(inside)).length === 0 && (await listAttempts(root)).length > 0;
-  return isElsewhere ? root : inside;
+function missing(path: string, cause: unknown): RunFolderError {
+  const message = `Cannot find "${path}". Give the folder of a run, or a packed run.`;
+  return new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause });
 }
 
-async function listAttempts(auditFolder: string): Promise<number[]> {
+async function findAuditFolder(root: string, below: string): Promise<string> {
+  const inside = join(root, AUDIT_FOLDER);
+  const found = await listAttempts(inside, below).catch((error: unknown) => {
+    if (getErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  const atTop = found !== undefined && found.length > 0 ? [] : await listTop(root, below);
+  return found === undefined || (found.length === 0 && atTop.length > 0) ? root : inside;
+}
+
+async function listTop(root: string, below: string): Promise<number[]> {
+  try {
+    return await listAttempts(root, below);
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') throw missing(root, error);
+    throw error;
+  }
+}
+
+async function listAttempts(folder: string, below: string): Promise<number[]> {
   const names: string[] = [];
-  for await (const entry of await opendir(auditFolder))
-    if (parseAttempt(entry.name) !== undefined) names.push(entry.name);
+  const work = async (place: string): Promise<void> => {
+    for await (const entry of await opendir(place)) if (parseAttempt(entry.name) !== undefined) names.push(entry.name);
+  };
+  await withFolder(folder, { below }, { work });
   return sortAttempts(names);
 }
 

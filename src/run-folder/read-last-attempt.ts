@@ -1,5 +1,6 @@
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 import { readSpan } from '../files/index.js';
+import type { Below } from '../files/index.js';
 import type { OpenFile } from '../base/index.js';
 import { openRunFolder } from './open-run-folder.js';
 
@@ -28,9 +29,9 @@ const NOTHING: AttemptRemains = {
  * @example
  * const { stdout } = await readLastAttempt('data/runs/01J…', 65_536)
  */
-export async function readLastAttempt(dir: string, maxBytes: number): Promise<AttemptRemains> {
+export async function readLastAttempt(dir: string, maxBytes: number, below: Below = {}): Promise<AttemptRemains> {
   try {
-    const folder = await openRunFolder(dir);
+    const folder = await openRunFolder(dir, below);
     const attempt = (await folder.attempts()).at(-1);
     if (attempt === undefined) return NOTHING;
     const read = async (stream: 'stdout' | 'stderr' | 'pty') =>

@@ -67,7 +67,7 @@ async function replaceRunLogs(folder: WritableRunFolder): Promise<RunLogsReplace
   };
   try {
     for (const log of listKeys(RUN_LOGS)) {
-      logs.set(log, { replacement: await beginReplacement(folder.logPath(log)), values: [], lines: '' });
+      logs.set(log, { replacement: await beginReplacement(folder.logPath(log), folder), values: [], lines: '' });
     }
   } catch (error) {
     await discard();

@@ -50,7 +50,7 @@ export async function openRun(data: string, runId: string): Promise<RunFolder> {
   const packed = await openIfPacked(data, runId);
   if (packed !== undefined) return packed;
   try {
-    return await openRunFolder(runFolderPath(data, runId));
+    return await openRunFolder(runFolderPath(data, runId), { below: data });
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
     // Packed since it was looked for.
@@ -64,7 +64,7 @@ async function openIfPacked(data: string, runId: string): Promise<RunFolder | un
   const path = packedRunPath(data, runId);
   if (!(await isPresent(path))) return undefined;
   try {
-    return await readPackedRun(async () => openForReading(path), path);
+    return await readPackedRun(async () => openForReading(path, { below: data }), path);
   } catch (error) {
     if (error instanceof RunFolderError && error.code === 'RUN_FOLDER_NOT_FOUND') return undefined;
     throw error;

@@ -165,9 +165,10 @@ async function runInFolder(
   recovery: Recovery | null,
 ): Promise<RunResult> {
   await makeFolder(ports.data);
-  const runDir = runFolderPath(await realpath(ports.data), id);
+  const data = await realpath(ports.data);
+  const runDir = runFolderPath(data, id);
   const isPacked = await isPresent(packedRunPath(ports.data, id));
-  const folder = await createRunFolder(runDir);
+  const folder = await createRunFolder(runDir, { below: data });
   if (recovery === null && (isPacked || (await folder.attempts()).length > 0)) {
     throw new SluiceError('RUN_FOLDER_TAKEN', `"${runDir}" already contains a run. Use another run id.`);
   }

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage, omitUndefined } from '../../base/index.js';
-import { makeFolder, replaceFile } from '../../files/index.js';
+import { makeFolder, makeFolderBelow, replaceFile } from '../../files/index.js';
 import { chooseIsolation, findWrapper } from '../../orders/index.js';
 import type { WorkerEnd } from '../../orders/index.js';
 import { runSpecSchema } from '../../records/index.js';
@@ -166,9 +166,10 @@ async function prepareOrder(
       const { error } = await createWorktree(worktree, 'why' in start || start.isEmpty ? 'HEAD' : start.head);
       if (error !== undefined) return { startError: error };
     }
-    await makeFolder(runDir);
+    await makeFolder(runs.data);
+    await makeFolderBelow(runDir, runs.data);
     // Each file is there whole or not at all.
-    for (const { path, text } of injection.files) await replaceFile(join(runDir, path), text);
+    for (const { path, text } of injection.files) await replaceFile(join(runDir, path), text, { below: runs.data });
     return injection;
   } catch (error) {
     return { startError: getErrorMessage(error) };

@@ -41,7 +41,7 @@ export async function finishOrder(
 ): Promise<void> {
   const { lead, runs } = context;
   const { order, run: id } = record;
-  const end = await readEnd(runFolderPath(runs.data, id), result);
+  const end = await readEnd(runs.data, id, result);
   const reading = await retryStore(
     async () => lead.read({ issueRef: order.issue_ref, runId: order.run_id, ...end }),
     context,
@@ -55,19 +55,20 @@ export async function finishOrder(
 }
 
 /** What the agent left: its result as a file or as its answer, what it printed, and how its process ended. */
-async function readEnd(runDir: string, result: RunResult): Promise<WorkerEnd> {
+async function readEnd(data: string, id: string, result: RunResult): Promise<WorkerEnd> {
+  const runDir = runFolderPath(data, id);
   const { file, ...rejected } = collectResult(result);
-  if (file !== undefined) await writeUnlessPresent(runDir, file);
-  const { stdout, stderr } = await readLastAttempt(runDir, STREAM_BYTES);
+  if (file !== undefined) await writeUnlessPresent(data, runDir, file);
+  const { stdout, stderr } = await readLastAttempt(runDir, STREAM_BYTES, { below: data });
   return { ...readExit(result), stdout, stderr, runResult: result, ...rejected };
 }
 
 /** A result that the agent wrote itself counts. */
-async function writeUnlessPresent(runDir: string, file: PackFile): Promise<void> {
+async function writeUnlessPresent(data: string, runDir: string, file: PackFile): Promise<void> {
   for (const name of RESULT_FILES) {
     if (await isPresent(join(runDir, name))) return;
   }
-  await replaceFile(join(runDir, file.path), file.text);
+  await replaceFile(join(runDir, file.path), file.text, { below: data });
 }
 
 /** How the agent's process ended, as the run saw it. */

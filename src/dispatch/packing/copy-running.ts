@@ -52,7 +52,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
       // It is on its way into the archive as a whole.
       if (await isPresent(packedRunPath(data, id))) return false;
       if (record.state === 'ended' && !included.has(id) && !(await growing.copy.hasParts())) return false;
-      const parts = await growing.copy.update(await listAuditFiles(runFolderPath(data, id)), isOver);
+      const parts = await growing.copy.update(await listAuditFiles(runFolderPath(data, id), { below: data }), isOver);
       // Forgotten while it was copied: whoever did that found nothing to remove.
       if (parts > 0 && (await store.findForgottenRuns([id])).length > 0) await archive.remove(id);
       return parts > 0;

@@ -1,8 +1,8 @@
 import type { Dirent } from 'node:fs';
-import { lstat, opendir, rm } from 'node:fs/promises';
+import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
-import { PACKED_FOLDER, removePackedRun, runFolderPath } from '../../run-folder/index.js';
+import { PACKED_FOLDER, removePackedRun, removeRunFolder } from '../../run-folder/index.js';
 import type { Forgetting, Upkeep } from '../../store/index.js';
 
 /** What removing folders needs. */
@@ -72,29 +72,12 @@ export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
 
 /** Removes the folder and the packed file of a run; false if there is neither. */
 async function removeFiles(data: string, id: string): Promise<boolean> {
-  const hasFolder = await removeFolder(data, id);
-  return (await removePacked(data, id)) || hasFolder;
-}
-
-async function removePacked(data: string, id: string): Promise<boolean> {
   try {
-    return await removePackedRun(data, id);
-  } catch (error) {
-    if (getErrorCode(error) === 'INVALID_RUN_ID') return false;
-    throw error;
-  }
-}
-
-/** A link was not made by us; what it leads to is not ours to remove. */
-async function removeFolder(data: string, id: string): Promise<boolean> {
-  try {
-    const folder = runFolderPath(data, id);
-    if (!(await lstat(folder)).isDirectory()) return false;
-    await rm(folder, { recursive: true, force: true });
-    return true;
+    const hasFolder = await removeRunFolder(data, id);
+    return (await removePackedRun(data, id)) || hasFolder;
   } catch (error) {
     // Runs of a library may have ids that are no names of folders.
-    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'INVALID_RUN_ID') return false;
+    if (getErrorCode(error) === 'INVALID_RUN_ID') return false;
     throw error;
   }
 }

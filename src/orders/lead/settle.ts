@@ -3,6 +3,8 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
+import { withFolder } from '../../files/index.js';
+import type { Below } from '../../files/index.js';
 import type {
   Decision,
   Evidence,
@@ -235,9 +237,12 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
   if (!wasStarted(end)) return { source: 'none', problems: [] };
   const startedAt = end.startedAt ?? record.started_at;
   const dir = end.dir ?? context.getRunFolder(record.run);
-  await maskResultFiles(context, dir);
+  // Whoever names another folder trusts it.
+  const below = end.dir === undefined ? context.data : undefined;
+  await maskResultFiles(context, dir, { below });
   const reading = await readWorkResult({
     dir,
+    below,
     stdout: end.stdout ?? '',
     stderr: end.stderr ?? '',
     ...(end.answer === undefined ? {} : { answer: { ...end.answer, text: context.secrets.maskText(end.answer.text) } }),
@@ -291,10 +296,13 @@ const READ_AND_WRITE = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constan
  * Takes secrets out of what a worker reports, at equal length, as was done with all it printed: from here the result goes
  * into comments that others read. The files keep their times, by which an old one is distinguished from a new one.
  */
-async function maskResultFiles({ secrets }: Pick<LeadContext, 'secrets'>, dir: string): Promise<void> {
+async function maskResultFiles({ secrets }: Pick<LeadContext, 'secrets'>, dir: string, below: Below): Promise<void> {
   for (const name of RESULT_FILES) {
     // What cannot be written to stays as it is; who reads it masks it once more.
-    const file = await open(join(dir, name), READ_AND_WRITE).catch(() => undefined);
+    const file = await withFolder(dir, below, {
+      work: async (place) => open(join(place, name), READ_AND_WRITE),
+      undo: async (opened) => opened.close(),
+    }).catch(() => undefined);
     if (file === undefined) continue;
     try {
       await maskFile(file, (bytes) => {

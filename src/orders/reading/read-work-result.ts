@@ -17,6 +17,8 @@ import { decodeText, readResultFile } from './result-file.js';
 export interface ResultPlace {
   /** The run folder. */
   readonly dir: string;
+  /** The data folder, if the folder is in it: no link between the two is followed. */
+  readonly below?: string | undefined;
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
   /** What the agent answered and why that is no result; what its program printed around it is then not looked at. */
@@ -51,12 +53,13 @@ const FILES = [
  * if (reading.result?.status === 'ok' && reading.problems.length === 0) console.log(reading.source)
  */
 export async function readWorkResult(place: ResultPlace): Promise<Reading> {
-  const { dir, order, startedAt, maskText = (text: string) => text } = place;
+  const { dir, below, order, startedAt, maskText = (text: string) => text } = place;
   const notices: Problem[] = [];
   for (const { source, name, read } of FILES) {
     const file = await readResultFile(
       join(dir, name),
       startedAt === undefined ? undefined : new Date(startedAt).getTime(),
+      { below },
     );
     if (file.status === 'absent') continue;
     if (file.status === 'outdated') {

@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isSluiceError } from '../../base/index.js';
 import { openForReading } from '../../files/index.js';
+import type { Below } from '../../files/index.js';
 import type { Problem } from '../../records/index.js';
 
 /** The names under which a worker may leave its result, in the order of trust. */
@@ -26,10 +27,14 @@ const RECENT_MS = 2000;
 const SECOND_LOOK_MS = 100;
 
 /** Reads a file that a worker wrote. It may be a link, a pipe, endless, or half written: only a whole one is read. */
-export async function readResultFile(path: string, startedAt: number | undefined): Promise<ResultFile> {
+export async function readResultFile(
+  path: string,
+  startedAt: number | undefined,
+  below: Below = {},
+): Promise<ResultFile> {
   let handle: FileHandle | undefined;
   try {
-    handle = await openForReading(path);
+    handle = await openForReading(path, below);
     return handle === undefined ? { status: 'absent' } : await readHandle(handle, path, startedAt);
   } catch (error) {
     const isUnsafe = isSluiceError(error) && error.code === 'UNSAFE_FILE';

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { CapturedStream, FsDiff } from '../../events/index.js';
-import { openForAppending, replaceFile, requireOwnFolder } from '../../files/index.js';
+import { openForAppending, replaceFile } from '../../files/index.js';
 import type { WritableRunFolder } from '../open-run-folder.js';
 import type { AttemptMeta } from './attempt-meta.js';
 
@@ -42,7 +41,7 @@ export interface StreamDigest {
  * const capture = await openAttemptCapture(folder, 1)
  */
 export async function openAttemptCapture(folder: WritableRunFolder, attempt: number): Promise<AttemptCapture> {
-  const timing = await openForAppending(folder.attemptPath('timing', attempt));
+  const timing = await openForAppending(folder.attemptPath('timing', attempt), folder);
   const files = new Map<CapturedStream, OpenLog>();
   let last: Promise<void> = Promise.resolve();
 
@@ -50,7 +49,7 @@ export async function openAttemptCapture(folder: WritableRunFolder, attempt: num
   async function append(name: CapturedStream, parts: readonly Uint8Array[]): Promise<number> {
     let log = files.get(name);
     if (log === undefined) {
-      const file = await openForAppending(folder.attemptPath(name, attempt));
+      const file = await openForAppending(folder.attemptPath(name, attempt), folder);
       const length = (await file.stat()).size;
       log = { file, length, hash: length === 0 ? createHash('sha256') : null };
       files.set(name, log);
@@ -116,7 +115,7 @@ interface OpenLog {
  * await writeAttemptMeta(folder, 1, { engine: 'codex', started_at: '2026-11-15T08:00:00.000Z' })
  */
 export async function writeAttemptMeta(folder: WritableRunFolder, attempt: number, meta: AttemptMeta): Promise<void> {
-  await writeJson(folder.attemptPath('meta', attempt), meta);
+  await writeJson(folder, folder.attemptPath('meta', attempt), meta);
 }
 
 /**
@@ -126,11 +125,9 @@ export async function writeAttemptMeta(folder: WritableRunFolder, attempt: numbe
  * await writeFsDiff(folder, 1, { created: ['out/a.md'], modified: [], deleted: [] })
  */
 export async function writeFsDiff(folder: WritableRunFolder, attempt: number, diff: FsDiff): Promise<void> {
-  await writeJson(folder.attemptPath('fsDiff', attempt), diff);
+  await writeJson(folder, folder.attemptPath('fsDiff', attempt), diff);
 }
 
-async function writeJson(path: string, value: object): Promise<void> {
-  // A worker can write in its run folder, and put a link in the place of `.audit`.
-  await requireOwnFolder(dirname(path));
-  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`);
+async function writeJson({ below }: WritableRunFolder, path: string, value: object): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, { below });
 }

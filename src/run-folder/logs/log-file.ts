@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { openForAppending } from '../../files/index.js';
+import type { Below } from '../../files/index.js';
 
 /** A log of one JSON value a line that only grows. */
 export interface LogFile {
@@ -23,8 +24,8 @@ const BLOCK = 64 * 1024;
  * const log = await openLogFile(folder.logPath('fcmp'))
  * await log.append([event])
  */
-export async function openLogFile(path: string): Promise<LogFile> {
-  const file = await openForAppending(path);
+export async function openLogFile(path: string, below: Below = {}): Promise<LogFile> {
+  const file = await openForAppending(path, below);
   await cutTornLine(file);
   // After a write that failed half way the next line would grow onto a torn one: a failure stays.
   let last: Promise<void> = Promise.resolve();

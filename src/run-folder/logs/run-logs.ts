@@ -30,7 +30,7 @@ export interface RunLogs {
  */
 export async function openRunLogs(folder: WritableRunFolder): Promise<RunLogs> {
   const logs = new Map<RunLog, LogFile>();
-  for (const log of listKeys(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log)));
+  for (const log of listKeys(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log), folder));
 
   /** One text a log: this is on the way of every event. */
   async function append(events: readonly Emitted[], packs: readonly EventPack[] = packEvents(events)): Promise<void> {

@@ -4,7 +4,16 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32, deflateRaw } from 'node:zlib';
 import { getErrorCode } from '../../base/index.js';
-import { isPresent, makeFolder, openForReading, openNew, readChunks, readSpan, syncFolder } from '../../files/index.js';
+import {
+  isPresent,
+  makeFolderBelow,
+  openForReading,
+  openNew,
+  readChunks,
+  readSpan,
+  syncFolder,
+} from '../../files/index.js';
+import { removeRunFolder } from '../remove-run-folder.js';
 import type { ReadableFile } from '../../base/index.js';
 import { PACKED_FOLDER, packedRunPath, runFolderPath } from '../run-place.js';
 import { RunFolderError } from '../run-folder-error.js';
@@ -62,9 +71,10 @@ export async function packRunFolder(data: string, runId: string, options: PackOp
   const packed = packedRunPath(data, runId);
   if (!(await isPresent(folder))) return (await isPresent(packed)) ? 'packed' : 'missing';
   if (!(await isPresent(packed))) {
-    const files = await listFiles(folder, options);
+    const files = await listFiles(data, folder, options);
     if (files === undefined) return 'too_large';
     const temporary = await placeTemporary(data, runId);
+    await makeFolderBelow(dirname(packed), data);
     try {
       onStep('write');
       await writePacked(temporary, runId, files, onStep);
@@ -76,22 +86,22 @@ export async function packRunFolder(data: string, runId: string, options: PackOp
     }
   }
   // Also a file that an earlier process left: the folder goes only if the run can be read without it.
-  await openPackedFiles(async () => openForReading(packed), packed);
+  await openPackedFiles(async () => openForReading(packed, { below: data }), packed);
   onStep('remove_folder');
-  await rm(folder, { recursive: true, force: true });
+  await removeRunFolder(data, runId);
   onStep('done');
   return 'packed';
 }
 
 async function placeTemporary(data: string, runId: string): Promise<string> {
   const folder = join(data, PACKED_FOLDER, TEMPORARY_FOLDER);
-  await makeFolder(folder);
+  await makeFolderBelow(folder, data);
   made += 1;
   return join(folder, `${runId}.${process.pid}.${Date.now()}.${made}.tmp`);
 }
 
 /** The files of a run folder; undefined if they are too many or too large. */
-async function listFiles(folder: string, { more }: PackOptions): Promise<readonly RunFile[] | undefined> {
+async function listFiles(data: string, folder: string, { more }: PackOptions): Promise<readonly RunFile[] | undefined> {
   const files: RunFile[] = [];
   const paths = new Set<string>();
   let bytes = 0;
@@ -107,8 +117,11 @@ async function listFiles(folder: string, { more }: PackOptions): Promise<readonl
     return !isCut;
   };
   const fits = await add(
-    walkRunFolder(folder, () => {
-      isCut = true;
+    walkRunFolder(folder, {
+      below: data,
+      onLimit: () => {
+        isCut = true;
+      },
     }),
   );
   if (!fits) return undefined;
@@ -189,7 +202,6 @@ async function writeAt(target: FileHandle, bytes: Uint8Array, position: number):
 
 /** Gives the file its name unless another process was first: a link, unlike a rename, never replaces a file. */
 async function nameOnce(temporary: string, packed: string, onStep: (step: PackStep) => void): Promise<void> {
-  await makeFolder(dirname(packed));
   onStep('name');
   try {
     await link(temporary, packed);

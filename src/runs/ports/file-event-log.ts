@@ -51,7 +51,7 @@ export function createFileEventLog(data: string): EventLog {
   let turn: Promise<void> = Promise.resolve();
 
   async function append(runId: string, events: readonly Emitted[]): Promise<void> {
-    const folder = await createRunFolder(runFolderPath(data, runId));
+    const folder = await createRunFolder(runFolderPath(data, runId), { below: data });
     const last = { rasp: await findLastPosition(runId, 'rasp'), fcmp: await findLastPosition(runId, 'fcmp') };
     const fresh = events.filter((emitted) => {
       const position = getPosition(emitted);

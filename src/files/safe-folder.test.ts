@@ -1,0 +1,107 @@
+import { mkdir, open, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
+import { replaceFile } from './replace-file.js';
+import { openForAppending, openForReading, readSmallFile } from './safe-file.js';
+import { makeFolderBelow, withCheckedFolder, withFolder, withOpenFolder } from './safe-folder.js';
+
+/** The folders between the data folder and a file of a run. */
+const LEVELS = ['runs', 'runs/one', 'runs/one/.audit'] as const;
+const FOLDER = 'runs/one/.audit';
+
+/** A data folder, and another tree of the same shape that a link could lead to. */
+async function makeData() {
+  const dir = await makeRunFolder({ [`data/${FOLDER}/file`]: 'own', [`elsewhere/${FOLDER}/file`]: 'secret' });
+  return { dir, data: join(dir, 'data'), elsewhere: join(dir, 'elsewhere') };
+}
+
+describe.each(LEVELS)('a link in the place of %s', (level) => {
+  test('is not followed, for reading, writing, replacing or creating', async () => {
+    const { data, elsewhere } = await makeData();
+    await rename(join(data, level), join(data, 'aside'));
+    await symlink(join(elsewhere, level), join(data, level));
+    const file = join(data, FOLDER, 'file');
+    const below = { below: data };
+    for (const attempt of [
+      async () => readSmallFile(file, 10, async () => openForReading(file, below)),
+      async () => openForAppending(join(data, FOLDER, 'new'), below),
+      async () => replaceFile(file, 'ours', below),
+      async () => makeFolderBelow(join(data, FOLDER, 'deeper'), data),
+    ]) {
+      await expect(attempt()).rejects.toMatchObject({ code: 'UNSAFE_FILE', message: expect.stringContaining(level) });
+    }
+    expect(await readdir(join(elsewhere, FOLDER))).toEqual(['file']);
+    expect(await readFile(join(elsewhere, FOLDER, 'file'), 'utf8')).toBe('secret');
+  });
+
+  test.each([
+    ['opened', withOpenFolder],
+    ['checked before and after', withCheckedFolder],
+  ] as const)('that comes and goes never leads elsewhere, where folders are %s', async (_, using) => {
+    const { data, elsewhere } = await makeData();
+    await symlink(join(elsewhere, level), join(data, 'link'));
+    const over = new AbortController();
+    const exchange = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        await rename(join(data, level), join(data, 'aside'));
+        await rename(join(data, 'link'), join(data, level));
+        await rename(join(data, level), join(data, 'link'));
+        await rename(join(data, 'aside'), join(data, level));
+      }
+    };
+    const read = async (): Promise<string> => {
+      const handle = using(join(data, FOLDER), data, {
+        work: async (place) => open(join(place, 'file')),
+        undo: async (opened) => opened.close(),
+      });
+      return handle.then(
+        async (file) => file.readFile('utf8').finally(async () => file.close()),
+        () => 'refused',
+      );
+    };
+    const exchanging = exchange();
+    const seen = new Set<string>();
+    for (let times = 0; times < 500; times += 1) seen.add(await read());
+    over.abort();
+    await exchanging;
+    expect(seen).not.toContain('secret');
+    expect(await read()).toBe('own');
+  });
+});
+
+describe('a folder that is in use', () => {
+  test('stays the same whatever happens to its name', async () => {
+    const { data, elsewhere } = await makeData();
+    await withFolder(
+      join(data, FOLDER),
+      { below: data },
+      {
+        work: async (place) => {
+          await rm(join(data, 'runs'), { recursive: true });
+          await symlink(join(elsewhere, 'runs'), join(data, 'runs'));
+          await expect(writeFile(join(place, 'file'), 'x')).rejects.toMatchObject({ code: 'ENOENT' });
+        },
+      },
+    );
+    expect(await readFile(join(elsewhere, FOLDER, 'file'), 'utf8')).toBe('secret');
+  });
+
+  test('may be below a link that its user made', async () => {
+    const { dir, data } = await makeData();
+    await symlink(data, join(dir, 'home'));
+    const below = join(dir, 'home');
+    await replaceFile(join(below, FOLDER, 'file'), 'new', { below });
+    expect(await readFile(join(data, FOLDER, 'file'), 'utf8')).toBe('new');
+  });
+
+  test('is refused outside, and a missing one is what the system says', async () => {
+    const { dir, data } = await makeData();
+    const work = async () => undefined;
+    await expect(withFolder(dir, { below: data }, { work })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
+    await expect(withFolder(join(data, 'x/y'), { below: data }, { work })).rejects.toMatchObject({ code: 'ENOENT' });
+    await mkdir(join(data, 'z'));
+    await makeFolderBelow(join(data, 'z/deep/er'), data);
+    expect(await readdir(join(data, 'z/deep'))).toEqual(['er']);
+  });
+});
