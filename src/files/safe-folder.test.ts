@@ -55,10 +55,12 @@ describe.each(LEVELS)('a link in the place of %s', (level) => {
         work: async (place) => open(join(place, 'file')),
         undo: async (opened) => opened.close(),
       });
-      return handle.then(
-        async (file) => file.readFile('utf8').finally(async () => file.close()),
-        () => 'refused',
-      );
+      const file = await handle.catch(() => undefined);
+      try {
+        return (await file?.readFile('utf8')) ?? 'refused';
+      } finally {
+        await file?.close();
+      }
     };
     const exchanging = exchange();
     const seen = new Set<string>();
