@@ -28,6 +28,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   i: async () => (await import('./part-runs.js')).runRuns(),
   s: async () => (await import('./part-store.js')).runStore(),
   o: async () => (await import('./part-event-storage.js')).runEventStorage(),
+  u: async () => (await import('./part-upkeep.js')).runUpkeep(),
   v: async () => (await import('./part-sse.js')).runSse(),
   t: async () => (await import('./part-server.js')).runServerPart(),
   w: async () => (await import('./part-console.js')).runConsole(),

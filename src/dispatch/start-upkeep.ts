@@ -67,15 +67,16 @@ export function startUpkeep(options: UpkeepOptions): { stop(): Promise<void> } {
 
 const COUNT_EVERY_MS = 5000;
 /** Few enough that neither a transaction nor the event loop takes long. */
-const RUNS_AT_ONCE = 500;
+const COUNTED_AT_ONCE = 500;
 
-/** Puts runs that have ended into the slots that statistics read. */
-function createStatisticsDuty(store: Pick<Statistics, 'countEndedRuns'>): Duty {
+/** Puts runs that have ended, and inbox items, into the slots that statistics read. */
+function createStatisticsDuty(store: Pick<Statistics, 'countEndedRuns' | 'countInboxItems'>): Duty {
   return {
     name: 'statistics',
     everyMs: COUNT_EVERY_MS,
     async work(signal) {
-      while (!signal.aborted && (await store.countEndedRuns(RUNS_AT_ONCE)) > 0) await giveWay();
+      while (!signal.aborted && (await store.countEndedRuns(COUNTED_AT_ONCE)) > 0) await giveWay();
+      while (!signal.aborted && (await store.countInboxItems(COUNTED_AT_ONCE)) > 0) await giveWay();
     },
   };
 }

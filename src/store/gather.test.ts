@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { EventRow } from './event-rows.js';
 import { createGatherer } from './gather.js';
@@ -52,5 +53,56 @@ describe('appends of several runs', () => {
     await append([row('good', 1)]);
     await append([]);
     expect(writes).toEqual([['good1'], []]);
+  });
+});
+
+describe('two writes at once', () => {
+  /** Writes that a test ends. */
+  function openHeld() {
+    const writes: { readonly rows: string[]; readonly end: () => void }[] = [];
+    const append = createGatherer(
+      async (rows) =>
+        new Promise((end) => {
+          writes.push({ rows: rows.map(({ runId, firstSeq }) => `${runId}:${firstSeq}`), end });
+        }),
+      { atOnce: 2 },
+    );
+    return { writes, append };
+  }
+  const turn = async (): Promise<void> => {
+    for (const _ of [1, 2]) await setImmediate();
+  };
+
+  it('share the rows of many runs', async () => {
+    const { writes, append } = openHeld();
+    const all = Promise.all(Array.from({ length: 200 }, async (_, run) => append([row(`r${run}`, 1)])));
+    await turn();
+    expect(writes.map(({ rows }) => rows.length)).toEqual([100, 100]);
+    for (const { end } of writes) end();
+    await all;
+  });
+
+  it('of few rows are one', async () => {
+    const { writes, append } = openHeld();
+    const all = Promise.all(['a', 'b', 'c'].map(async (run) => append([row(run, 1)])));
+    await turn();
+    expect(writes.map(({ rows }) => rows)).toEqual([['a:1', 'b:1', 'c:1']]);
+    for (const { end } of writes) end();
+    await all;
+  });
+
+  it('never have rows of the same run, so that these are stored in order', async () => {
+    const { writes, append } = openHeld();
+    const first = append([row('a', 1)]);
+    await turn();
+    const others = [append([row('a', 2)]), append([row('b', 1)]), append([row('a', 3)])];
+    await turn();
+    expect(writes.map(({ rows }) => rows)).toEqual([['a:1'], ['b:1']]);
+    writes[0]?.end();
+    await first;
+    await turn();
+    expect(writes.map(({ rows }) => rows)).toEqual([['a:1'], ['b:1'], ['a:2', 'a:3']]);
+    for (const { end } of writes) end();
+    await Promise.all(others);
   });
 });

@@ -22,29 +22,43 @@ const ACTIVE_MS = 250;
 /** Limits one write, in characters. */
 const LARGEST_WRITE = 4 * 1024 * 1024;
 
+/** Fewer rows are not worth two writes. */
+const FEWEST_SPLIT = 128;
+
+/** How writes are made. */
+interface GatherOptions {
+  /**
+   * Writes at a time, 1 by default. With two, one is prepared while the other waits for the disk. Rows of a run are never in two of
+   * them: what a reader finds has no gaps.
+   */
+  readonly atOnce?: number;
+}
+
 /**
- * Gathers rows into one write, one write at a time. A write begins when every active run has brought its rows, so that a
- * run that is alone does not wait; the slow ones are waited for as long as {@link GATHER_MS}.
+ * Gathers rows into one write. A write begins when every active run has brought its rows or waits for those it brought before, so
+ * that a run that is alone does not wait; the slow ones are waited for as long as {@link GATHER_MS}.
  */
-export function createGatherer(write: AppendRows): AppendRows {
-  const waiting: Waiting[] = [];
-  const waitingRuns = new Set<string>();
+export function createGatherer(write: AppendRows, { atOnce = 1 }: GatherOptions = {}): AppendRows {
+  let waiting: Waiting[] = [];
+  /** Runs whose rows are being written. */
+  const busy = new Set<string>();
   /** When each run appended last, the longest ago first. */
   const active = new Map<string, number>();
-  let isWriting = false;
+  let writes = 0;
   let lastStart = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
+  const waitingRuns = new Set<string>();
 
-  /** Plans the next write, unless one is planned or in progress. */
+  /** Plans the next write, unless one is planned or enough are in progress. */
   function plan(): void {
-    if (isWriting || waiting.length === 0 || immediate !== undefined) return;
+    if (writes >= atOnce || waiting.length === 0 || immediate !== undefined) return;
     const now = performance.now();
     for (const [runId, last] of active) {
       if (last > now - ACTIVE_MS) break;
       active.delete(runId);
     }
-    const rest = waitingRuns.size >= active.size ? 0 : lastStart + GATHER_MS - now;
+    const rest = waitingRuns.size + busy.size >= active.size ? 0 : lastStart + GATHER_MS - now;
     if (rest > 0) {
       timer ??= setTimeout(start, rest);
       return;
@@ -58,22 +72,53 @@ export function createGatherer(write: AppendRows): AppendRows {
     clearImmediate(immediate);
     timer = undefined;
     immediate = undefined;
-    isWriting = true;
+    const batch = takeBatch();
+    // All that wait belong to runs whose rows are being written; the end of that write plans the next.
+    if (batch.length === 0) return;
+    const runs = new Set(batch.flatMap(listRuns));
+    for (const run of runs) {
+      busy.add(run);
+      waitingRuns.delete(run);
+    }
+    writes += 1;
     lastStart = performance.now();
-    const batch = takeBatch(waiting);
-    waitingRuns.clear();
-    for (const { rows } of waiting) for (const { runId } of rows) waitingRuns.add(runId);
-    void finish(batch);
+    void finish(batch, runs);
+    plan();
   }
 
-  async function finish(batch: readonly Waiting[]): Promise<void> {
+  /** The oldest entries of runs that are not busy; half of them if many wait and nothing is being written yet. */
+  function takeBatch(): Waiting[] {
+    const rows = waiting.reduce((sum, entry) => sum + entry.rows.length, 0);
+    const most = writes + 1 < atOnce && rows >= FEWEST_SPLIT ? Math.ceil(rows / atOnce) : Number.POSITIVE_INFINITY;
+    const batch: Waiting[] = [];
+    const left: Waiting[] = [];
+    const held = new Set(busy);
+    let [size, count] = [0, 0];
+    for (const entry of waiting) {
+      const isFull = batch.length > 0 && (size + entry.size > LARGEST_WRITE || count >= most);
+      if (isFull || entry.rows.some(({ runId }) => held.has(runId))) {
+        for (const run of listRuns(entry)) held.add(run);
+        left.push(entry);
+        continue;
+      }
+      batch.push(entry);
+      size += entry.size;
+      count += entry.rows.length;
+    }
+    waiting = left;
+    return batch;
+  }
+
+  async function finish(batch: readonly Waiting[], runs: ReadonlySet<string>): Promise<void> {
     try {
       await write(batch.flatMap(({ rows }) => rows));
       for (const { resolve } of batch) resolve();
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
-    isWriting = false;
+    writes -= 1;
+    for (const run of runs) busy.delete(run);
+    for (const entry of waiting) for (const run of listRuns(entry)) if (runs.has(run)) waitingRuns.add(run);
     plan();
   }
 
@@ -82,7 +127,7 @@ export function createGatherer(write: AppendRows): AppendRows {
       const size = rows.reduce((total, { lines }) => total + lines.length, 0);
       waiting.push({ rows, size, resolve, reject });
       for (const { runId } of rows) {
-        waitingRuns.add(runId);
+        if (!busy.has(runId)) waitingRuns.add(runId);
         active.delete(runId);
         active.set(runId, performance.now());
       }
@@ -90,9 +135,6 @@ export function createGatherer(write: AppendRows): AppendRows {
     });
 }
 
-/** The oldest entries; at least one. */
-function takeBatch(waiting: Waiting[]): Waiting[] {
-  let total = 0;
-  const end = waiting.findIndex(({ size }, index) => (total += size) > LARGEST_WRITE && index > 0);
-  return waiting.splice(0, end === -1 ? waiting.length : end);
+function listRuns({ rows }: Waiting): string[] {
+  return rows.map(({ runId }) => runId);
 }

@@ -10,7 +10,8 @@ export type { Duties, DutyHold } from './duties.js';
 export type { Fleet, WorkerReport } from './fleet.js';
 export type { QueueWatch } from './store.js';
 export type { Store } from './store.js';
-export type { FigureSpan, InboxFigure, Statistics } from './statistics.js';
+export type { Statistics } from './statistics.js';
+export { findOlder, type CauseCount, type InboxCounts, type InboxHistory, type InboxSlot } from './inbox-roll-up.js';
 export {
   sumCounts,
   type ModelUsage,

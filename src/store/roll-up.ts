@@ -97,7 +97,7 @@ function addTo<Key extends string>(sums: Record<Key, number>, more: Readonly<Rec
 }
 
 /** Sums of entries with the same name. */
-function createSums<Entry extends object>(nameKey: keyof Entry, numbers: readonly (keyof Entry)[]) {
+export function createSums<Entry extends object>(nameKey: keyof Entry, numbers: readonly (keyof Entry)[]) {
   const sums = new Map<unknown, Entry>();
   const chooseName = (name: unknown): unknown =>
     name === null || sums.has(name) || sums.size < MOST_NAMES ? name : OTHER;
@@ -130,9 +130,9 @@ export function roundDuration(ms: number): number {
 /** The lengths of slots: a run is counted in one of each. */
 const SLOT_LENGTHS = [86_400_000, 3_600_000, 60_000] as const;
 
-/** The slots a run is counted in. */
-function findSlots(endedAt: number): { readonly length: number; readonly at: number }[] {
-  return SLOT_LENGTHS.map((length) => ({ length, at: Math.floor(endedAt / length) * length }));
+/** The slots that a time lies in. */
+export function findSlots(time: number): { readonly length: number; readonly at: number }[] {
+  return SLOT_LENGTHS.map((length) => ({ length, at: Math.floor(time / length) * length }));
 }
 
 /** Slots of one length, from `since` to before `until`. */

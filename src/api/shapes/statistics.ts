@@ -54,7 +54,7 @@ export const statisticsSchema = object({
   since: timestamp,
   until: timestamp,
   step_s: count,
-  /** False if there was more than is counted; then the oldest is missing. */
+  /** True: everything is counted. Earlier versions counted only the latest inbox items. */
   complete: flag,
   buckets: { type: 'array', items: bucketSchema },
 });

@@ -3,9 +3,6 @@ import type { ServerContext } from '../server-context.js';
 import { countStatistics } from '../statistics/count-statistics.js';
 import { statisticsSpan } from '../statistics/statistics-span.js';
 
-/** Only the latest are counted. */
-const MAX_ITEMS = 5000;
-
 /** Statistics over time, for charts. */
 export function createStatisticsHandlers({ store, clock }: ServerContext): Pick<Handlers, 'readStatistics'> {
   return {
@@ -13,15 +10,12 @@ export function createStatisticsHandlers({ store, clock }: ServerContext): Pick<
       const now = clock();
       const span = statisticsSpan(query, now);
       const { since, until, stepMs } = span;
-      const [runs, inbox] = await Promise.all([
-        store.listRunSlots(span),
-        store.listInboxFigures({ since, until, limit: MAX_ITEMS }),
-      ]);
+      const [runs, inbox] = await Promise.all([store.listRunSlots(span), store.readInboxHistory(span)]);
       return {
         since: new Date(since).toISOString(),
         until: new Date(until).toISOString(),
         step_s: stepMs / 1000,
-        complete: inbox.length < MAX_ITEMS,
+        complete: true,
         buckets: countStatistics({ span, runs, inbox, now }),
       };
     },

@@ -1,6 +1,6 @@
 import type { StatisticsView } from '../../api/index.js';
-import { sumCounts } from '../../store/index.js';
-import type { InboxFigure, RunCounts, RunSlot } from '../../store/index.js';
+import { findOlder, sumCounts } from '../../store/index.js';
+import type { InboxHistory, InboxSlot, RunCounts, RunSlot } from '../../store/index.js';
 import type { StatisticsSpan } from './statistics-span.js';
 
 type Bucket = StatisticsView['buckets'][number];
@@ -9,7 +9,7 @@ type Bucket = StatisticsView['buckets'][number];
 interface Counted {
   readonly span: StatisticsSpan;
   readonly runs: readonly RunSlot[];
-  readonly inbox: readonly InboxFigure[];
+  readonly inbox: InboxHistory;
   readonly now: number;
 }
 
@@ -21,15 +21,19 @@ export function countStatistics({ span, runs, inbox, now }: Counted): readonly B
   const { since, until, stepMs } = span;
   const findBucket = (time: number): number => Math.floor((time - since) / stepMs);
   const runsByPlace = groupBy(runs, ({ at }) => findBucket(at));
-  const askedByPlace = groupBy(inbox, ({ created_at }) => findBucket(created_at));
+  const buckets = Math.ceil((until - since) / stepMs);
+  // What happened after the span belongs to the place after the last.
+  const inboxByPlace = groupBy(inbox.slots, ({ at }) => (at >= until ? buckets : findBucket(at)));
+  const ends = Array.from({ length: buckets }, (_, place) => Math.min(since + (place + 1) * stepMs, until, now));
+  const queues = rewindInbox(inbox, inboxByPlace, ends);
   const toCountedCause = createOther(MOST_NAMES);
 
-  return Array.from({ length: Math.ceil((until - since) / stepMs) }, (_, place) => {
+  return queues.map((queue, place) => {
     const begin = since + place * stepMs;
     const byEngine = [...groupBy(runsByPlace.get(place) ?? [], ({ engine }) => engine)]
       .map(([engine, slots]) => ({ engine, ...sumCounts(slots.map(({ counts }) => counts)) }))
       .toSorted((one, other) => (one.engine < other.engine ? -1 : 1));
-    const asked = askedByPlace.get(place) ?? [];
+    const opened = (inboxByPlace.get(place) ?? []).flatMap(({ counts }) => counts.opened);
     return {
       at: new Date(begin).toISOString(),
       runs: byEngine.map(({ engine, outcomes, repair_levels, durations }) => ({
@@ -40,10 +44,10 @@ export function countStatistics({ span, runs, inbox, now }: Counted): readonly B
       })),
       usage: byEngine.flatMap(({ engine, usage }) => usage.map((each) => ({ engine, ...each }))),
       drift: byEngine.flatMap(({ engine, drift }) => drift.map((each) => ({ engine, ...each }))),
-      inbox: inboxAt(inbox, Math.min(begin + stepMs, until, now)),
-      needs_human: [...groupBy(asked, ({ cause }) => toCountedCause(cause))].map(([cause, { length }]) => ({
+      inbox: queue,
+      needs_human: [...groupBy(opened, ({ cause }) => toCountedCause(cause))].map(([cause, counts]) => ({
         cause,
-        count: length,
+        count: counts.reduce((sum, { items }) => sum + items, 0),
       })),
     };
   });
@@ -54,15 +58,26 @@ function readLatency(durations: RunCounts['durations']): Bucket['runs'][number][
   return { p50: percentile(durations, 0.5), p95: percentile(durations, 0.95) };
 }
 
-function inboxAt(inbox: readonly InboxFigure[], moment: number): Bucket['inbox'] {
-  let open = 0;
-  let oldest = moment;
-  for (const { created_at, resolved_at } of inbox) {
-    if (created_at >= moment || (resolved_at !== null && resolved_at < moment)) continue;
-    open += 1;
-    oldest = Math.min(oldest, created_at);
+/**
+ * What was open at the end of each step, from what is open now: backwards, what was opened is not there yet, and what was
+ * resolved is open. An item that was resolved since a moment and is older than it was open then.
+ */
+function rewindInbox(
+  now: InboxHistory,
+  slots: ReadonlyMap<number, readonly InboxSlot[]>,
+  ends: readonly number[],
+): Bucket['inbox'][] {
+  let { open, oldest } = now;
+  const queues = ends.map((): Bucket['inbox'] => ({ open: 0, oldest_age_ms: null }));
+  for (let place = ends.length - 1; place >= 0; place -= 1) {
+    for (const { counts } of slots.get(place + 1) ?? []) {
+      open += counts.resolved - counts.opened.reduce((sum, { items }) => sum + items, 0);
+      oldest = findOlder(oldest, counts.oldest_resolved);
+    }
+    const age = (ends[place] ?? 0) - (oldest ?? 0);
+    if (open > 0 && oldest !== null) queues[place] = { open, oldest_age_ms: Math.max(0, age) };
   }
-  return { open, oldest_age_ms: open === 0 ? null : moment - oldest };
+  return queues;
 }
 
 /** Groups values by key, in the order of first occurrence. `Map.groupBy` needs Node.js 21. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countRun } from '../../store/roll-up.js';
 import type { RunFigure } from '../../store/roll-up.js';
-import type { InboxFigure } from '../../store/statistics.js';
+import type { InboxHistory } from '../../store/inbox-roll-up.js';
 import { countStatistics, percentile } from './count-statistics.js';
 import { statisticsSpan } from './statistics-span.js';
 
@@ -25,8 +25,31 @@ function createRun(change: Partial<RunFigure> = {}): RunFigure {
   };
 }
 
-const count = (runs: readonly RunFigure[], inbox: readonly InboxFigure[] = []) =>
-  countStatistics({ span: SPAN, runs: runs.map(toSlot), inbox, now: NOW });
+interface Item {
+  readonly created_at: number;
+  readonly resolved_at: number | null;
+  readonly cause: string;
+}
+
+/** What a store returns of items that are not in their slots yet. */
+function toHistory(items: readonly Item[], since = SPAN.since): InboxHistory {
+  const open = items.filter(({ resolved_at }) => resolved_at === null).map(({ created_at }) => created_at);
+  const opened = items.map(({ created_at: at, cause }) => ({
+    at,
+    counts: { opened: [{ cause, items: 1 }], resolved: 0, oldest_resolved: null },
+  }));
+  const resolved = items.flatMap(({ created_at, resolved_at: at }) =>
+    at === null ? [] : [{ at, counts: { opened: [], resolved: 1, oldest_resolved: created_at } }],
+  );
+  return {
+    slots: [...opened, ...resolved].filter(({ at }) => at >= since),
+    open: open.length,
+    oldest: open.length === 0 ? null : Math.min(...open),
+  };
+}
+
+const count = (runs: readonly RunFigure[], inbox: readonly Item[] = []) =>
+  countStatistics({ span: SPAN, runs: runs.map(toSlot), inbox: toHistory(inbox), now: NOW });
 
 /** What a store returns of a run that is not in its slots yet. */
 const toSlot = (figure: RunFigure) => ({ at: figure.ended_at, engine: figure.engine, counts: countRun(figure) });
@@ -103,7 +126,7 @@ describe('figures over time', () => {
   });
 
   it('have the length and age of the queues at the end of each step', () => {
-    const inbox: InboxFigure[] = [
+    const inbox: Item[] = [
       { created_at: NOW - 10 * HOUR, resolved_at: NOW - HOUR - 1, cause: 'MISSING' },
       { created_at: NOW - 1.5 * HOUR, resolved_at: NOW - 0.5 * HOUR, cause: 'MISSING' },
       { created_at: NOW - 0.25 * HOUR, resolved_at: null, cause: 'test_failed' },
@@ -117,8 +140,35 @@ describe('figures over time', () => {
     ]);
   });
 
+  it('have the same queues as if every item were looked at, however long ago the span was', () => {
+    const moment = fc.integer({ min: -30, max: 30 }).map((tenths) => NOW + tenths * (HOUR / 10));
+    const items = fc.array(
+      fc.record({
+        created_at: moment,
+        resolved_at: fc.option(fc.nat(40).map((tenths) => tenths * (HOUR / 10))),
+        cause: fc.constant('x'),
+      }),
+    );
+    fc.assert(
+      fc.property(items, (some) => {
+        const all = some.map((item) => ({
+          ...item,
+          resolved_at: item.resolved_at === null ? null : item.created_at + item.resolved_at,
+        }));
+        const now = NOW + 10 * HOUR;
+        const buckets = countStatistics({ span: SPAN, runs: [], inbox: toHistory(all), now });
+        for (const [place, { inbox }] of buckets.entries()) {
+          const end = SPAN.since + (place + 1) * HOUR;
+          const open = all.filter((item) => item.created_at < end && (item.resolved_at ?? now) >= end);
+          const oldest = open.length === 0 ? null : end - Math.min(...open.map(({ created_at }) => created_at));
+          expect(inbox).toEqual({ open: open.length, oldest_age_ms: oldest });
+        }
+      }),
+    );
+  });
+
   it('count no age in the future', () => {
-    const inbox = [{ created_at: NOW - 5, resolved_at: null, cause: 'x' }];
+    const inbox = toHistory([{ created_at: NOW - 5, resolved_at: null, cause: 'x' }]);
     const span = { since: NOW - HOUR, until: NOW + HOUR, stepMs: 2 * HOUR };
     expect(countStatistics({ span, runs: [], inbox, now: NOW })).toMatchObject([{ inbox: { oldest_age_ms: 5 } }]);
   });

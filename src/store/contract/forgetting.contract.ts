@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sumInboxCounts } from '../inbox-roll-up.js';
 import { sumCounts } from '../roll-up.js';
 import type { Store } from '../store.js';
 import { catchCode, openSite, type MakeSite } from './fixtures/open-site.js';
@@ -34,6 +35,12 @@ async function askPerson(store: Store, issue: string, id: string) {
   const item = sampleItem(record, { id: `item ${id}` });
   await store.settleOrder(sampleSettlement(record, 'needs-human', { item }));
   return { record, item };
+}
+
+/** Puts everything into its slots. */
+async function countAll(store: Store): Promise<void> {
+  while ((await store.countEndedRuns(10)) > 0);
+  while ((await store.countInboxItems(10)) > 0);
 }
 
 /** How a store deletes old data. */
@@ -121,7 +128,7 @@ export function describeForgetting(makeSite: MakeSite): void {
       await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'next' });
       expect(await store.forgetRecords(ALL)).toEqual({ deleted: 0, next_cursor: null });
       await store.forgetRuns(STEP);
-      while ((await store.countEndedRuns(10)) > 0);
+      await countAll(store);
       expect(await store.forgetRecords({ ...ALL, forgottenBefore: NOW + 200 })).toMatchObject({ deleted: 0 });
       expect(await store.forgetRecords({ ...ALL, endedBefore: NOW })).toMatchObject({ deleted: 0 });
       expect(await store.forgetRecords(ALL)).toEqual({ deleted: 2, next_cursor: null });
@@ -142,7 +149,7 @@ export function describeForgetting(makeSite: MakeSite): void {
       await store.settleOrder(sampleSettlement(record));
       await endRun(store, 'plain', 10);
       await store.forgetRuns(STEP);
-      while ((await store.countEndedRuns(10)) > 0);
+      await countAll(store);
       expect(await store.forgetRecords(ALL)).toEqual({ deleted: 1, next_cursor: null });
       expect(await store.findOrder('local#1', record.order.run_id)).toMatchObject({ state: 'settled' });
       const { counts } = { counts: await store.listRunSlots({ since: 0, until: NOW * 2, stepMs: 86_400_000 }) };
@@ -153,7 +160,7 @@ export function describeForgetting(makeSite: MakeSite): void {
       const store = await openSite(await makeSite());
       for (const id of ['a', 'b', 'c']) await endRun(store, id, 10);
       await store.forgetRuns(STEP);
-      while ((await store.countEndedRuns(10)) > 0);
+      await countAll(store);
       const first = await store.forgetRecords({ ...ALL, limit: 2 });
       expect(first).toEqual({ deleted: 2, next_cursor: expect.any(String) as string });
       const rest = { ...ALL, limit: 2, cursor: first.next_cursor ?? undefined };
@@ -199,5 +206,29 @@ export function describeForgetting(makeSite: MakeSite): void {
       expect(await store.find('old')).toBeUndefined();
       expect(await store.find('young')).toBeDefined();
     });
+  });
+}
+
+/** Deleting records in a store that counts in slots. */
+export function describeForgettingCounted(makeSite: MakeSite): void {
+  it('records stay until their inbox items are counted, and the history of the inbox stays when they are deleted', async () => {
+    const store = await openSite(await makeSite());
+    const { record, item } = await askPerson(store, 'local#1', 'asked');
+    await store.resolveItem(sampleResolution(item, record, 'accept'));
+    await store.submitOrder({ ...sampleSubmission({ issue_ref: 'local#1' }), run: 'next' });
+    await store.forgetRuns(STEP);
+    while ((await store.countEndedRuns(10)) > 0);
+    const records = { endedBefore: NOW + 99, forgottenBefore: NOW + 1000, limit: 10 };
+    expect(await store.forgetRecords(records)).toMatchObject({ deleted: 0 });
+    await countAll(store);
+    const readTotals = async () => {
+      const { slots, ...now } = await store.readInboxHistory({ since: 0, until: NOW * 2, stepMs: 86_400_000 });
+      return { ...sumInboxCounts(slots.map(({ counts }) => counts)), ...now };
+    };
+    const before = await readTotals();
+    expect(before).toMatchObject({ opened: [{ items: 1 }], resolved: 1, open: 0 });
+    expect(await store.forgetRecords(records)).toMatchObject({ deleted: 1 });
+    expect((await store.listInbox({ issueRef: 'local#1' })).items).toEqual([]);
+    expect(await readTotals()).toEqual(before);
   });
 }

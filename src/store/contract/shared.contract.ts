@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { describeForgettingCounted } from './forgetting.contract.js';
 import { describeKill } from './kill.contract.js';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { sampleClaim, NOW, sampleSettlement, sampleSubmission } from './fixtures/order-samples.js';
@@ -19,6 +20,8 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
       await right.close();
       expect(await (await openSite(url)).findIssue('local#1')).toMatchObject({ state: 'review' });
     });
+
+    describeForgettingCounted(makeSite);
 
     it('is created once when opened concurrently', async () => {
       const url = await makeSite();

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { InboxItem } from '../../records/inbox-item.js';
+import type { OrderRecord } from '../../records/order-record.js';
 import type { RunResult } from '../../records/run-result.js';
+import { sumInboxCounts } from '../inbox-roll-up.js';
 import { sumCounts } from '../roll-up.js';
 import type { RunCounts, RunSpan } from '../roll-up.js';
 import type { Store } from '../store.js';
@@ -26,6 +29,11 @@ async function ask(store: Store, issue: string, change: Parameters<typeof sample
 }
 
 const at = (ms: number): string => new Date(NOW + ms).toISOString();
+
+async function resolve(store: Store, item: InboxItem, record: OrderRecord, ms: number): Promise<void> {
+  const resolution = sampleResolution(item, record, 'accept');
+  await store.resolveItem({ ...resolution, resolution: { ...resolution.resolution, at: at(ms) } });
+}
 
 /** The counts of a span, by engine, as they are summed up for a chart. */
 async function countRuns(store: Store, span: RunSpan = ALL): Promise<Record<string, RunCounts>> {
@@ -155,8 +163,11 @@ export function describeStatistics(makeSite: MakeSite): void {
     });
   });
 
-  describe('the figures of the inbox', () => {
-    it('show when an item was opened and resolved, and why', async () => {
+  describe.each([
+    ['before its items are in their slots', async () => undefined],
+    ['from its slots', async (store: Store) => store.countInboxItems(100)],
+  ])('the history of the inbox, %s,', (_, prepare) => {
+    it('has what was opened, by cause, and resolved, and what is open', async () => {
       const store = await openSite(await makeSite());
       const { item, record } = await ask(store, 'local#1', { created_at: at(0) });
       await ask(store, 'local#2', {
@@ -164,30 +175,65 @@ export function describeStatistics(makeSite: MakeSite): void {
         result_code: 'env_unavailable',
         reading: { source: 'none', problems: [] },
       });
-      const resolution = sampleResolution(item, record, 'accept');
-      await store.resolveItem({ ...resolution, resolution: { ...resolution.resolution, at: at(5) } });
-      const settled = { created_at: NOW, resolved_at: NOW + 5, cause: 'MISSING' };
-      const open = { created_at: NOW + 10, resolved_at: null, cause: 'env_unavailable' };
-      const figures = async (since: number, until: number, limit = 100) =>
-        store.listInboxFigures({ since: NOW + since, until: NOW + until, limit });
-      expect(await figures(0, 99)).toHaveLength(2);
-      expect(await figures(0, 99)).toEqual(expect.arrayContaining([settled, open]));
-      expect(await figures(5, 10)).toEqual([settled]);
-      expect(await figures(6, 10)).toEqual([]);
-      expect(await figures(6, 99)).toEqual([open]);
+      await prepare(store);
+      await resolve(store, item, record, 5);
+      await prepare(store);
+      const { slots, open, oldest } = await store.readInboxHistory(ALL);
+      expect({ open, oldest }).toEqual({ open: 1, oldest: NOW + 10 });
+      const { opened, ...resolved } = sumInboxCounts(slots.map(({ counts }) => counts));
+      expect(opened).toHaveLength(2);
+      expect(opened).toEqual(
+        expect.arrayContaining([
+          { cause: 'MISSING', items: 1 },
+          { cause: 'env_unavailable', items: 1 },
+        ]),
+      );
+      expect(resolved).toEqual({ resolved: 1, oldest_resolved: NOW });
     });
 
-    it('read a bounded number of open items and of the latest', async () => {
+    it('has what happened after the span, but not what happened before it', async () => {
       const store = await openSite(await makeSite());
-      await ask(store, 'local#1', { created_at: at(0) });
-      for (let index = 2; index < 6; index += 1) {
-        const { item, record } = await ask(store, `local#${index}`, { created_at: at(index) });
-        await store.resolveItem(sampleResolution(item, record, 'accept'));
+      const minute = Math.floor(NOW / 60_000) * 60_000;
+      for (const [index, ms] of [0, 59_999, 60_000, HOUR_MS, DAY_MS, 40 * DAY_MS].entries()) {
+        const createdAt = new Date(minute + ms).toISOString();
+        const { item, record } = await ask(store, `local#${index}`, { created_at: createdAt });
+        await resolve(store, item, record, minute - NOW + ms + 1);
       }
-      const figures = await store.listInboxFigures({ since: 0, until: NOW * 2, limit: 2 });
-      expect(figures.map(({ created_at }) => created_at - NOW).toSorted((one, other) => one - other)).toEqual([
-        0, 4, 5,
-      ]);
+      await prepare(store);
+      const count = async (since: number, until: number) => {
+        const { slots, open } = await store.readInboxHistory({
+          since: minute + since,
+          until: minute + until,
+          stepMs: 60_000,
+        });
+        expect(open).toBe(0);
+        const { opened, resolved } = sumInboxCounts(slots.map(({ counts }) => counts));
+        return [opened.reduce((sum, { items }) => sum + items, 0), resolved];
+      };
+      expect(await count(0, 30_000)).toEqual([6, 6]);
+      expect(await count(0, DAY_MS)).toEqual([6, 6]);
+      expect(await count(60_000, 120_000)).toEqual([4, 5]);
+      expect(await count(120_000, 121_000)).toEqual([3, 3]);
+      expect(await count(41 * DAY_MS, 42 * DAY_MS)).toEqual([0, 0]);
+    });
+  });
+
+  describe('counting inbox items', () => {
+    it('puts them into their slots, some at a time, also when several do it at once', async () => {
+      const store = await openSite(await makeSite());
+      for (let index = 0; index < 9; index += 1) {
+        const { item, record } = await ask(store, `local#${index}`, { created_at: at(index) });
+        if (index % 2 === 0) await resolve(store, item, record, 100 + index);
+        await Promise.all([store.countInboxItems(1), store.countInboxItems(1)]);
+      }
+      while ((await store.countInboxItems(2)) > 0);
+      const { slots, open, oldest } = await store.readInboxHistory(ALL);
+      expect({ open, oldest }).toEqual({ open: 4, oldest: NOW + 1 });
+      expect(sumInboxCounts(slots.map(({ counts }) => counts))).toEqual({
+        opened: [{ cause: 'MISSING', items: 9 }],
+        resolved: 5,
+        oldest_resolved: NOW,
+      });
     });
   });
 }

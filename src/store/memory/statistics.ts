@@ -1,10 +1,10 @@
+import { readHistory } from '../inbox-roll-up.js';
 import { countRun } from '../roll-up.js';
 import { createDigest } from '../run-digest.js';
-import { inboxFigures } from '../statistics.js';
 import type { Statistics } from '../statistics.js';
 import { checkOpen, type Tables } from './tables.js';
 
-/** Figures over time. Every run is counted when it is asked for: a store in memory has few. */
+/** Figures over time. Everything is counted when it is asked for: a store in memory has little. */
 export function createStatistics(tables: Tables): Statistics {
   return {
     async listRunSlots({ since, until }) {
@@ -23,12 +23,17 @@ export function createStatistics(tables: Tables): Statistics {
       return 0;
     },
 
-    async listInboxFigures(span) {
+    async readInboxHistory({ since }) {
       checkOpen(tables);
-      const newest = [...tables.inbox.values()].toSorted((one, other) => other.sequence - one.sequence);
-      const recent = newest.slice(0, span.limit);
-      const open = newest.filter(({ record }) => record.resolution === null).slice(0, span.limit);
-      return inboxFigures(new Set([...recent, ...open].map(({ record }) => record)), span);
+      return readHistory(
+        [...tables.inbox.values()].map(({ record }) => record),
+        since,
+      );
+    },
+
+    async countInboxItems() {
+      checkOpen(tables);
+      return 0;
     },
   };
 }

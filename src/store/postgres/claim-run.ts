@@ -150,12 +150,12 @@ export function createClaimRun({ database, notifications }: Context): ClaimRun {
     },
 
     async hasExpiredRuns(now, host) {
-      const { rows } = await database.query(HAS_EXPIRED, [now, host ?? null], 'has-expired-runs');
+      const { rows } = await database.query(HAS_EXPIRED, [now, host ?? null]);
       return rows.length > 0;
     },
 
     async requeueExpired(now) {
-      const { rows } = await database.query(REQUEUE_EXPIRED, [now], 'requeue-expired');
+      const { rows } = await database.query(REQUEUE_EXPIRED, [now]);
       return rows.length;
     },
 

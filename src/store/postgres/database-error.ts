@@ -5,8 +5,11 @@ import { StoreError } from '../store-error.js';
 /** The state with which our tables refuse a process that writes another schema version. */
 export const OTHER_FORM = 'SLU01';
 
-/** Serialization failure and deadlock: the whole transaction can be retried. */
-const REPEATABLE = new Set(['40001', '40P01']);
+/** A statement was prepared for tables that a newer version has changed since: on a new connection it is prepared again. */
+const OUTDATED_PLAN = '0A000';
+
+/** Serialization failure, deadlock and an outdated plan: the whole transaction can be retried. */
+const REPEATABLE = new Set(['40001', '40P01', OUTDATED_PLAN]);
 
 /** Lock timeout and statement timeout. */
 const TIMED_OUT = new Set(['55P03', '57014']);
@@ -22,7 +25,7 @@ export function isRepeatable(error: unknown): boolean {
 /** Whether the connection can be used after this error. */
 export function leavesConnection(error: unknown): boolean {
   const state = readSqlState(error);
-  return state !== undefined && !UNAVAILABLE.test(state);
+  return state !== undefined && state !== OUTDATED_PLAN && !UNAVAILABLE.test(state);
 }
 
 /** Converts an error of the driver or the server. `where` names the database without its password. */

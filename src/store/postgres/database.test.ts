@@ -141,6 +141,29 @@ describe('a database', () => {
     expect((await database.query('SELECT number FROM counters')).rows).toEqual([{ number: 2 }, { number: 2 }]);
   });
 
+  it('has a statement with values parsed once by a connection', async () => {
+    const database = await openFresh({ connections: 1 });
+    for (const number of [1, 2, 3]) await database.query('SELECT $1::integer AS number', [number]);
+    await database.transaction((transaction) => transaction.query('SELECT $1::integer AS number', [4]));
+    const { rows } = await database.query(
+      `SELECT generic_plans + custom_plans AS used FROM pg_prepared_statements WHERE statement LIKE 'SELECT $1%'`,
+    );
+    expect(rows.map(({ used }) => Number(used))).toEqual([4]);
+  });
+
+  it('reads tables that were changed after a statement was parsed', async () => {
+    const database = await openFresh({ connections: 1 });
+    await database.query('CREATE TABLE numbers (number integer)');
+    const read = 'SELECT * FROM numbers WHERE number <> $1';
+    await database.query('INSERT INTO numbers VALUES (1)');
+    expect((await database.query(read, [0])).rows).toEqual([{ number: 1 }]);
+    await database.query('ALTER TABLE numbers ADD COLUMN name text');
+    expect((await database.query(read, [0])).rows).toEqual([{ number: 1, name: null }]);
+    await database.query('ALTER TABLE numbers DROP COLUMN name');
+    const { rows } = await database.transaction((transaction) => transaction.query(read, [0]));
+    expect(rows).toEqual([{ number: 1 }]);
+  });
+
   it('never opens more connections than allowed', async () => {
     const database = await openFresh({ connections: 3 });
     const pids = await Promise.all(

@@ -5,7 +5,7 @@ import { isSluiceError } from '../../base/index.js';
 import { holdsNul, isLookUp } from '../holds-nul.js';
 import { storeClosed } from '../store-error.js';
 import { isRepeatable, leavesConnection, toStoreError } from './database-error.js';
-import type { DriverClient, DriverConnection, DriverPool, DriverQuery, Queryable, Row } from './driver.js';
+import type { DriverClient, DriverConnection, DriverPool, DriverQuery, Queryable } from './driver.js';
 import { loadPackage } from './load-package.js';
 import { SET_FORM } from './migrations.js';
 import { createTurns } from './turns.js';
@@ -24,6 +24,8 @@ export interface DatabaseOptions {
 
 /** One database, reached through a bounded pool. A lost connection fails the call that had it; the next one connects again. */
 export interface Database extends Queryable {
+  /** How many connections it opens at most. */
+  readonly connections: number;
   /** Runs a transaction. Like a single statement it is retried a few times after a serialization failure or deadlock. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
   /** Throws after the end. */
@@ -65,6 +67,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     verify: (connection, done) => setForm(connection, (error) => done(error ?? undefined)),
   });
   const turns = createTurns(connections, statementTimeoutMs);
+  const toQuery = createNaming();
   // A connection that breaks between two statements, idle or in a transaction, emits an error: without a listener it
   // would end the process. The pool drops it, or the next statement fails.
   pool.on('error', () => undefined);
@@ -74,7 +77,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     const connection = await pool.connect();
     try {
       await connection.query('BEGIN');
-      const value = await work(asQueryable(connection));
+      const value = await work({ query: async (text, values) => connection.query(toQuery(text, values)) });
       await connection.query('COMMIT');
       connection.release();
       return value;
@@ -104,10 +107,11 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   }
 
   return {
-    async query(text, values, name) {
+    connections,
+    async query(text, values) {
       checkOpen();
       if (isLookUp(text) && values?.some(holdsNul) === true) return { rows: [] };
-      return insist(() => pool.query(toQuery(text, values, name)));
+      return insist(() => pool.query(toQuery(text, values)));
     },
     transaction: (work) => insist(() => attempt(work)),
     checkOpen,
@@ -125,14 +129,18 @@ const setForm = callbackify(async (connection: { query(text: string): Promise<un
   connection.query(SET_FORM),
 );
 
-function asQueryable(connection: DriverConnection): Queryable {
-  return {
-    query: (text, values, name): Promise<{ rows: Row[] }> => connection.query(toQuery(text, values, name)),
-  };
-}
+/** Each connection keeps a plan for every name: texts that are put together from parts must not become too many. */
+const MOST_NAMES = 500;
 
-function toQuery(text: string, values: readonly unknown[] | undefined, name: string | undefined): DriverQuery {
-  return { text, ...(values === undefined ? {} : { values: [...values] }), ...(name === undefined ? {} : { name }) };
+/** Names statements with values, so that the server parses each text once for a connection. */
+function createNaming(): (text: string, values: readonly unknown[] | undefined) => DriverQuery {
+  const names = new Map<string, string>();
+  return (text, values) => {
+    if (values === undefined) return { text };
+    if (!names.has(text) && names.size < MOST_NAMES) names.set(text, `sluice-${names.size + 1}`);
+    const name = names.get(text);
+    return { text, values: [...values], ...(name === undefined ? {} : { name }) };
+  };
 }
 
 /** After an error of our own or of a statement the connection is usable; otherwise it is closed, which ends its transaction. */

@@ -5,8 +5,8 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** Anything that takes a statement: the pool, or one connection inside a transaction. */
 export interface Queryable {
-  /** A statement with a name is parsed and planned once for each connection: for those that are sent all the time. */
-  query(text: string, values?: readonly unknown[], name?: string): Promise<{ rows: Row[] }>;
+  /** A statement with values is parsed once for each connection, and planned again only if that is worth it. */
+  query(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>;
 }
 
 /** A statement as the driver takes it. */

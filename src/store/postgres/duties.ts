@@ -7,10 +7,10 @@ export function createDuties({ database }: Context): Duties {
   return {
     async holdDuties({ names, owner, now, until }) {
       // Most processes only look: they lock and write nothing.
-      const { rows: free } = await database.query(FIND_FREE, [names, owner, now], 'find-free-duties');
+      const { rows: free } = await database.query(FIND_FREE, [names, owner, now]);
       if (free.length === 0) return [];
       const wanted = free.map((row) => readColumns(row).text('name'));
-      const { rows } = await database.query(HOLD, [wanted, owner, now, until], 'hold-duties');
+      const { rows } = await database.query(HOLD, [wanted, owner, now, until]);
       return rows.map((row) => readColumns(row).text('name'));
     },
     async releaseDuties(owner) {

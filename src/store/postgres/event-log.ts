@@ -15,6 +15,7 @@ import type { EventRow } from '../event-rows.js';
 import { createGatherer } from '../gather.js';
 import { readColumns } from './rows.js';
 import type { Context } from './context.js';
+import type { Database } from './database.js';
 import type { Queryable } from './driver.js';
 
 /**
@@ -27,7 +28,7 @@ export function createEventLog({ database, notifications }: Context): WatchableE
     if ((await insertRows(database, joined)) === joined.length) return;
     // Some of it is stored already. Which does not matter: what is stored is left out.
     for (const row of joined) await database.transaction(async (transaction) => insertRest(transaction, row));
-  });
+  }, writesAtOnce(database));
 
   return {
     async append(runId, events, packs = packEvents(events)) {
@@ -63,6 +64,11 @@ export function createEventLog({ database, notifications }: Context): WatchableE
   };
 }
 
+/** Events must not take all connections of a worker, which renews its claims through them. */
+function writesAtOnce({ connections }: Database): { readonly atOnce: number } {
+  return { atOnce: connections > 2 ? 2 : 1 };
+}
+
 /**
  * Inserts the rows of which nothing is stored yet, and returns how many. One statement is one transaction: a reader that is
  * notified finds the events. All bodies are one parameter: the driver would escape each byte of an array.
@@ -71,21 +77,17 @@ async function insertRows(database: Queryable, rows: readonly EventRow[]): Promi
   const bodies = rows.map(({ lines }) => encodeBody(lines, SHORTEST_SENT_COMPRESSED));
   let offset = 1;
   const offsets = bodies.map((body) => (offset += body.length) - body.length);
-  const { rows: answer } = await database.query(
-    INSERT_EVENTS,
-    [
-      rows.map(({ runId }) => runId),
-      rows.map(({ protocol }) => protocol),
-      rows.map(({ attempt }) => attempt),
-      rows.map(({ firstSeq }) => firstSeq),
-      rows.map(({ lastSeq }) => lastSeq),
-      offsets,
-      bodies.map((body) => body.length),
-      Buffer.concat(bodies),
-      [...new Set(rows.map(({ runId }) => runId))],
-    ],
-    'insert-events',
-  );
+  const { rows: answer } = await database.query(INSERT_EVENTS, [
+    rows.map(({ runId }) => runId),
+    rows.map(({ protocol }) => protocol),
+    rows.map(({ attempt }) => attempt),
+    rows.map(({ firstSeq }) => firstSeq),
+    rows.map(({ lastSeq }) => lastSeq),
+    offsets,
+    bodies.map((body) => body.length),
+    Buffer.concat(bodies),
+    [...new Set(rows.map(({ runId }) => runId))],
+  ]);
   return readColumns(answer[0] ?? {}).number('added');
 }
 

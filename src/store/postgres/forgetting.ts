@@ -93,7 +93,10 @@ const LIST_FORGOTTEN = `
   SELECT id, seq, forgotten_at FROM sluice.runs
   WHERE forgotten_at IS NOT NULL AND (forgotten_at, seq) > ($1, $2) ORDER BY forgotten_at, seq LIMIT $3`;
 
-/** An issue keeps its active order, and a race all of its orders: the fence compares with them. */
+/**
+ * An issue keeps its active order, and a race all of its orders: the fence compares with them. Items that are open, or not in
+ * their slots yet, have no `resolved_at`.
+ */
 const IS_DUE = `
   ended_at < $4
   AND NOT EXISTS (SELECT FROM sluice.runs_to_count WHERE runs_to_count.seq = run.seq)
@@ -103,7 +106,7 @@ const IS_DUE = `
       OR active_group = (SELECT race_group FROM sluice.orders WHERE orders.run = run.id)))
   AND NOT EXISTS (
     SELECT FROM sluice.inbox
-    WHERE inbox.issue_ref = run.order_issue_ref AND inbox.run_id = run.order_run_id AND resolution IS NULL)`;
+    WHERE inbox.issue_ref = run.order_issue_ref AND inbox.run_id = run.order_run_id AND resolved_at IS NULL)`;
 
 const LIST_RECORDS = `
   SELECT seq, forgotten_at, coalesce(${IS_DUE}, false) AS is_due FROM sluice.runs AS run

@@ -1,3 +1,5 @@
+import { FIRST_TABLES } from './first-tables.js';
+import { ONE_CLAIM } from './one-claim.js';
 import { QUEUE_FUNCTIONS } from './queue-functions.js';
 
 /**
@@ -5,140 +7,7 @@ import { QUEUE_FUNCTIONS } from './queue-functions.js';
  * kept as text: PostgreSQL's own JSON type refuses characters that agents do print. Times are milliseconds since 1970.
  */
 export const MIGRATIONS: readonly string[] = [
-  `
-  CREATE SCHEMA IF NOT EXISTS sluice;
-
-  CREATE TABLE sluice.migrations (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
-
-  CREATE TABLE sluice.issues (
-    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-    issue_ref text COLLATE "C" PRIMARY KEY,
-    state text NOT NULL CHECK (state IN ('todo', 'doing', 'review', 'blocked', 'needs-human', 'done')),
-    active_run_id text,
-    -- Whether the active run has its decision: with it one row says all that the fence must know.
-    active_settled boolean NOT NULL DEFAULT false,
-    last_run_number integer NOT NULL,
-    updated_at bigint NOT NULL
-  );
-  CREATE INDEX issues_by_state ON sluice.issues (state, seq);
-
-  CREATE TABLE sluice.orders (
-    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-    issue_ref text COLLATE "C" NOT NULL REFERENCES sluice.issues,
-    run_id text COLLATE "C" NOT NULL,
-    run_ulid text NOT NULL UNIQUE,
-    request_id text UNIQUE,
-    work_order text NOT NULL,
-    worker_type text NOT NULL,
-    repo_dir text NOT NULL,
-    isolation text NOT NULL,
-    priority double precision NOT NULL,
-    state text NOT NULL CHECK (state IN ('queued', 'claimed', 'running', 'settled', 'canceled')),
-    worker_id text,
-    owner_host text,
-    owner_pid bigint,
-    owner_pid_started text,
-    lease_until bigint,
-    cancel_requested boolean NOT NULL DEFAULT false,
-    created_at bigint NOT NULL,
-    started_at bigint,
-    settled_at bigint,
-    decision text,
-    result text,
-    PRIMARY KEY (issue_ref, run_id)
-  );
-  CREATE INDEX orders_queued ON sluice.orders (priority DESC, seq) WHERE state = 'queued';
-  CREATE INDEX orders_busy ON sluice.orders (repo_dir) WHERE state IN ('claimed', 'running');
-  CREATE INDEX orders_open ON sluice.orders (seq) WHERE state IN ('queued', 'claimed', 'running');
-  CREATE INDEX orders_of_issue ON sluice.orders (issue_ref, seq);
-  CREATE INDEX orders_by_state ON sluice.orders (state, seq);
-
-  CREATE TABLE sluice.executions (
-    seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    id text NOT NULL UNIQUE,
-    issue_ref text COLLATE "C" NOT NULL,
-    run_id text COLLATE "C" NOT NULL,
-    worker text NOT NULL,
-    decision text NOT NULL,
-    at text COLLATE "C" NOT NULL,
-    record text NOT NULL
-  );
-  CREATE INDEX executions_of_issue ON sluice.executions (issue_ref, seq);
-  CREATE INDEX executions_of_run ON sluice.executions (run_id, seq);
-  CREATE INDEX executions_of_worker ON sluice.executions (worker, seq);
-  CREATE INDEX executions_by_decision ON sluice.executions (decision, seq);
-
-  CREATE TABLE sluice.inbox (
-    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-    id text PRIMARY KEY,
-    issue_ref text COLLATE "C" NOT NULL,
-    run_id text COLLATE "C" NOT NULL,
-    item text NOT NULL,
-    resolution text
-  );
-  CREATE INDEX inbox_open ON sluice.inbox (seq) WHERE resolution IS NULL;
-  CREATE INDEX inbox_of_issue ON sluice.inbox (issue_ref, seq);
-
-  CREATE TABLE sluice.outbox (
-    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-    id text PRIMARY KEY,
-    sink text COLLATE "C" NOT NULL,
-    issue_ref text COLLATE "C" NOT NULL,
-    trigger text COLLATE "C" NOT NULL,
-    body text NOT NULL,
-    state text NOT NULL CHECK (state IN ('waiting', 'sending', 'delivered', 'dead')),
-    worker_id text,
-    tries integer NOT NULL,
-    due_at bigint NOT NULL,
-    lease_until bigint,
-    last_error text,
-    delivered_to text,
-    created_at bigint NOT NULL,
-    UNIQUE (sink, issue_ref, trigger)
-  );
-  CREATE INDEX outbox_lines ON sluice.outbox (sink, issue_ref, seq) WHERE state IN ('waiting', 'sending');
-  CREATE INDEX outbox_waiting ON sluice.outbox (seq) WHERE state IN ('waiting', 'sending');
-  CREATE INDEX outbox_by_state ON sluice.outbox (state, seq);
-  CREATE INDEX outbox_of_issue ON sluice.outbox (issue_ref, seq);
-
-  CREATE TABLE sluice.runs (
-    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-    id text PRIMARY KEY,
-    spec text NOT NULL,
-    engine text NOT NULL,
-    state text NOT NULL CHECK (state IN ('queued', 'running', 'waiting', 'ended')),
-    order_issue_ref text,
-    order_run_id text,
-    worker_id text,
-    lease_until bigint,
-    cancel_requested boolean NOT NULL DEFAULT false,
-    reply text,
-    created_at bigint NOT NULL,
-    started_at bigint,
-    ended_at bigint,
-    result text
-  );
-  CREATE INDEX runs_queued ON sluice.runs (seq) WHERE state = 'queued';
-  CREATE INDEX runs_leased ON sluice.runs (lease_until) WHERE state <> 'ended';
-  CREATE INDEX runs_by_state ON sluice.runs (state, seq);
-  CREATE INDEX runs_by_engine ON sluice.runs (engine, seq);
-
-  CREATE TABLE sluice.events (
-    run_id text COLLATE "C" NOT NULL,
-    protocol text COLLATE "C" NOT NULL,
-    attempt integer NOT NULL,
-    seq integer NOT NULL,
-    event text NOT NULL,
-    PRIMARY KEY (run_id, protocol, attempt, seq)
-  );
-
-  CREATE TABLE sluice.results (
-    key text COLLATE "C" PRIMARY KEY,
-    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-    bytes bigint NOT NULL,
-    entry text NOT NULL
-  );
-  `,
+  FIRST_TABLES,
   // Forgetting: which runs have lost their events, in the order they ended, and since when a result is kept.
   `
   ALTER TABLE sluice.runs ADD COLUMN forgotten_at bigint;
@@ -190,83 +59,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX runs_by_request ON sluice.runs (request_id) WHERE request_id IS NOT NULL;
   `,
   // One claim: an order is a run that carries an order. Claim, lease, cancellation and folder belong to the run.
-  `
-  ALTER TABLE sluice.runs
-    ADD COLUMN folder text COLLATE "C" NOT NULL DEFAULT '',
-    ADD COLUMN exclusive boolean NOT NULL DEFAULT true,
-    ADD COLUMN priority double precision NOT NULL DEFAULT 0,
-    ADD COLUMN worker_type text,
-    ADD COLUMN owner_host text,
-    ADD COLUMN owner_pid bigint,
-    ADD COLUMN owner_pid_started text,
-    ADD COLUMN not_before bigint NOT NULL DEFAULT 0;
-  UPDATE sluice.runs SET folder = coalesce(substring(spec from '"workdir":"((?:[^"\\\\]|\\\\.)*)"'), '');
-  UPDATE sluice.runs SET
-      worker_type = orders.worker_type, priority = orders.priority, exclusive = orders.isolation <> 'worktree',
-      folder = orders.repo_dir, owner_host = orders.owner_host, owner_pid = orders.owner_pid,
-      owner_pid_started = orders.owner_pid_started,
-      cancel_requested = runs.cancel_requested OR (runs.state <> 'ended' AND orders.cancel_requested)
-    FROM sluice.orders WHERE orders.run_ulid = runs.id;
-  -- Ended, but its order was never settled: it is reconciled like a run whose worker is gone.
-  UPDATE sluice.runs SET state = 'running', lease_until = 0, ended_at = NULL, result = NULL
-    FROM sluice.orders
-    WHERE orders.run_ulid = runs.id AND runs.state = 'ended' AND orders.state IN ('queued', 'claimed', 'running');
-  INSERT INTO sluice.runs (id, spec, engine, state, order_issue_ref, order_run_id, worker_id, owner_host, owner_pid,
-      owner_pid_started, lease_until, cancel_requested, created_at, started_at, folder, exclusive, priority, worker_type)
-    SELECT run_ulid, '{"engine":"' || engine || '","workdir":' || to_json(repo_dir) || '}', engine,
-      CASE WHEN state = 'queued' THEN 'queued' ELSE 'running' END, issue_ref, run_id, worker_id, owner_host, owner_pid,
-      owner_pid_started, lease_until, cancel_requested, created_at, started_at, repo_dir, isolation <> 'worktree', priority,
-      worker_type
-    FROM (
-      SELECT *, CASE worker_type WHEN 'codex-cli' THEN 'codex' WHEN 'gemini-cli' THEN 'gemini' WHEN 'iflow-cli' THEN 'iflow'
-        WHEN 'opencode-cli' THEN 'opencode' WHEN 'claude-code' THEN 'claude' WHEN 'qwen-code' THEN 'qwen' ELSE 'command' END AS engine
-      FROM sluice.orders) AS open
-    WHERE state IN ('queued', 'claimed', 'running') AND NOT EXISTS (SELECT FROM sluice.runs WHERE id = run_ulid)
-    ORDER BY seq;
-  UPDATE sluice.run_digests SET outcome = NULL, repair_level = NULL, ended_at = NULL
-    FROM sluice.runs WHERE runs.seq = run_digests.seq AND runs.state <> 'ended' AND run_digests.ended_at IS NOT NULL;
-  INSERT INTO sluice.run_digests (seq, engine, created_at, words)
-    SELECT seq, engine, created_at, lower(left(id || E'\\n' || coalesce(order_issue_ref, '') || E'\\n' || spec, 5000))
-    FROM sluice.runs WHERE NOT EXISTS (SELECT FROM sluice.run_digests WHERE run_digests.seq = runs.seq);
-
-  DROP INDEX sluice.orders_queued;
-  DROP INDEX sluice.orders_busy;
-  DROP INDEX sluice.orders_open;
-  DROP INDEX sluice.orders_by_state;
-  UPDATE sluice.orders SET settled_at = created_at WHERE state = 'canceled' AND settled_at IS NULL;
-  ALTER TABLE sluice.orders RENAME COLUMN run_ulid TO run;
-  ALTER TABLE sluice.orders
-    DROP COLUMN state, DROP COLUMN repo_dir, DROP COLUMN isolation, DROP COLUMN priority, DROP COLUMN worker_id,
-    DROP COLUMN owner_host, DROP COLUMN owner_pid, DROP COLUMN owner_pid_started, DROP COLUMN lease_until,
-    DROP COLUMN cancel_requested, DROP COLUMN started_at;
-  CREATE INDEX orders_open ON sluice.orders (seq) WHERE settled_at IS NULL;
-  CREATE INDEX orders_settled ON sluice.orders (seq) WHERE decision IS NOT NULL;
-  CREATE INDEX orders_canceled ON sluice.orders (seq) WHERE settled_at IS NOT NULL AND decision IS NULL;
-
-  DROP INDEX sluice.runs_queued;
-  DROP INDEX sluice.runs_leased;
-  CREATE INDEX runs_queued ON sluice.runs (priority DESC, seq) WHERE state = 'queued';
-  CREATE INDEX runs_busy ON sluice.runs (folder) WHERE state IN ('running', 'waiting');
-  CREATE INDEX runs_leased ON sluice.runs (lease_until) WHERE state IN ('running', 'waiting');
-
-  -- A run with the one that keeps it from its folder, and an order with what follows from its run.
-  CREATE VIEW sluice.run_records AS
-    SELECT runs.*, CASE WHEN runs.state = 'queued' THEN (
-      SELECT busy.id FROM sluice.runs AS busy
-      WHERE busy.folder = runs.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive OR runs.exclusive)
-      ORDER BY busy.seq LIMIT 1) END AS folder_holder
-    FROM sluice.runs;
-  CREATE VIEW sluice.order_records AS
-    SELECT orders.*, runs.started_at, CASE
-      WHEN orders.settled_at IS NULL THEN CASE WHEN runs.state = 'queued' THEN 'queued' ELSE 'running' END
-      WHEN orders.decision IS NULL THEN 'canceled' ELSE 'settled' END AS state
-    FROM sluice.orders LEFT JOIN sluice.runs ON runs.id = orders.run;
-
-  -- One name for the run of a record, one spelling inside it. As text: PostgreSQL's JSON refuses characters that agents print.
-  UPDATE sluice.executions SET record = replace(record, '"run_ulid":', '"run":');
-  UPDATE sluice.inbox SET item = replace(item, '"run_ulid":', '"run":');
-  UPDATE sluice.orders SET decision = replace(decision, '"resultCode":', '"result_code":') WHERE decision IS NOT NULL;
-  `,
+  ONE_CLAIM,
   // Workers report that they are alive.
   `
   CREATE TABLE sluice.workers (
@@ -397,6 +190,22 @@ export const MIGRATIONS: readonly string[] = [
       CASE WHEN runs.state = 'queued' THEN (
         SELECT waits_for FROM sluice.budget_entries WHERE run = runs.id) END AS waits_for
     FROM sluice.runs;
+  `,
+  // Inbox items in slots like runs: what was opened and resolved, and the times of items that are in their slots.
+  `
+  ALTER TABLE sluice.inbox ADD COLUMN created_at bigint;
+  ALTER TABLE sluice.inbox ADD COLUMN resolved_at bigint;
+  CREATE TABLE sluice.inbox_slots (
+    length integer NOT NULL,
+    at bigint NOT NULL,
+    counts text NOT NULL,
+    PRIMARY KEY (length, at)
+  );
+  CREATE INDEX inbox_to_count ON sluice.inbox (seq)
+    WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL);
+  CREATE INDEX inbox_by_creation ON sluice.inbox (created_at) WHERE created_at IS NOT NULL;
+  CREATE INDEX inbox_by_resolution ON sluice.inbox (resolved_at) WHERE resolved_at IS NOT NULL;
+  CREATE INDEX inbox_open_by_creation ON sluice.inbox (created_at) WHERE resolution IS NULL AND created_at IS NOT NULL;
   `,
 ];
 

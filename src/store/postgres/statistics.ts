@@ -1,7 +1,15 @@
+import {
+  groupInboxBySlot,
+  joinHistory,
+  listUncounted,
+  readInboxFigure,
+  splitHistory,
+  sumInboxCounts,
+} from '../inbox-roll-up.js';
+import type { HistoryPart, InboxCounts, StoredItem } from '../inbox-roll-up.js';
 import { countRun, groupBySlot, splitSpan, sumCounts } from '../roll-up.js';
 import type { RunCounts, RunFigure } from '../roll-up.js';
 import type { RunDigest } from '../run-digest.js';
-import { inboxFigures } from '../statistics.js';
 import type { Statistics } from '../statistics.js';
 import { readColumns, readItem } from './rows.js';
 import type { Context } from './context.js';
@@ -15,7 +23,8 @@ const FIGURE = `
 
 /**
  * Slots, runs that are not in their slots yet, and runs of the rest of the span: one statement, so that none is counted twice
- * or left out while another process counts.
+ * or left out while another process counts. `OFFSET 0` keeps each range a look into the index, where the planner would read all
+ * slots once it expects several ranges.
  */
 const LIST_RUN_SLOTS = `
   SELECT slot.at, slot.engine, counts, NULL::bigint AS seq, NULL::text AS outcome, NULL::text AS repair_level,
@@ -24,7 +33,7 @@ const LIST_RUN_SLOTS = `
   FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) AS range (length, since, until)
     CROSS JOIN LATERAL (
       SELECT * FROM sluice.run_slots
-      WHERE run_slots.length = range.length AND run_slots.at >= range.since AND run_slots.at < range.until) AS slot
+      WHERE run_slots.length = range.length AND run_slots.at >= range.since AND run_slots.at < range.until OFFSET 0) AS slot
   UNION ALL
   SELECT NULL, engine, NULL, ${FIGURE}
   FROM sluice.runs_to_count JOIN sluice.run_digests AS digest ON digest.seq = runs_to_count.seq
@@ -48,13 +57,44 @@ const PUT_SLOTS = `
   SELECT * FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::text[])
   ON CONFLICT (length, at, engine) DO UPDATE SET counts = EXCLUDED.counts`;
 
-const LIST_ITEMS = `
-  (SELECT * FROM sluice.inbox ORDER BY seq DESC LIMIT $1)
+/** Items that were opened or resolved and are not in their slots yet. */
+const TO_COUNT = `FROM sluice.inbox WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL)`;
+
+/** Slots, items that are not in their slots yet, items of a part of a minute, and what is open: one statement, as above. */
+const READ_INBOX_HISTORY = `
+  SELECT 'slot' AS part, slot.at, counts, NULL::text AS item, NULL::text AS resolution, NULL::bigint AS created_at
+  FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) AS range (length, since, until)
+    CROSS JOIN LATERAL (
+      SELECT * FROM sluice.inbox_slots
+      WHERE inbox_slots.length = range.length AND inbox_slots.at >= range.since AND inbox_slots.at < range.until OFFSET 0) AS slot
   UNION ALL
-  (SELECT * FROM sluice.inbox WHERE resolution IS NULL ORDER BY seq DESC LIMIT $1)`;
+  SELECT 'new', NULL, NULL, item, resolution, created_at ${TO_COUNT}
+  UNION ALL
+  SELECT 'opened', NULL, NULL, item, resolution, created_at FROM sluice.inbox WHERE created_at >= $4 AND created_at < $5
+  UNION ALL
+  SELECT 'resolved', NULL, NULL, item, resolution, created_at FROM sluice.inbox WHERE resolved_at >= $4 AND resolved_at < $5
+  UNION ALL
+  SELECT 'open', (SELECT count(*) FROM sluice.inbox WHERE resolution IS NULL), NULL, NULL, NULL, (
+    SELECT created_at FROM sluice.inbox WHERE resolution IS NULL AND created_at IS NOT NULL ORDER BY created_at LIMIT 1)`;
+
+/** Items that someone is resolving are left for later, so that neither waits for the other. */
+const LIST_ITEMS_TO_COUNT = `SELECT seq, item, resolution, created_at ${TO_COUNT} ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED`;
+
+const MARK_ITEMS = `
+  UPDATE sluice.inbox SET created_at = counted.created_at, resolved_at = counted.resolved_at
+  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS counted (seq, created_at, resolved_at)
+  WHERE inbox.seq = counted.seq`;
+
+const PUT_INBOX_SLOTS = `
+  INSERT INTO sluice.inbox_slots (length, at, counts) SELECT * FROM unnest($1::integer[], $2::bigint[], $3::text[])
+  ON CONFLICT (length, at) DO UPDATE SET counts = EXCLUDED.counts`;
 
 /** Figures over time. */
-export function createStatistics({ database }: Context): Statistics {
+export function createStatistics(context: Context): Statistics {
+  return { ...createRunStatistics(context), ...createInboxStatistics(context) };
+}
+
+function createRunStatistics({ database }: Context): Pick<Statistics, 'listRunSlots' | 'countEndedRuns'> {
   return {
     async listRunSlots(span) {
       const { ranges, rest } = splitSpan(span);
@@ -79,20 +119,83 @@ export function createStatistics({ database }: Context): Statistics {
     async countEndedRuns(limit) {
       const { rows: found } = await database.query(`SELECT FROM sluice.runs_to_count ORDER BY seq LIMIT 1`);
       if (found.length === 0) return 0;
-      return database.transaction(async (transaction) => count(transaction, limit));
-    },
-
-    async listInboxFigures(span) {
-      const { rows } = await database.query(LIST_ITEMS, [span.limit]);
-      const bySequence = new Map(rows.map((row) => [readColumns(row).number('seq'), row]));
-      return inboxFigures([...bySequence.values()].map(readItem), span);
+      return database.transaction(async (transaction) => countRuns(transaction, limit));
     },
   };
 }
 
-async function count(transaction: Queryable, limit: number): Promise<number> {
-  const { rows: locked } = await transaction.query(`SELECT pg_try_advisory_xact_lock($1) AS alone`, [COUNT_LOCK]);
-  if (!readColumns(locked[0] ?? {}).flag('alone')) return 0;
+function createInboxStatistics({ database }: Context): Pick<Statistics, 'readInboxHistory' | 'countInboxItems'> {
+  return {
+    async readInboxHistory(span) {
+      const { ranges, rest } = splitHistory(span);
+      const { rows } = await database.query(READ_INBOX_HISTORY, [
+        ranges.map(({ length }) => length),
+        ranges.map(({ since }) => since),
+        ranges.map(({ until }) => until),
+        rest.since,
+        rest.until,
+      ]);
+      return joinHistory(rows.map(readPart), span.since);
+    },
+
+    async countInboxItems(limit) {
+      const { rows: found } = await database.query(`SELECT ${TO_COUNT} ORDER BY seq LIMIT 1`);
+      if (found.length === 0) return 0;
+      return database.transaction(async (transaction) => countItems(transaction, limit));
+    },
+  };
+}
+
+async function countItems(transaction: Queryable, limit: number): Promise<number> {
+  if (!(await isAlone(transaction))) return 0;
+  const { rows } = await transaction.query(LIST_ITEMS_TO_COUNT, [limit]);
+  const slots = groupInboxBySlot(rows.map(readStored).flatMap(listUncounted));
+  const keys = [slots.map(({ length }) => length), slots.map(({ at }) => at)];
+  const { rows: stored } = await transaction.query(
+    `SELECT length, at, counts FROM sluice.inbox_slots JOIN unnest($1::integer[], $2::bigint[]) AS wanted (length, at)
+       USING (length, at)`,
+    keys,
+  );
+  const known = new Map(
+    stored.map((row) => {
+      const { number, json } = readColumns(row);
+      return [`${number('length')} ${number('at')}`, json('counts') as InboxCounts] as const;
+    }),
+  );
+  const sums = slots.map(({ length, at, counts }) => {
+    const before = known.get(`${length} ${at}`);
+    return JSON.stringify(sumInboxCounts(before === undefined ? counts : [before, ...counts]));
+  });
+  await transaction.query(PUT_INBOX_SLOTS, [...keys, sums]);
+  const figures = rows.map((row) => readInboxFigure(readItem(row)));
+  await transaction.query(MARK_ITEMS, [
+    rows.map((row) => readColumns(row).number('seq')),
+    figures.map(({ created_at: created }) => created),
+    figures.map(({ resolved_at: resolved }) => resolved),
+  ]);
+  return rows.length;
+}
+
+function readPart(row: Row): HistoryPart {
+  const { text, number, numberOrNull, json } = readColumns(row);
+  const part = text('part') as HistoryPart['part'];
+  if (part === 'slot') return { part, at: number('at'), counts: json('counts') as InboxCounts };
+  if (part === 'open') return { part, open: number('at'), oldest: numberOrNull('created_at') };
+  return { part, ...readStored(row) };
+}
+
+function readStored(row: Row): StoredItem {
+  return { item: readItem(row), isOpeningCounted: row['created_at'] !== null };
+}
+
+/** Whether no other process counts; then none does until the end of the transaction. */
+async function isAlone(transaction: Queryable): Promise<boolean> {
+  const { rows } = await transaction.query(`SELECT pg_try_advisory_xact_lock($1) AS alone`, [COUNT_LOCK]);
+  return readColumns(rows[0] ?? {}).flag('alone');
+}
+
+async function countRuns(transaction: Queryable, limit: number): Promise<number> {
+  if (!(await isAlone(transaction))) return 0;
   const { rows } = await transaction.query(LIST_TO_COUNT, [limit]);
   const slots = groupBySlot(rows.flatMap(readFigure));
   const keys = [slots.map(({ length }) => length), slots.map(({ at }) => at), slots.map(({ engine }) => engine)];

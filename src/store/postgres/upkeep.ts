@@ -9,8 +9,8 @@ import type { Row } from './driver.js';
 export function createUpkeep({ database }: Context): Upkeep {
   return {
     async measure() {
-      const { rows: runs } = await database.query(COUNT_RUNS);
-      const { rows: waiting } = await database.query(MEASURE_WAITING);
+      const { rows: runs } = await database.query(COUNT_RUNS, []);
+      const { rows: waiting } = await database.query(MEASURE_WAITING, []);
       const { number, numberOrNull } = readColumns(waiting[0] ?? {});
       return {
         runs: countStates(OPEN_RUN_STATES, runs.map(readCount)),

@@ -25,20 +25,16 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
   const selectRows = database.prepare(READ_EVENTS);
   const selectBody = database.prepare('SELECT body FROM event_packs WHERE rowid = ?');
 
-  function add(row: EventRow, shortest: number): void {
-    const { runId, protocol, attempt, firstSeq, lastSeq, lines } = row;
-    insert.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, shortest));
-  }
-
+  /** Inserts a row of which nothing is stored yet; otherwise what is missing. */
   function addRow(row: EventRow, shortest: number): void {
-    const { runId, protocol, attempt, firstSeq, lastSeq } = row;
-    const stored = findStored.all(runId, protocol, attempt, firstSeq, lastSeq);
-    if (stored.length === 0) return add(row, shortest);
-    const ranges = stored.map((each) => ({
+    const { runId, protocol, attempt, firstSeq, lastSeq, lines } = row;
+    const { changes } = insert.run(runId, protocol, attempt, firstSeq, lastSeq, encodeBody(lines, shortest));
+    if (Number(changes) > 0) return;
+    const stored = findStored.all(runId, protocol, attempt, firstSeq, lastSeq).map((each) => ({
       firstSeq: readInteger(each, 'first_seq'),
       lastSeq: readInteger(each, 'last_seq'),
     }));
-    for (const rest of subtractStored(row, ranges)) add(rest, shortest);
+    for (const rest of subtractStored(row, stored)) addRow(rest, shortest);
   }
 
   const append = createGatherer(async (rows: readonly EventRow[]) => {
@@ -75,13 +71,14 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
 /** With so many rows at once time is scarcer than room, and compressing small ones takes a third of it. */
 const MANY_ROWS = 64;
 
-const INSERT_EVENTS = `
-  INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) VALUES (?, ?, ?, ?, ?, ?)`;
+const SHARES_NUMBERS = `run_id = ?1 AND protocol = ?2 AND attempt = ?3 AND last_seq >= ?4 AND first_seq <= ?5`;
+
+export const INSERT_EVENTS = `
+  INSERT INTO event_packs (run_id, protocol, attempt, first_seq, last_seq, body) SELECT ?1, ?2, ?3, ?4, ?5, ?6
+  WHERE NOT EXISTS (SELECT 1 FROM event_packs WHERE ${SHARES_NUMBERS})`;
 
 /** The rows that share numbers with another. */
-export const FIND_STORED = `
-  SELECT first_seq, last_seq FROM event_packs
-  WHERE run_id = ? AND protocol = ? AND attempt = ? AND last_seq >= ? AND first_seq <= ?`;
+export const FIND_STORED = `SELECT first_seq, last_seq FROM event_packs WHERE ${SHARES_NUMBERS}`;
 
 /** Compared as pairs, which the index answers. */
 export const READ_EVENTS = `

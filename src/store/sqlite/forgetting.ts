@@ -111,7 +111,10 @@ const LIST_FORGOTTEN = `
   WHERE forgotten_at IS NOT NULL AND (forgotten_at, sequence) > (?, ?)
   ORDER BY forgotten_at, sequence LIMIT ?`;
 
-/** An issue keeps its active order, and a race all of its orders: the fence compares with them. */
+/**
+ * An issue keeps its active order, and a race all of its orders: the fence compares with them. Items that are open, or not in
+ * their slots yet, have no `resolved_at`.
+ */
 const LIST_RECORDS = `
   SELECT sequence, id, forgotten_at, order_issue_ref, order_run_id,
     ended_at < ?4
@@ -121,7 +124,7 @@ const LIST_RECORDS = `
         active_run_id = order_run_id OR active_group = (SELECT race_group FROM orders WHERE orders.run = runs.id)))
     AND NOT EXISTS (
       SELECT 1 FROM inbox
-      WHERE inbox.issue_ref = order_issue_ref AND inbox.run_id = order_run_id AND resolution IS NULL) AS is_due
+      WHERE inbox.issue_ref = order_issue_ref AND inbox.run_id = order_run_id AND resolved_at IS NULL) AS is_due
   FROM runs INDEXED BY runs_forgotten
   WHERE forgotten_at IS NOT NULL AND (forgotten_at, sequence) > (?1, ?2) AND forgotten_at < ?3
   ORDER BY forgotten_at, sequence LIMIT ?5`;

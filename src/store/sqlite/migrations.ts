@@ -1,3 +1,5 @@
+import { FIRST_TABLES } from './first-tables.js';
+import { ONE_CLAIM } from './one-claim.js';
 import { QUEUE_STEP } from './queue-step.js';
 
 /**
@@ -6,134 +8,7 @@ import { QUEUE_STEP } from './queue-step.js';
  * off at its first NUL.
  */
 export const MIGRATIONS: readonly string[] = [
-  `
-  CREATE TABLE issues (
-    sequence INTEGER PRIMARY KEY,
-    issue_ref TEXT NOT NULL UNIQUE,
-    state TEXT NOT NULL,
-    active_run_id TEXT,
-    last_run_number INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX issues_by_state ON issues (state, sequence);
-
-  CREATE TABLE orders (
-    sequence INTEGER PRIMARY KEY,
-    issue_ref TEXT NOT NULL REFERENCES issues (issue_ref),
-    run_id TEXT NOT NULL,
-    run_ulid TEXT NOT NULL UNIQUE,
-    request_id TEXT UNIQUE,
-    worker_type TEXT NOT NULL,
-    repo_dir TEXT NOT NULL,
-    isolation TEXT NOT NULL,
-    priority INTEGER NOT NULL,
-    work_order TEXT NOT NULL,
-    state TEXT NOT NULL,
-    worker_id TEXT,
-    host TEXT,
-    pid INTEGER,
-    pid_started TEXT,
-    lease_until INTEGER,
-    cancel_requested INTEGER NOT NULL DEFAULT 0,
-    created_at INTEGER NOT NULL,
-    started_at INTEGER,
-    settled_at INTEGER,
-    decision TEXT,
-    result TEXT,
-    UNIQUE (issue_ref, run_id)
-  ) STRICT;
-  CREATE INDEX orders_by_state ON orders (state, sequence);
-  CREATE INDEX orders_waiting ON orders (priority DESC, sequence) WHERE state = 'queued';
-  CREATE INDEX orders_open ON orders (sequence) WHERE state IN ('queued', 'claimed', 'running');
-  CREATE INDEX orders_busy ON orders (repo_dir, isolation, worker_type) WHERE state IN ('claimed', 'running');
-
-  CREATE TABLE executions (
-    sequence INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    issue_ref TEXT NOT NULL,
-    run_id TEXT NOT NULL,
-    worker TEXT NOT NULL,
-    decision TEXT NOT NULL,
-    at TEXT NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX executions_by_issue ON executions (issue_ref, sequence);
-  CREATE INDEX executions_by_run ON executions (run_id, sequence);
-  CREATE INDEX executions_by_worker ON executions (worker, sequence);
-  CREATE INDEX executions_by_decision ON executions (decision, sequence);
-  CREATE INDEX executions_by_time ON executions (at);
-
-  CREATE TABLE inbox (
-    sequence INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    issue_ref TEXT NOT NULL,
-    run_id TEXT NOT NULL,
-    item TEXT NOT NULL,
-    resolution TEXT
-  ) STRICT;
-  CREATE INDEX inbox_by_issue ON inbox (issue_ref, sequence);
-  CREATE INDEX inbox_open ON inbox (sequence) WHERE resolution IS NULL;
-
-  CREATE TABLE outbox (
-    sequence INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    sink TEXT NOT NULL,
-    issue_ref TEXT NOT NULL,
-    trigger_key TEXT NOT NULL,
-    body TEXT NOT NULL,
-    state TEXT NOT NULL,
-    tries INTEGER NOT NULL DEFAULT 0,
-    due_at INTEGER NOT NULL,
-    lease_until INTEGER,
-    worker_id TEXT,
-    last_error TEXT,
-    delivered_to TEXT,
-    created_at INTEGER NOT NULL,
-    UNIQUE (sink, issue_ref, trigger_key)
-  ) STRICT;
-  CREATE INDEX outbox_by_state ON outbox (state, sequence);
-  CREATE INDEX outbox_by_issue ON outbox (issue_ref, sequence);
-  CREATE INDEX outbox_open ON outbox (sequence) WHERE state IN ('waiting', 'sending');
-  CREATE INDEX outbox_line ON outbox (sink, issue_ref, sequence) WHERE state IN ('waiting', 'sending');
-
-  CREATE TABLE runs (
-    sequence INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    spec TEXT NOT NULL,
-    engine TEXT NOT NULL,
-    state TEXT NOT NULL,
-    order_issue_ref TEXT,
-    order_run_id TEXT,
-    worker_id TEXT,
-    lease_until INTEGER,
-    cancel_requested INTEGER NOT NULL DEFAULT 0,
-    reply TEXT,
-    created_at INTEGER NOT NULL,
-    started_at INTEGER,
-    ended_at INTEGER,
-    result TEXT
-  ) STRICT;
-  CREATE INDEX runs_by_state ON runs (state, sequence);
-  CREATE INDEX runs_by_engine ON runs (engine, sequence);
-  CREATE INDEX runs_held ON runs (lease_until) WHERE state IN ('running', 'waiting');
-
-  CREATE TABLE events (
-    run_id TEXT NOT NULL,
-    protocol TEXT NOT NULL,
-    attempt INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
-    event TEXT NOT NULL,
-    PRIMARY KEY (run_id, protocol, attempt, seq)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE results (
-    sequence INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,
-    entry TEXT NOT NULL,
-    bytes INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX results_by_size ON results (bytes);
-  `,
+  FIRST_TABLES,
   // Forgetting: which runs have lost their events, in the order they ended, and since when a result is kept.
   `
   ALTER TABLE runs ADD COLUMN forgotten_at INTEGER;
@@ -187,92 +62,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX runs_by_request ON runs (request_id) WHERE request_id IS NOT NULL;
   `,
   // One claim: an order is a run that carries an order. Claim, lease, cancellation and folder belong to the run.
-  `
-  ALTER TABLE runs ADD COLUMN folder TEXT NOT NULL DEFAULT '';
-  ALTER TABLE runs ADD COLUMN exclusive INTEGER NOT NULL DEFAULT 1;
-  ALTER TABLE runs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE runs ADD COLUMN worker_type TEXT;
-  ALTER TABLE runs ADD COLUMN host TEXT;
-  ALTER TABLE runs ADD COLUMN pid INTEGER;
-  ALTER TABLE runs ADD COLUMN pid_started TEXT;
-  ALTER TABLE runs ADD COLUMN not_before INTEGER NOT NULL DEFAULT 0;
-  UPDATE runs SET folder = coalesce(CASE WHEN json_valid(spec) THEN spec ->> '$.workdir' END, '');
-  UPDATE runs SET (worker_type, priority, exclusive, folder, host, pid, pid_started) = (
-      SELECT worker_type, priority, isolation <> 'worktree', repo_dir, host, pid, pid_started
-      FROM orders WHERE run_ulid = runs.id)
-    WHERE EXISTS (SELECT 1 FROM orders WHERE run_ulid = runs.id);
-  UPDATE runs SET cancel_requested = 1
-    WHERE state <> 'ended' AND EXISTS (SELECT 1 FROM orders WHERE run_ulid = runs.id AND orders.cancel_requested = 1);
-  -- Ended, but its order was never settled: it is reconciled like a run whose worker is gone.
-  UPDATE runs SET state = 'running', lease_until = 0, ended_at = NULL, result = NULL
-    WHERE state = 'ended' AND EXISTS (
-      SELECT 1 FROM orders WHERE run_ulid = runs.id AND orders.state IN ('queued', 'claimed', 'running'));
-  INSERT INTO runs (id, spec, engine, state, order_issue_ref, order_run_id, worker_id, host, pid, pid_started, lease_until,
-      cancel_requested, created_at, started_at, folder, exclusive, priority, worker_type)
-    SELECT run_ulid, json_object('engine', engine, 'workdir', repo_dir, 'prompt', work_order ->> '$.instructions'), engine,
-      CASE state WHEN 'queued' THEN 'queued' ELSE 'running' END, issue_ref, run_id, worker_id, host, pid, pid_started,
-      lease_until, cancel_requested, created_at, started_at, repo_dir, isolation <> 'worktree', priority, worker_type
-    FROM (
-      SELECT *, CASE worker_type WHEN 'codex-cli' THEN 'codex' WHEN 'gemini-cli' THEN 'gemini' WHEN 'iflow-cli' THEN 'iflow'
-        WHEN 'opencode-cli' THEN 'opencode' WHEN 'claude-code' THEN 'claude' WHEN 'qwen-code' THEN 'qwen' ELSE 'command' END AS engine
-      FROM orders)
-    WHERE state IN ('queued', 'claimed', 'running') AND NOT EXISTS (SELECT 1 FROM runs WHERE id = run_ulid)
-    ORDER BY sequence;
-  UPDATE run_digests SET outcome = NULL, repair_level = NULL, ended_at = NULL
-    WHERE ended_at IS NOT NULL AND EXISTS (
-      SELECT 1 FROM runs WHERE runs.sequence = run_digests.sequence AND state <> 'ended');
-  INSERT INTO run_digests (sequence, engine, created_at, words)
-    SELECT sequence, engine, created_at,
-      lower(substr(id || char(10) || coalesce(order_issue_ref, '') || char(10) || spec, 1, 5000))
-    FROM runs WHERE NOT EXISTS (SELECT 1 FROM run_digests WHERE run_digests.sequence = runs.sequence);
-
-  DROP INDEX orders_by_state;
-  DROP INDEX orders_waiting;
-  DROP INDEX orders_open;
-  DROP INDEX orders_busy;
-  UPDATE orders SET settled_at = created_at WHERE state = 'canceled' AND settled_at IS NULL;
-  ALTER TABLE orders RENAME COLUMN run_ulid TO run;
-  ALTER TABLE orders DROP COLUMN state;
-  ALTER TABLE orders DROP COLUMN repo_dir;
-  ALTER TABLE orders DROP COLUMN isolation;
-  ALTER TABLE orders DROP COLUMN priority;
-  ALTER TABLE orders DROP COLUMN worker_id;
-  ALTER TABLE orders DROP COLUMN host;
-  ALTER TABLE orders DROP COLUMN pid;
-  ALTER TABLE orders DROP COLUMN pid_started;
-  ALTER TABLE orders DROP COLUMN lease_until;
-  ALTER TABLE orders DROP COLUMN cancel_requested;
-  ALTER TABLE orders DROP COLUMN started_at;
-  CREATE INDEX orders_open ON orders (sequence) WHERE settled_at IS NULL;
-  CREATE INDEX orders_settled ON orders (sequence) WHERE decision IS NOT NULL;
-  CREATE INDEX orders_canceled ON orders (sequence) WHERE settled_at IS NOT NULL AND decision IS NULL;
-
-  DROP INDEX runs_held;
-  CREATE INDEX runs_held ON runs (lease_until) WHERE state IN ('running', 'waiting');
-  CREATE INDEX runs_queued ON runs (priority DESC, sequence) WHERE state = 'queued';
-  CREATE INDEX runs_busy ON runs (folder) WHERE state IN ('running', 'waiting');
-
-  -- A run with the one that keeps it from its folder, and an order with what follows from its run.
-  CREATE VIEW run_records AS
-    SELECT runs.*, CASE runs.state WHEN 'queued' THEN (
-      SELECT busy.id FROM runs AS busy
-      WHERE busy.folder = runs.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR runs.exclusive = 1)
-      ORDER BY busy.sequence LIMIT 1) END AS folder_holder
-    FROM runs;
-  CREATE VIEW order_records AS
-    SELECT orders.*, runs.started_at AS started_at, CASE
-      WHEN orders.settled_at IS NULL THEN CASE runs.state WHEN 'queued' THEN 'queued' ELSE 'running' END
-      WHEN orders.decision IS NULL THEN 'canceled' ELSE 'settled' END AS state
-    FROM orders LEFT JOIN runs ON runs.id = orders.run;
-
-  -- One name for the run of a record, one spelling inside it.
-  UPDATE executions SET record = json_remove(json_set(record, '$.run', record ->> '$.run_ulid'), '$.run_ulid')
-    WHERE json_valid(record) AND record ->> '$.run_ulid' IS NOT NULL;
-  UPDATE inbox SET item = json_remove(json_set(item, '$.run', item ->> '$.run_ulid'), '$.run_ulid')
-    WHERE json_valid(item) AND item ->> '$.run_ulid' IS NOT NULL;
-  UPDATE orders SET decision = json_remove(json_set(decision, '$.result_code', decision ->> '$.resultCode'), '$.resultCode')
-    WHERE json_valid(decision) AND decision ->> '$.resultCode' IS NOT NULL;
-  `,
+  ONE_CLAIM,
   // Workers report that they are alive.
   `
   CREATE TABLE workers (
@@ -424,4 +214,19 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // A claim that is as fast with a long queue as with a short one.
   QUEUE_STEP,
+  // Inbox items in slots like runs: what was opened and resolved, and the times of items that are in their slots.
+  `
+  ALTER TABLE inbox ADD COLUMN created_at INTEGER;
+  ALTER TABLE inbox ADD COLUMN resolved_at INTEGER;
+  CREATE TABLE inbox_slots (
+    length INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    counts TEXT NOT NULL,
+    PRIMARY KEY (length, at)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX inbox_to_count ON inbox (sequence) WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL);
+  CREATE INDEX inbox_by_creation ON inbox (created_at) WHERE created_at IS NOT NULL;
+  CREATE INDEX inbox_by_resolution ON inbox (resolved_at) WHERE resolved_at IS NOT NULL;
+  CREATE INDEX inbox_open_by_creation ON inbox (created_at) WHERE resolution IS NULL AND created_at IS NOT NULL;
+  `,
 ];

@@ -5,7 +5,7 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import type { ExecutionFilter } from '../../orders/ports/order-store.js';
 import type { ExecutionWindow } from '../page.js';
 import { openStore } from '../open-store.js';
-import { FIND_STORED, READ_EVENTS } from './event-log.js';
+import { FIND_STORED, INSERT_EVENTS, READ_EVENTS } from './event-log.js';
 import { FORGETTING_STATEMENTS } from './forgetting.js';
 import { executionsStatement, listStatement, ORDER_STATES } from './lists.js';
 import { FIND_DUE, LIST_SINKS, NOTE_STRANDED, REDELIVER_ALL } from './outbox.js';
@@ -115,6 +115,14 @@ describe('the query plan of', () => {
       expect(others.filter((detail) => /TEMP B-TREE|^SCAN/.test(detail))).toEqual([]);
     },
   );
+
+  it('INSERT_EVENTS looks for stored events by key', async () => {
+    const plan = await explain(INSERT_EVENTS);
+    expect(plan).toContainEqual(
+      expect.stringMatching(/^SEARCH event_packs USING COVERING INDEX event_packs_by_position/),
+    );
+    expect(plan.filter((detail) => /TEMP B-TREE|^SCAN (?!CONSTANT ROW)/.test(detail))).toEqual([]);
+  });
 
   it.each(Object.entries({ FIND_DUE, NOTE_STRANDED }))(
     '%s looks only at what is open, and never sorts',

@@ -1,7 +1,15 @@
+import {
+  groupInboxBySlot,
+  joinHistory,
+  listUncounted,
+  readInboxFigure,
+  splitHistory,
+  sumInboxCounts,
+} from '../inbox-roll-up.js';
+import type { HistoryPart, InboxCounts, StoredItem } from '../inbox-roll-up.js';
 import { countRun, groupBySlot, splitSpan, sumCounts } from '../roll-up.js';
 import type { RunCounts, RunFigure } from '../roll-up.js';
 import type { RunDigest } from '../run-digest.js';
-import { inboxFigures } from '../statistics.js';
 import type { Statistics } from '../statistics.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
@@ -32,21 +40,49 @@ const LIST_TO_COUNT = `
   FROM (SELECT sequence FROM runs_to_count ORDER BY sequence LIMIT ?) AS ended
     CROSS JOIN run_digests AS digest ON digest.sequence = ended.sequence`;
 
-const LIST_RECENT_ITEMS = 'SELECT * FROM inbox ORDER BY sequence DESC LIMIT ?';
-const LIST_OPEN_ITEMS = 'SELECT * FROM inbox WHERE resolution IS NULL ORDER BY sequence DESC LIMIT ?';
+/** Items that were opened or resolved and are not in their slots yet. */
+const TO_COUNT = `
+  FROM inbox INDEXED BY inbox_to_count WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL)`;
 
-export const STATISTICS_STATEMENTS = { LIST_RUN_SLOTS, LIST_TO_COUNT, LIST_RECENT_ITEMS, LIST_OPEN_ITEMS } as const;
+/** Slots, items that are not in their slots yet, items of a part of a minute, and what is open: one statement, as above. */
+const READ_INBOX_HISTORY = `
+  SELECT 'slot' AS part, slot.at, counts, NULL AS item, NULL AS resolution, NULL AS created_at
+  FROM json_each(?1) AS range CROSS JOIN inbox_slots AS slot
+    ON slot.length = range.value ->> 'length' AND slot.at >= range.value ->> 'since' AND slot.at < range.value ->> 'until'
+  UNION ALL
+  SELECT 'new', NULL, NULL, item, resolution, created_at ${TO_COUNT}
+  UNION ALL
+  SELECT 'opened', NULL, NULL, item, resolution, created_at
+  FROM inbox INDEXED BY inbox_by_creation WHERE created_at >= ?2 AND created_at < ?3
+  UNION ALL
+  SELECT 'resolved', NULL, NULL, item, resolution, created_at
+  FROM inbox INDEXED BY inbox_by_resolution WHERE resolved_at >= ?2 AND resolved_at < ?3
+  UNION ALL
+  SELECT 'open', (SELECT count(*) FROM inbox INDEXED BY inbox_open WHERE resolution IS NULL), NULL, NULL, NULL, (
+    SELECT created_at FROM inbox INDEXED BY inbox_open_by_creation WHERE resolution IS NULL AND created_at IS NOT NULL
+    ORDER BY created_at LIMIT 1)`;
+
+const LIST_ITEMS_TO_COUNT = `SELECT sequence, item, resolution, created_at ${TO_COUNT} ORDER BY sequence LIMIT ?`;
+
+export const STATISTICS_STATEMENTS = {
+  LIST_RUN_SLOTS,
+  LIST_TO_COUNT,
+  READ_INBOX_HISTORY,
+  LIST_ITEMS_TO_COUNT,
+} as const;
 
 /** Figures over time. */
 export function createStatistics(database: Database): Statistics {
+  return { ...createRunStatistics(database), ...createInboxStatistics(database) };
+}
+
+function createRunStatistics(database: Database): Pick<Statistics, 'listRunSlots' | 'countEndedRuns'> {
   const listSlots = database.prepare(LIST_RUN_SLOTS);
   const anyToCount = database.prepare('SELECT 1 FROM runs_to_count LIMIT 1');
   const listToCount = database.prepare(LIST_TO_COUNT);
   const findSlot = database.prepare('SELECT counts FROM run_slots WHERE length = ? AND at = ? AND engine = ?');
   const putSlot = database.prepare('INSERT OR REPLACE INTO run_slots (length, at, engine, counts) VALUES (?, ?, ?, ?)');
   const markCounted = database.prepare('DELETE FROM runs_to_count WHERE sequence IN (SELECT value FROM json_each(?))');
-  const recent = database.prepare(LIST_RECENT_ITEMS);
-  const open = database.prepare(LIST_OPEN_ITEMS);
   return {
     async listRunSlots(span) {
       const { ranges, rest } = splitSpan(span);
@@ -74,14 +110,51 @@ export function createStatistics(database: Database): Statistics {
         return rows.length;
       });
     },
-
-    listInboxFigures: async (span) =>
-      database.read(() => {
-        const rows = [...recent.all(span.limit), ...open.all(span.limit)];
-        const bySequence = new Map(rows.map((row) => [readInteger(row, 'sequence'), row]));
-        return inboxFigures([...bySequence.values()].map(readItem), span);
-      }),
   };
+}
+
+function createInboxStatistics(database: Database): Pick<Statistics, 'readInboxHistory' | 'countInboxItems'> {
+  const history = database.prepare(READ_INBOX_HISTORY);
+  const anyToCount = database.prepare(`SELECT 1 ${TO_COUNT} LIMIT 1`);
+  const listToCount = database.prepare(LIST_ITEMS_TO_COUNT);
+  const findSlot = database.prepare('SELECT counts FROM inbox_slots WHERE length = ? AND at = ?');
+  const putSlot = database.prepare('INSERT OR REPLACE INTO inbox_slots (length, at, counts) VALUES (?, ?, ?)');
+  const markCounted = database.prepare('UPDATE inbox SET created_at = ?, resolved_at = ? WHERE sequence = ?');
+  return {
+    async readInboxHistory(span) {
+      const { ranges, rest } = splitHistory(span);
+      const rows = await database.read(() => history.all(JSON.stringify(ranges), rest.since, rest.until));
+      return joinHistory(rows.map(readPart), span.since);
+    },
+
+    async countInboxItems(limit) {
+      if ((await database.read(() => anyToCount.get())) === undefined) return 0;
+      return database.write(() => {
+        const rows = listToCount.all(limit);
+        for (const { length, at, counts } of groupInboxBySlot(rows.map(readStored).flatMap(listUncounted))) {
+          const row = findSlot.get(length, at);
+          const known = row === undefined ? [] : [readJson(row, 'counts') as InboxCounts];
+          putSlot.run(length, at, JSON.stringify(sumInboxCounts([...known, ...counts])));
+        }
+        for (const row of rows) {
+          const { created_at: created, resolved_at: resolved } = readInboxFigure(readItem(row));
+          markCounted.run(created, resolved, readInteger(row, 'sequence'));
+        }
+        return rows.length;
+      });
+    },
+  };
+}
+
+function readPart(row: SqlRow): HistoryPart {
+  const part = readText(row, 'part') as HistoryPart['part'];
+  if (part === 'slot') return { part, at: readInteger(row, 'at'), counts: readJson(row, 'counts') as InboxCounts };
+  if (part === 'open') return { part, open: readInteger(row, 'at'), oldest: readIntegerOrNull(row, 'created_at') };
+  return { part, ...readStored(row) };
+}
+
+function readStored(row: SqlRow): StoredItem {
+  return { item: readItem(row), isOpeningCounted: row['created_at'] !== null };
 }
 
 /** The figures of a digest; none if its run has no readable result. */

@@ -1,0 +1,183 @@
+import type { InboxItem } from '../records/index.js';
+import { createSums, findSlots, splitSpan } from './roll-up.js';
+import type { RunSpan, SlotRange } from './roll-up.js';
+
+/** What happened to inbox items in a slot of time. */
+export interface InboxCounts {
+  /** New items, by cause. */
+  readonly opened: readonly CauseCount[];
+  readonly resolved: number;
+  /** When the oldest of the resolved items was opened; null if there are none. */
+  readonly oldest_resolved: number | null;
+}
+
+/** New items that have the same cause. */
+export interface CauseCount {
+  readonly cause: string;
+  readonly items: number;
+}
+
+/** Counts of items at a time, in milliseconds since 1970. */
+export interface InboxSlot {
+  /** Somewhere in the step of the span that it belongs to, or after the span. */
+  readonly at: number;
+  readonly counts: InboxCounts;
+}
+
+/**
+ * What is open now, and everything that has happened since the beginning of a span: what was open at a moment is what is open
+ * now, without what was opened since and with what was resolved since.
+ */
+export interface InboxHistory {
+  readonly slots: readonly InboxSlot[];
+  readonly open: number;
+  /** When the oldest open item was opened. */
+  readonly oldest: number | null;
+}
+
+/** The figures of an inbox item. Times are milliseconds since 1970. */
+interface InboxFigure {
+  readonly created_at: number;
+  readonly resolved_at: number | null;
+  /** The first problem of the result, or the code of the decision where there was none. */
+  readonly cause: string;
+}
+
+/** A result code is any text. */
+const LONGEST_CAUSE = 100;
+
+export function readInboxFigure({ created_at, resolution, reading, result_code }: InboxItem): InboxFigure {
+  return {
+    created_at: readTime(created_at),
+    resolved_at: resolution === null ? null : readTime(resolution.at),
+    cause: (reading.problems[0]?.code ?? result_code).slice(0, LONGEST_CAUSE),
+  };
+}
+
+/** A damaged time must not keep an item from being counted. */
+function readTime(text: string): number {
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? 0 : time;
+}
+
+/** An item as it is stored. */
+export interface StoredItem {
+  readonly item: InboxItem;
+  /** Whether its opening is in its slots. */
+  readonly isOpeningCounted: boolean;
+}
+
+/** What has happened to an item and is not in its slots yet. */
+export function listUncounted({ item, isOpeningCounted }: StoredItem): InboxSlot[] {
+  const figure = readInboxFigure(item);
+  return [...(isOpeningCounted ? [] : [countOpened(figure)]), ...countResolved(figure)];
+}
+
+/** A part of a history, as a store reads it. An item that is not in its slots yet is `new`. */
+export type HistoryPart =
+  | ({ readonly part: 'slot' } & InboxSlot)
+  | ({ readonly part: 'open' } & Pick<InboxHistory, 'open' | 'oldest'>)
+  | ({ readonly part: 'new' | 'opened' | 'resolved' } & StoredItem);
+
+/** Puts the parts of a history together. */
+export function joinHistory(parts: readonly HistoryPart[], since: number): InboxHistory {
+  let [open, oldest]: [number, number | null] = [0, null];
+  const slots = parts.flatMap((part): InboxSlot[] => {
+    switch (part.part) {
+      case 'slot':
+        return [part];
+      case 'open':
+        open += part.open;
+        oldest = findOlder(oldest, part.oldest);
+        return [];
+      case 'opened':
+        return [countOpened(readInboxFigure(part.item))];
+      case 'resolved':
+        return countResolved(readInboxFigure(part.item));
+      case 'new': {
+        const { created_at, resolved_at } = readInboxFigure(part.item);
+        if (resolved_at === null) oldest = findOlder(oldest, created_at);
+        return listUncounted(part).filter(({ at }) => at >= since);
+      }
+    }
+  });
+  return { slots, open, oldest };
+}
+
+/** The history of items of which none is in a slot. */
+export function readHistory(items: Iterable<InboxItem>, since: number): InboxHistory {
+  const all = [...items];
+  const parts = all.map((item) => ({ part: 'new', item, isOpeningCounted: false }) as const);
+  const open = all.filter(({ resolution }) => resolution === null).length;
+  return joinHistory([...parts, { part: 'open', open, oldest: null }], since);
+}
+
+function countOpened({ created_at: at, cause }: InboxFigure): InboxSlot {
+  return { at, counts: { opened: [{ cause, items: 1 }], resolved: 0, oldest_resolved: null } };
+}
+
+function countResolved({ created_at, resolved_at: at }: InboxFigure): InboxSlot[] {
+  return at === null ? [] : [{ at, counts: { opened: [], resolved: 1, oldest_resolved: created_at } }];
+}
+
+/** Adds counts up. */
+export function sumInboxCounts(all: Iterable<InboxCounts>): InboxCounts {
+  const opened = createSums<CauseCount>('cause', ['items']);
+  let resolved = 0;
+  let oldest: number | null = null;
+  for (const counts of all) {
+    for (const each of counts.opened) opened.add(each);
+    resolved += counts.resolved;
+    oldest = findOlder(oldest, counts.oldest_resolved);
+  }
+  return { opened: opened.list(), resolved, oldest_resolved: oldest };
+}
+
+/** The earlier of two times that may be missing. */
+export function findOlder(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}
+
+/** What is added to slots when items are counted. */
+export function groupInboxBySlot(
+  happened: readonly InboxSlot[],
+): { readonly length: number; readonly at: number; readonly counts: InboxCounts[] }[] {
+  const slots = new Map<string, { length: number; at: number; counts: InboxCounts[] }>();
+  for (const { at: time, counts } of happened) {
+    for (const { length, at } of findSlots(time)) {
+      const slot = slots.get(`${length} ${at}`) ?? { length, at, counts: [] };
+      slot.counts.push(counts);
+      slots.set(`${length} ${at}`, slot);
+    }
+  }
+  return [...slots.values()];
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * Which slots make up a span and everything after it. The minute in which the span ends is not one of them: its items are
+ * counted one by one.
+ */
+export function splitHistory(span: RunSpan): {
+  readonly ranges: readonly SlotRange[];
+  /** The minute in which the span ends; empty if it ends with a minute. */
+  readonly rest: { readonly since: number; readonly until: number };
+} {
+  const { ranges, rest } = splitSpan(span);
+  const minute = roundUp(span.until, MINUTE_MS);
+  const hour = roundUp(minute, HOUR_MS);
+  const day = roundUp(hour, DAY_MS);
+  const after = [
+    { length: MINUTE_MS, since: minute, until: hour },
+    { length: HOUR_MS, since: hour, until: day },
+    { length: DAY_MS, since: day, until: Number.MAX_SAFE_INTEGER },
+  ].filter(({ since, until }) => since < until);
+  return { ranges: [...ranges, ...after], rest: { since: rest, until: minute } };
+}
+
+function roundUp(time: number, length: number): number {
+  return Math.ceil(time / length) * length;
+}
