@@ -1,6 +1,7 @@
 import { writeBigint } from '../base/index.js';
 import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
+import { isMeant } from './choice.js';
 import { isContainer } from './limits.js';
 import { removeNoise } from './find/noise.js';
 import type { Candidate } from './find/spans.js';
@@ -39,28 +40,6 @@ type Round = (typeof ROUNDS)[number];
 
 /** How many candidates are examined after a winner that may not be the only one. */
 const MOST_RIVALS = 32;
-
-/** How many characters between or before values are searched for words about them. */
-const LONGEST_WORDS = 160;
-/** Words between two values that make the later one count. */
-const CORRECTION =
-  /\b(?:actually|apolog|better|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|disregard|equivo|err(?:eur|or)|final|fix|ignore|improved|instead|korr|meant|mistake|my bad|never ?mind|no, $|not (?:quite|right)|on (?:reflection|review)|oops|pardon|perd[oó]n|reconsider|revised|richtig|scratch that|should be|sorry|second thought|try again|update|upon review|use (?:the following|this)|user:|wait|(?:is|was|be) wrong)|→|->|=>|不对|正确|更正|应[该为]|訂正|수정|извин|исправ|ошиб|правильн/i;
-/** Words before a value that say it is not the answer. */
-const DEMOTION =
-  /\b(?:e\.g|(?<![./@])example(?!\.\w)|format|guess|instance|instead of|(?:un)?like|plan>|reasoning|schema|template|thinking|thought (?!:))|例如|格式|예시|~~$|\b(?:the form|rather than|changed from|correction (?:of|to)|it (?:was|would be)|you sent|originally[^.:;\n]{0,40}) $|\b(?:not|n't|never|previous|earlier|old|user)\b[^.:;\n]{0,40}$/i;
-/** The same, for a value that follows another one. */
-const AFTERTHOUGHT = /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$/i;
-const NO_ANSWER = labelPattern(
-  'input|original|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|action|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|ejemplo|чернов|пример|例',
-);
-const ANSWER = labelPattern(
-  'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答|结果|답|결과',
-);
-
-/** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
-function labelPattern(words: string): RegExp {
-  return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>.]{0,40}(?:[:：>\\n]| is)[\\s*_]{0,9}(?:\`{3}\\w*\\s*)?$`, 'i');
-}
 
 /** One search for the value of a text: what it was given, and what it has seen so far. */
 interface Search {
@@ -190,7 +169,7 @@ function* searchRound(search: Search, round: Round): Checking<ParseResult<unknow
     const { objection, changes, reading, value } = attempted;
     if (objection === undefined) {
       if (isWords && changes.length === 0 && (round === 'text' || failed.length > 0)) continue;
-      const isAlone = !isFirst || profile !== 'default' || found.finder === 'whole' || found.finder === 'envelope';
+      const isAlone = !isFirst || profile !== 'default' || found.finder === 'whole';
       return isAlone ? succeed(search, attempted) : yield* searchRivals(search, attempted, candidates, round);
     }
     if (isFirst) {
@@ -220,31 +199,16 @@ function* searchRivals(
     if (++looked > MOST_RIVALS || (!isOpen(first.found) && found.finder !== first.found.finder)) break;
     if (found.start >= start && found.start < end) continue;
     const attempted = yield* attempt(search, found, round);
+    if (attempted?.objection?.code === 'SCHEMA_MISMATCH')
+      search.rejected.push({ value: attempted.reading.value, candidate: found });
     if (attempted === undefined || attempted.objection !== undefined || !isRival(attempted.value, winner.value))
       continue;
     rival ??= found.start;
-    const words = wordsBefore(raw, found.start);
-    const before = wordsBefore(raw, start);
-    const isRejected = isDemoted(words) || (AFTERTHOUGHT.test(words) && !isDemoted(before));
-    if (!isOpen(found) || options.prefer !== undefined || isRejected) continue;
-    const isMeant =
-      found.start > end &&
-      (CORRECTION.test(raw.slice(end, found.start).slice(-LONGEST_WORDS)) ||
-        (ANSWER.test(words) && !ANSWER.test(before)));
-    if (isMeant || isDemoted(before)) [winner, rival] = [attempted, start];
+    if ((!isOpen(found) && found.finder !== 'envelope') || options.prefer !== undefined) continue;
+    if (isMeant(raw, { start, end }, placeCandidate(attempted))) [winner, rival] = [attempted, start];
   }
   if (rival === undefined || options.ambiguous !== 'fail') return succeed(search, winner, rival);
   return failWith([{ code: 'AMBIGUOUS', message: `Another value passes (offset ${rival}).` }], options.label);
-}
-
-/** The words before a value, back to the last bracket, without closing tags: what they enclosed is over. */
-function wordsBefore(raw: string, start: number): string {
-  return raw.slice(Math.max(0, start - LONGEST_WORDS), start).replace(/^[^]*[}\]]|<\/[^>]*>/g, '');
-}
-
-/** Whether the words before a value call it an example, a format or a thought. */
-function isDemoted(words: string): boolean {
-  return DEMOTION.test(words) || NO_ANSWER.test(words);
 }
 
 /** Aligns, normalizes and checks the value of a candidate; undefined if it has none that this round accepts. */

@@ -16,7 +16,9 @@ const LONGEST_BETWEEN = 2000;
 
 /** Words that make the value before or after them something else than an item. */
 const NOT_ITEMS =
-  /\b(?:wait|wrong|correct(?:ion|ed|ly)?|instead|actually|sorry|mistake|revised?|updated?|final(?:ly)?|better|rather|should|draft|example|e\.g|for instance|sample|schema|format|template|placeholder|previous(?:ly)?|original(?:ly)?|before|old)\b|更正|修正|应为|例如|示例|格式|最终/u;
+  /\b(?:wait|wrong|correct(?:ion|ed|ly)?|instead|actually|sorry|mistake|revised?|updated?|final(?:ly)?|better|rather|should|draft|example|e\.g|for instance|sample|schema|format|template|not|placeholder|previous(?:ly)?|original(?:ly)?|before|old)\b|更正|修正|应为|例如|示例|格式|最终/u;
+/** Words after the last value that take one of them back. */
+const TAKEN_BACK = /\b(?:delet|discard|disregard|drop|exclud|ignor|remov)/;
 
 /**
  * The values of a text that count as items, in their order; undefined if it is not known which of them do: one could not be
@@ -30,7 +32,7 @@ export function findItems(
   const placed = placeValues(source);
   if (placed.length > MOST_VALUES || !placed.every((one) => 'value' in one)) return undefined;
   const items: unknown[] = [];
-  let isClear = true;
+  let isClear = !TAKEN_BACK.test(foldCase(text.slice(placed.at(-1)?.end).slice(0, LONGEST_BETWEEN)));
   for (const [index, { start, value }] of placed.entries()) {
     if (!isItem(value)) continue;
     items.push(value);

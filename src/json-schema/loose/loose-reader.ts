@@ -213,7 +213,9 @@ export function scanScalar(text: string, at: number): { readonly value: unknown;
   if (string !== null) return { value: unescape(string[1] ?? string[2] ?? ''), end: STRING.lastIndex };
   const literal = LITERAL.exec(text)?.[0];
   if (literal === undefined) return undefined;
-  return { value: LITERALS.has(literal) ? LITERALS.get(literal) : JSON.parse(literal), end: LITERAL.lastIndex };
+  // JSON has no numbers with leading zeros: they are text, of which the zeros are part.
+  const value = /^-?0\d/.test(literal) ? literal : LITERALS.has(literal) ? LITERALS.get(literal) : JSON.parse(literal);
+  return { value, end: LITERAL.lastIndex };
 }
 
 /** The content of a string in either kind of quotes. */

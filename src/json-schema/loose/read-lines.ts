@@ -3,9 +3,9 @@ import { unescape } from './loose-reader.js';
 
 const MEMBER =
   /^\s*(?:[-*•]\s+)?[*_]{0,2}["']?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["']?[*_]{0,2}\s*[:：=]\s*[*_]{0,2}\s*(.*)$/u;
-const ITEM = /^\s*[-*•]\s+(.+)$/u;
+const ITEM = /^\s*(?:[-*•]|\d{1,3}[.)])\s+(.+)$/u;
 const QUOTED = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$/u;
-const LITERAL = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
+const LITERAL = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 /** Blank lines, and the marks between documents of YAML. */
 const NO_CONTENT = /^\s*(?:---|\.\.\.)?\s*$/;
 /** A text over the next lines, which are indented; with `-` it does not end with a line break. */

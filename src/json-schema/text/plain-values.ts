@@ -4,8 +4,8 @@ import type { Placement } from './choices.js';
 import { foldCase } from './spelling.js';
 
 const BOOLEAN_WORDS = indexChoices([
-  { value: true, names: ['true', 'yes', 'y', 'on', '1', '是', '真'] },
-  { value: false, names: ['false', 'no', 'n', 'off', '0', '否', '假'] },
+  { value: true, names: ['true', 'yes', 'y', 'on', '1', '是', '真', '✓', '✔', '✅', 'ja', 'oui', 'sí', 'да', 'はい'] },
+  { value: false, names: ['false', 'no', 'n', 'off', '0', '否', '假', '✗', '✘', '❌', 'nein', 'non', 'нет', 'いいえ'] },
 ]);
 /** In a sentence only full words count: `on` and `1` stand there for something else. */
 const SPOKEN = indexChoices([

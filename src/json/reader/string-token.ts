@@ -194,7 +194,10 @@ export class StringToken {
     }
     if (!this.unescapedSeen) {
       source.repair('unescaped_quote');
-      this.#endSeen = END_OF_WORD.test(text.slice(at - 1, at + 3));
+      const word = this.content.slice(-LOOK_BEHIND);
+      this.#endSeen =
+        (END_OF_WORD.test(text.slice(at - 1, at + 3)) && !/„[^“”]*$/.test(word)) ||
+        (text[at + 1] === '"' && /\p{L}\S*$/u.test(word));
       this.unescapedSeen = true;
       this.#countBrackets(this.content);
     }

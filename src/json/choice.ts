@@ -1,0 +1,73 @@
+import type { Region } from './find/survey.js';
+
+/** How many characters between or before values are searched for words about them. */
+const LONGEST_WORDS = 160;
+
+/** Words between two values that make the later one count. */
+const CORRECTION =
+  /\b(?:actually|amend|apolog|better|choose|conclu|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|disregard|edit\b|equivo|err(?:eur|or)|final|fix|forgot|go with|hence|hold on|ignore|improved|instead|korr|meant|mejor|mistake|moment|my bad|never ?mind|no, $|not (?:quite|right)|on (?:reflection|review)|oops|outdated|overlooked|overruled|pardon|perd[oó]n|re(?:calculat|consider|plac|vis)|richtig|scratch that|settle|should be|so,? $|sorry|strike|second thought|therefore|try again|update|upon review|use (?:the following|this)|user:|wait|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|→|->|=>|^\n\+|抱歉|最终|不对|正确|更正|重新|应[该为]|訂正|間違|수정|다시|извин|исправ|ошиб|правильн|خطأ/i;
+/** Words before a value that say it is not the answer. */
+const DEMOTION =
+  /\b(?:e\.g|(?<![./@])example(?!\.\w)|exempl|format|guess|illustrat|instance|instead of|(?:un)?like|plan>|reasoning|schema|such as|template|thinking|thought (?!:))|例如|格式|예시|(?:~~|<del>|<s>)$|\b(?:the form|rather than|changed?(?: from)?|moved from|replaced|correction (?:of|to)|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|n't|never|previous|earlier|old|user|compared|last)\b[^.:;\n]{0,40}$/i;
+/** The same, for a value that follows another one. */
+const AFTERTHOUGHT =
+  /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$|\b(?:if|once|unless)\b[^.:;\n]{0,80}$/i;
+/** Words about a value that is offered beside another one. */
+const ASIDE =
+  /\b(?:alternat\w*|also|and|another|could|debug|default|fallback|if|might|next|once|option|or|other|part|rest|second|us(?:age|ed)|variant|would)\b/i;
+const NO_ANSWER = labelPattern(
+  'input|original|before|previous|current|first (?:attempt|try|version)|old|initial|draft|rough|sample|skeleton|structure|step|action|attempt 1|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|entwurf|e[js]emp|чернов|пример|例|مثال',
+);
+const ANSWER = labelPattern(
+  'correct|good|answer|output|result|response|r[eé]pon|rispost|respost|final|endg|solution|actual|updated|new|antwort|respuesta|ответ|答|结果|답|결과',
+);
+/** What stands before a value that begins a line, a sentence or a fence, or follows a label. */
+const FREE = /(?:^|[\n:：>.?!。])[\s*_#>`+-]{0,9}$/;
+/** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
+function labelPattern(words: string): RegExp {
+  return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>.]{0,40}(?:[:：>\\n]| is)[\\s*_]{0,9}$`, 'i');
+}
+
+/** Whether the words around two values that pass say that `other` is meant, not `winner`. */
+export function isMeant(raw: string, winner: Region, other: Region): boolean {
+  const words = wordsBefore(raw, other.start);
+  const before = wordsBefore(raw, winner.start);
+  const isLater = other.start >= winner.end;
+  const isCorrected = isLater && CORRECTION.test(raw.slice(winner.end, other.start).slice(-LONGEST_WORDS));
+  const isDropped = isDemoted(before);
+  if (DEMOTION.test(words) || (NO_ANSWER.test(words) && !isCorrected) || (AFTERTHOUGHT.test(words) && !isDropped))
+    return false;
+  if (isDropped || isCorrected) return true;
+  if (!isLater) return false;
+  if (ANSWER.test(words) && !ANSWER.test(before)) return true;
+  if (ANSWER.test(before)) return false;
+  if (/\bbut\b|[,，]但/.test(words)) return true;
+  // A value that stands alone counts more than one inside a sentence, and one with words of its own more than the one before.
+  if (!isFree(raw, words, other)) return false;
+  return !isFree(raw, before, winner) || (/\p{L}/u.test(words) && !ASIDE.test(words) && !isParallel(before, words));
+}
+
+/** Whether two labels differ in a number or a letter at most: `Option A:`, `Option B:`. */
+function isParallel(before: string, words: string): boolean {
+  const [left, right] = [before, words].map((label) =>
+    label
+      .trimEnd()
+      .replace(/^[^]*[\n.]|\b\w\b|\P{L}/gu, '')
+      .toLowerCase(),
+  );
+  return left !== '' && left === right;
+}
+
+function isFree(raw: string, words: string, { end }: Region): boolean {
+  return FREE.test(words) && !/^[,;]? ?[a-z]/.test(raw.slice(end, end + 3));
+}
+
+/** The words before a value, back to the last bracket, without closing tags and fences: what they enclosed is over. */
+function wordsBefore(raw: string, start: number): string {
+  return raw.slice(Math.max(0, start - LONGEST_WORDS), start).replace(/^[^]*[}\]]|<\/[^>]*>|`{3}\w*/g, '');
+}
+
+/** Whether the words before a value call it an example, a format or a thought. */
+function isDemoted(words: string): boolean {
+  return DEMOTION.test(words) || NO_ANSWER.test(words);
+}
