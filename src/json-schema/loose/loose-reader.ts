@@ -214,7 +214,11 @@ export function scanScalar(text: string, at: number): { readonly value: unknown;
   const literal = LITERAL.exec(text)?.[0];
   if (literal === undefined) return undefined;
   // JSON has no numbers with leading zeros: they are text, of which the zeros are part.
-  const value = /^-?0\d/.test(literal) ? literal : LITERALS.has(literal) ? LITERALS.get(literal) : JSON.parse(literal);
+  const value: unknown = /^-?0\d/.test(literal)
+    ? literal
+    : LITERALS.has(literal)
+      ? LITERALS.get(literal)
+      : JSON.parse(literal);
   return { value, end: LITERAL.lastIndex };
 }
 
