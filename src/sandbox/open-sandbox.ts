@@ -203,12 +203,10 @@ async function dropUnreachable(mounts: readonly Mount[]): Promise<Mount[]> {
       const isFolder = other.kind === 'read' || other.kind === 'write';
       return isFolder && other.at !== mount.at && isWithin(mount.at, other.at);
     });
-  const kept: Mount[] = [];
-  for (const mount of mounts) {
-    const real = isShown(mount) ? await realpath(mount.at).catch(() => undefined) : mount.at;
-    if (real === mount.at) kept.push(mount);
-  }
-  return kept;
+  const reached = await Promise.all(
+    mounts.map(async (mount) => (isShown(mount) ? realpath(mount.at).catch(() => undefined) : mount.at)),
+  );
+  return mounts.filter((mount, index) => reached[index] === mount.at);
 }
 
 async function listNamedFiles(env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {

@@ -82,6 +82,8 @@ export function readExit(result: RunResult): WorkerEnd {
   // A process that Sluice stopped may still exit with 0: it was stopped all the same.
   const wasStopped = error?.category === 'canceled' || error?.category === 'timeout' || error?.category === 'limit';
   return {
+    // The run has ended everything that belonged to its process.
+    hasEnded: true,
     exitCode: wasStopped ? null : exit_code,
     signal: wasStopped ? (signal ?? 'SIGTERM') : signal,
     command,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isPresent, makeFolder } from '../../files/index.js';
 import { getRepositoryFolder, runGit } from '../../orders/index.js';
+import { makeGitDir } from './git-dir.js';
 import type { GitEnd, GitOptions } from '../../orders/index.js';
 import type { WorkOrder } from '../../records/index.js';
 
@@ -130,11 +131,8 @@ export async function withOwnGitDir(folder: string, work: (call: CallGit) => Pro
   if (found.code !== 0 || head === '') return found;
   const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
   try {
-    const made = await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
-    if (made.code !== 0) return made;
-    const alternates = join(gitDir, 'objects', 'info');
-    await makeFolder(alternates);
-    await writeFile(join(alternates, 'alternates'), `${await realpath(resolve(folder, objects))}\n`);
+    await makeGitDir(gitDir, format);
+    await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${await realpath(resolve(folder, objects))}\n`);
     await writeFile(join(gitDir, 'HEAD'), `${head}\n`);
     const options = { ...LONG, gitDir, workTree: folder, indexFile: resolve(folder, index) };
     // What is ignored is a list of patterns and runs nothing.

@@ -42,6 +42,8 @@ export interface WorkerEnd {
   readonly stderr?: string | Uint8Array;
   /** Where its result is, if not in the run folder. */
   readonly dir?: string;
+  /** Whether everything it started has been ended: its result file cannot be half written then. */
+  readonly hasEnded?: boolean;
   /** What its run says went wrong, beyond exit code and signal. */
   readonly runError?: string;
   /** Why it could not be started. */
@@ -90,7 +92,7 @@ export interface Settlement {
 export async function settle(context: LeadContext, end: OrderName & WorkerEnd): Promise<Settlement> {
   const { store, clock, newId } = context;
   const { issueRef, runId, exitCode, signal = null } = end;
-  const record = await findRecord(context, end);
+  const [record, issue] = await Promise.all([findRecord(context, end), store.findIssue(issueRef)]);
   const reading = end.reading ?? (await readEnd(context, record, end));
   const now = clock();
   const at = new Date(now).toISOString();
@@ -125,7 +127,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
 
   // Which of the two is written, the guarded update in the store decides: it alone knows the active run at that moment.
   const ifActive = withNote(decide({ ...given, activeRunId: runId }), end.note);
-  const active = (await store.findIssue(issueRef))?.active_run_id ?? null;
+  const active = issue?.active_run_id ?? null;
   // Where it is still the active one here, it is stale only if another becomes active before the update.
   const ifStale = withNote(decide({ ...given, activeRunId: active === runId ? undefined : active }), end.note);
   const settled = await store.settleOrder({
@@ -250,6 +252,7 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
     // Once more: a file that may not be written to, or is in another encoding, could not be masked in its place.
     maskText: (text) => context.secrets.maskText(text),
     ...(startedAt === null ? {} : { startedAt }),
+    hasEnded: end.hasEnded,
   });
   const kept = record.order.expects === 'report' ? withoutProblem(reading, 'CHANGES_MISSING') : reading;
   return kept.result === undefined && end.draft !== undefined ? { ...kept, draft: end.draft } : kept;

@@ -26,6 +26,8 @@ export interface ResultPlace {
   readonly order: Pick<WorkOrder, 'repo_dir'>;
   /** When the worker was started: a file older than that is not its result. */
   readonly startedAt?: Date | number | string;
+  /** Nothing of the worker runs any more: its files are not looked at a second time. */
+  readonly hasEnded?: boolean | undefined;
   /** Masks secrets in a file's text. */
   readonly maskText?: (text: string) => string;
   /** Looks for a claimed commit; by default in the order's repository. */
@@ -56,11 +58,11 @@ export async function readWorkResult(place: ResultPlace): Promise<Reading> {
   const { dir, below, order, startedAt, maskText = (text: string) => text } = place;
   const notices: Problem[] = [];
   for (const { source, name, read } of FILES) {
-    const file = await readResultFile(
-      join(dir, name),
-      startedAt === undefined ? undefined : new Date(startedAt).getTime(),
-      { below },
-    );
+    const file = await readResultFile(join(dir, name), {
+      startedAt: startedAt === undefined ? undefined : new Date(startedAt).getTime(),
+      hasEnded: place.hasEnded,
+      below,
+    });
     if (file.status === 'absent') continue;
     if (file.status === 'outdated') {
       notices.push({ code: 'RESULT_OUTDATED', message: `${name} is older than the run and was ignored` });

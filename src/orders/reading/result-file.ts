@@ -26,16 +26,20 @@ const CLOCK_TICK_MS = 20;
 const RECENT_MS = 2000;
 const SECOND_LOOK_MS = 100;
 
+/** What is known of the worker that wrote a file. */
+export interface Writer {
+  /** When it was started, in milliseconds since 1970: an older file is not its own. */
+  readonly startedAt?: number | undefined;
+  /** Nothing of it runs any more: a file touched a moment ago is not being written. */
+  readonly hasEnded?: boolean | undefined;
+}
+
 /** Reads a file that a worker wrote. It may be a link, a pipe, endless, or half written: only a whole one is read. */
-export async function readResultFile(
-  path: string,
-  startedAt: number | undefined,
-  below: Below = {},
-): Promise<ResultFile> {
+export async function readResultFile(path: string, writer: Writer & Below = {}): Promise<ResultFile> {
   let handle: FileHandle | undefined;
   try {
-    handle = await openForReading(path, below);
-    return handle === undefined ? { status: 'absent' } : await readHandle(handle, path, startedAt);
+    handle = await openForReading(path, writer);
+    return handle === undefined ? { status: 'absent' } : await readHandle(handle, path, writer);
   } catch (error) {
     const isUnsafe = isSluiceError(error) && error.code === 'UNSAFE_FILE';
     return isUnsafe
@@ -46,7 +50,7 @@ export async function readResultFile(
   }
 }
 
-async function readHandle(handle: FileHandle, path: string, startedAt: number | undefined): Promise<ResultFile> {
+async function readHandle(handle: FileHandle, path: string, { startedAt, hasEnded }: Writer): Promise<ResultFile> {
   const first = await handle.stat({ bigint: true });
   // A second name may be that of another run's result, or of a file that changes after it was read.
   if (first.nlink > 1n) return unreadable('RESULT_UNSAFE_FILE', 'it is a hard link; write a separate file');
@@ -58,7 +62,7 @@ async function readHandle(handle: FileHandle, path: string, startedAt: number | 
     );
   }
   const bytes = await readBytes(handle, Number(first.size));
-  if (Date.now() - Number(first.mtimeMs) < RECENT_MS) await wait(SECOND_LOOK_MS);
+  if (hasEnded !== true && Date.now() - Number(first.mtimeMs) < RECENT_MS) await wait(SECOND_LOOK_MS);
   const second = await lstat(path, { bigint: true }).catch(() => undefined);
   const isWhole = second !== undefined && isSame(first, second) && BigInt(bytes.length) === first.size;
   return isWhole

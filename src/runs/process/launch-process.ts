@@ -3,7 +3,8 @@ import type { OutputChunk, OutputQueue } from './output-queue.js';
 import type { ProcessIdentity } from './process-identity.js';
 import { spawnProcess } from './spawn-process.js';
 import type { ProcessCommand, ProcessEnd, ProcessInput, SpawnedProcess } from './spawn-process.js';
-import { endGroup, endSandbox, isGroupAlive } from './process-group.js';
+import { endGroup, endSandbox, isGoneWithin, isGroupAlive } from './process-group.js';
+import { answersToSignals } from './process-identity.js';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** A launched process, the leader of its own process group. */
@@ -32,6 +33,8 @@ export interface ProcessOptions {
 const GRACE_MS = 5000;
 const QUIET_MS = 100;
 const DRAIN_MS = 1000;
+/** How long the rest of a group is given to go with its leader before it is looked for. */
+const GOING_MS = 5;
 /** Leftovers of a program that has ended get less time. */
 const LEFTOVER_GRACE_MS = 500;
 
@@ -57,10 +60,17 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   /** Once the group is empty, its number may be reused: no signal is sent after that. */
   let isGroupGone = false;
   let stopping: Promise<void> | undefined;
+  let leaving: Promise<void> | undefined;
+
+  /** What is left of the group usually goes a moment later. To look through all processes of the machine takes longer than that. */
+  async function lookForGroup(): Promise<void> {
+    await isGoneWithin(() => !answersToSignals(-pid), GOING_MS);
+    isGroupGone = !(await isGroupAlive(pid));
+  }
+  const left = exited.then(async () => (leaving = lookForGroup()));
 
   async function finish(): Promise<void> {
-    await exited;
-    isGroupGone = !(await isGroupAlive(pid));
+    await left;
     await drainOutput(queue, { quietMs, drainMs });
     try {
       if (!isGroupGone) await endAll(Math.min(graceMs, LEFTOVER_GRACE_MS));
@@ -73,6 +83,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   }
 
   async function stop(): Promise<void> {
+    await leaving;
     if (isGroupGone) return;
     await endAll(graceMs);
   }

@@ -31,8 +31,10 @@ export async function findProgramFolders(words: readonly string[], places: Progr
   const show = (path: string, from = path): void => {
     if (!isInSystem(path) && !isWithin(path, places.cwd)) shown.set(path, from);
   };
-  for (const folder of places.path.split(delimiter).filter(isAbsolute)) {
-    const real = await realpath(folder).catch(() => undefined);
+  const named = places.path.split(delimiter).filter(isAbsolute);
+  const found = await Promise.all(named.map(async (folder) => realpath(folder).catch(() => undefined)));
+  for (const [index, folder] of named.entries()) {
+    const real = found[index];
     if (real === undefined || isBroad(folder, places.home) || isBroad(real, places.home)) continue;
     show(folder, real);
     show(real);

@@ -1,7 +1,9 @@
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { isPresent } from '../../../files/index.js';
 import { runGit } from '../../../orders/index.js';
+import { makeGitDir } from '../git-dir.js';
 import type { GitEnd, GitOptions } from '../../../orders/index.js';
 
 /** A repository as it was before an agent could change it. Kept in memory and in the store, never in files of the run. */
@@ -33,6 +35,7 @@ const LONG = { timeLimitMs: 120_000 };
 
 /** Records where a repository stands; a sentence where that cannot be done. */
 export async function recordStart(repoDir: string): Promise<RepositoryStart | { readonly why: string }> {
+  if (await isOutsideRepositories(repoDir)) return { why: 'repo_dir is not a git repository' };
   const names = ['objects', 'shallow'].flatMap((path) => ['--git-path', path]);
   const found = await runGit(repoDir, ['rev-parse', ...names, '--show-object-format']);
   if (found.code === 'no_git') return { why: 'git is not installed' };
@@ -59,6 +62,17 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | { 
     format,
     shallow: await readFile(resolve(repoDir, shallowFile), 'utf8').catch(() => null),
   };
+}
+
+/** Whether neither a folder nor one above it can be a repository, so that git need not be started to say so. */
+async function isOutsideRepositories(folder: string): Promise<boolean> {
+  const real = await realpath(folder).catch(() => undefined);
+  if (real === undefined) return false;
+  const folders = [real];
+  for (let above = dirname(real); above !== folders.at(-1); above = dirname(above)) folders.push(above);
+  // A bare repository has no folder of that name, but a file for its branch.
+  const marks = folders.flatMap((each) => ['.git', 'HEAD'].map(async (name) => isPresent(join(each, name))));
+  return !(await Promise.all(marks)).includes(true);
 }
 
 /** With more branches the state of a repository is too large for the store. */
@@ -89,17 +103,10 @@ export async function withObjects<T>(
 ): Promise<T> {
   const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
   try {
-    await initialize(gitDir, format, shallow);
+    await makeGitDir(gitDir, format, shallow);
     const options = { ...LONG, gitDir, objectDirectory: objects };
     return await work(async (args, more = {}) => runGit(gitDir, args, { ...options, ...more }));
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }
-}
-
-/** Makes a private git directory, in which nothing is configured. */
-export async function initialize(gitDir: string, format: string, shallow: string | null): Promise<void> {
-  const made = await runGit(gitDir, ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '.']);
-  if (made.code !== 0) throw new Error(`git could not be prepared: ${made.stderr.trim().slice(-200)}`);
-  if (shallow !== null) await writeFile(join(gitDir, 'shallow'), shallow);
 }

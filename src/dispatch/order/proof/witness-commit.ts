@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { leadsOut, listLinks, parseChanges, runGit } from '../../../orders/index.js';
 import type { CommitFacts, FileChange, WitnessedChange } from '../../../orders/index.js';
-import { initialize, withObjects } from './repository.js';
+import { makeGitDir } from '../git-dir.js';
+import { withObjects } from './repository.js';
 import type { CallGit, RepositoryStart } from './repository.js';
 import { takeObjects } from './take-objects.js';
 
@@ -147,7 +148,7 @@ async function findForgery(
 ): Promise<string | undefined> {
   const gitDir = await mkdtemp(join(tmpdir(), 'sluice-git-'));
   try {
-    await initialize(gitDir, format, shallow);
+    await makeGitDir(gitDir, format, shallow);
     const wanted = isEmpty ? { commits: [commit] } : { commits: [base, commit], between: [base, commit] as const };
     return (await takeObjects(gitDir, { objects, ...wanted, withoutFiles: true })).error;
   } finally {

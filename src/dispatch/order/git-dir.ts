@@ -1,0 +1,32 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * Makes a private git directory in an empty folder, in which nothing is configured. It is what `git init --bare` makes, without
+ * starting a process for it: every order needs several.
+ */
+export async function makeGitDir(folder: string, format: string, shallow: string | null = null): Promise<void> {
+  const extensions = FORMATS.get(format);
+  if (extensions === undefined) throw new Error(`git could not be prepared: unknown object format ${format}`);
+  const config = `[core]\n\trepositoryformatversion = ${extensions === '' ? 0 : 1}\n\tbare = true\n${FILES}${extensions}`;
+  await Promise.all([
+    mkdir(join(folder, 'objects', 'info'), { recursive: true }),
+    mkdir(join(folder, 'refs', 'heads'), { recursive: true }),
+    writeFile(join(folder, 'HEAD'), 'ref: refs/heads/main\n'),
+    writeFile(join(folder, 'config'), config),
+    shallow === null ? undefined : writeFile(join(folder, 'shallow'), shallow),
+  ]);
+}
+
+/** What stands in the configuration for each object format; only version 1 of a repository has extensions. */
+const FORMATS: ReadonlyMap<string, string> = new Map([
+  ['sha1', ''],
+  ['sha256', '[extensions]\n\tobjectformat = sha256\n'],
+]);
+
+/** What git finds out about the file system when it makes a repository. */
+const FILES =
+  {
+    darwin: '\tignorecase = true\n\tprecomposeunicode = true\n',
+    win32: '\tfilemode = false\n\tsymlinks = false\n\tignorecase = true\n',
+  }[process.platform as string] ?? '';
