@@ -24,8 +24,12 @@ async function seedBooks(site: Site) {
   return { good, blocked, unclear };
 }
 
+/** A repository that orders may name; no worker can fetch it. */
+const REPOSITORY = 'file:///nowhere/shop.git';
+
 const house = useConsole(seedBooks, {
   max_delivery_tries: 1,
+  repos: [REPOSITORY],
   sinks: [
     { type: 'markdown' },
     {
@@ -166,6 +170,24 @@ describe('the form of an order', () => {
     await page.getByText('the order is submitted only once').waitFor();
     return give;
   };
+
+  it('takes a repository by its URL, and says at the field which ones are configured', async () => {
+    const { page } = await house.open('/issues?order');
+    await page.getByLabel('Issue').fill('acme/shop#77');
+    await page.getByLabel('Role').fill('dev');
+    await page.getByLabel('Instructions').fill('{}');
+    const field = page.getByLabel('Repository');
+    await field.fill('https://git.example.org/other.git');
+    const submit = page.getByRole('button', { name: 'Submit order' });
+    await submit.click();
+    await page.getByText(`not configured. Add its URL to "repos". Configured: ${REPOSITORY}.`).waitFor();
+    expect(await field.evaluate((input) => input === document.activeElement)).toBe(true);
+    await field.fill(REPOSITORY);
+    await submit.click();
+    await page.waitForURL('**/issues/acme%2Fshop%2377');
+    const { orders } = await house.site.client.getIssue({ ref: 'acme/shop#77' });
+    expect(orders[0]?.order).toMatchObject({ repo: REPOSITORY });
+  });
 
   it('gives one order though the answer was lost and it is sent again, after a reload too', async () => {
     const { page } = await house.open('/issues/acme%2Fshop%231?order', { mayFail });

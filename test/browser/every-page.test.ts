@@ -26,6 +26,7 @@ const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[
   ['the workbench', () => '/workbench'],
   ['the workers', () => '/workers'],
   ['the charts', () => '/charts'],
+  ['the HTTP API', () => '/docs'],
   ['a page that is not there', () => '/runs/no/where'],
 ];
 
@@ -43,6 +44,8 @@ describe.each(PAGES)('%s', (_, getPath) => {
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await findViolations(page, ['color-contrast']), 'dark').toEqual([]);
     await page.setViewportSize(PHONE);
+    expect(await findViolations(page, ['color-contrast']), 'phone, dark').toEqual([]);
+    await page.emulateMedia({ colorScheme: 'light' });
     expect(await findViolations(page), 'phone').toEqual([]);
     expect(await findCutOff(page), 'phone').toEqual([]);
   });

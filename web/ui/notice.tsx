@@ -43,9 +43,19 @@ export function FailureNotice({
 }) {
   return (
     <Notice tone="bad" title={title} action={{ label: 'Try again', run: reload }}>
-      {failure.message} <code>{failure.code}</code> {children}
+      {omitApiHint(failure.message)} <code>{failure.code}</code> {children}
     </Notice>
   );
+}
+
+/**
+ * A message of the server without the endpoint that a program would call next: a page has a link for that.
+ *
+ * @example
+ * omitApiHint('Run not found. GET /v1/runs lists all runs.') // 'Run not found.'
+ */
+export function omitApiHint(message: string): string {
+  return message.replace(/ GET \/v1\/\S+ lists all [\w ]+\.$/, '');
 }
 
 /** A form does not know what the server offers to choose from; what was written in it stays. */

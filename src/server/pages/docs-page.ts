@@ -9,16 +9,33 @@ interface Page {
   readonly policy: string;
 }
 
+/** The colours and sizes of the console, which this page does not load: it needs no script and no other file. */
 const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h2 { margin-top: 2.5rem; font-size: 1.05rem; font-family: ui-monospace, monospace; border-top: 1px solid var(--line); padding-top: 1rem; }
-h2 b { display: inline-block; min-width: 3.5rem; }
-nav { columns: 2; font-family: ui-monospace, monospace; font-size: .85rem; }
-nav a { display: block; text-decoration: none; }
-table { border-collapse: collapse; } td, th { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; }
-pre { background: var(--soft); padding: .8rem; overflow: auto; font-size: .8rem; max-height: 30rem; }
-code { font-family: ui-monospace, monospace; } summary { cursor: pointer; }
+:root { color-scheme: light dark; --page: light-dark(#f7f8f9, #121619); --card: light-dark(#fff, #1a2024); --sunken: light-dark(#eef1f3, #0d1113); --line: light-dark(#d5dbdf, #313a40); --text: light-dark(#1b2328, #e4e9ec); --dim: light-dark(#52606a, #a3b0b8); --accent: light-dark(#0b6478, #6cc6da); --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; }
+* { box-sizing: border-box; }
+body { display: grid; grid-template-columns: 21rem minmax(0, 1fr); margin: 0; font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif; color: var(--text); background: var(--page); overflow-wrap: anywhere; }
+a { color: var(--accent); }
+nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem .75rem; border-right: 1px solid var(--line); background: var(--card); font-size: .82rem; }
+nav a { display: block; padding: .15rem .6rem; border-radius: 8px; color: var(--text); text-decoration: none; font-family: var(--mono); }
+nav a:hover { background: var(--sunken); }
+nav .brand { margin-bottom: .75rem; color: var(--accent); font: 700 1.1rem/1.5 system-ui, sans-serif; }
+nav b { display: inline-block; width: 2.6rem; color: var(--dim); font-weight: 400; }
+main { max-width: 62rem; padding: 1.25rem 1.5rem 3rem; }
+h1 { margin: 0 0 .5rem; font-size: 1.35rem; }
+section { margin-top: 1rem; padding: 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card); scroll-margin-top: 1rem; }
+h2 { margin: 0; font: 600 1rem/1.5 var(--mono); }
+h2 b { display: inline-block; min-width: 3.5rem; color: var(--accent); }
+p { margin: .5rem 0; }
+dl { display: grid; grid-template-columns: minmax(6rem, 10rem) minmax(0, 1fr); gap: .2rem 1rem; margin: .5rem 0; font-size: .9rem; }
+dd { margin: 0; color: var(--dim); }
+pre { margin: .4rem 0 0; padding: .8rem; border-radius: 8px; background: var(--sunken); overflow: auto; font: .8rem/1.5 var(--mono); max-height: 30rem; }
+code { font-family: var(--mono); font-size: .9em; } summary { cursor: pointer; }
+@media (max-width: 60rem) {
+  body { grid-template-columns: minmax(0, 1fr); }
+  nav { position: static; height: auto; max-height: 45vh; border-right: 0; border-bottom: 1px solid var(--line); }
+  main { padding: 1rem .9rem 3rem; }
+  dl { grid-template-columns: minmax(0, 1fr); } dd { margin-bottom: .3rem; }
+}
 `;
 
 /** The list of endpoints as one page, without scripts or external files. */
@@ -28,11 +45,13 @@ export function renderDocsPage({ info }: OpenApi): Page {
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(info.title)}: HTTP</title><style>${STYLE}</style></head>
 <body>
+<nav aria-label="Endpoints"><a class="brand" href="/">Sluice</a>${endpoints.map(([name, { method, path }]) => `<a href="#${name}"><b>${method}</b> ${escapeHtml(path)}</a>`).join('')}</nav>
+<main>
 <h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1>
 <p>${escapeHtml(info.description)} The same for programs: <a href="/openapi.json">/openapi.json</a>.</p>
 <p>Where tokens are configured, send one as <code>Authorization: Bearer …</code>. Problems are <code>application/problem+json</code> with a <code>code</code> and a sentence that says what to do; every answer has an <code>x-request-id</code>.</p>
-<nav>${endpoints.map(([name, { method, path }]) => `<a href="#${name}">${method} ${escapeHtml(path)}</a>`).join('')}</nav>
 ${endpoints.map(([name, endpoint]) => renderEndpoint(name, endpoint)).join('\n')}
+</main>
 </body>
 </html>
 `;
@@ -49,18 +68,29 @@ function renderEndpoint(
 ): string {
   const parameters = Object.entries(query ?? {}).map(
     ([parameter, schema]) =>
-      `<tr><td><code>${escapeHtml(parameter)}</code></td><td><code>${escapeHtml(JSON.stringify(schema))}</code></td></tr>`,
+      `<dt><code>${escapeHtml(parameter)}</code></dt><dd>${escapeHtml(describeParameter(schema))}</dd>`,
   );
   return [
-    `<h2 id="${name}"><b>${method}</b>${escapeHtml(path)}</h2>`,
+    `<section id="${name}" aria-label="${method} ${escapeHtml(path)}">`,
+    `<h2><b>${method}</b>${escapeHtml(path)}</h2>`,
     `<p>${escapeHtml(summary)} ${scope === 'none' ? 'No token needed.' : `Needs the scope <code>${scope}</code>.`}</p>`,
-    ...(parameters.length === 0 ? [] : [`<table><tr><th>query</th><th></th></tr>${parameters.join('')}</table>`]),
+    ...(parameters.length === 0 ? [] : [`<dl>${parameters.join('')}</dl>`]),
     ...(body === undefined ? [] : [renderSchema('The body', body)]),
     answer.schema === undefined
       ? `<p>Answers with <code>${[answer.media, answer.alternative].filter(Boolean).join('</code> or <code>')}</code>.</p>`
       : renderSchema(`Response ${answer.status}`, answer.schema),
     ...(problems === undefined ? [] : [`<p>Specific problem codes: <code>${problems.join(', ')}</code>.</p>`]),
+    '</section>',
   ].join('\n');
+}
+
+/** What a parameter of the query takes, in a line: its description, and what restricts it. */
+function describeParameter(schema: object): string {
+  const { description = '', ...rest } = schema as { readonly description?: string };
+  const limits = Object.entries(rest).map(
+    ([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return [description, limits.join(', ')].filter((part) => part !== '').join(' ');
 }
 
 function renderSchema(title: string, schema: object): string {

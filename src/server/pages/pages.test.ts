@@ -16,6 +16,13 @@ describe('the page of endpoints', () => {
     }
   });
 
+  it('describes the parameters of a query in words', () => {
+    const { html } = renderDocsPage(createOpenApi('1'));
+    expect(html).toMatch(
+      /<dt><code>limit<\/code><\/dt><dd>How many items.* type integer, minimum 1, maximum 500<\/dd>/,
+    );
+  });
+
   it('runs no script and loads nothing', () => {
     const { html, policy } = renderDocsPage(createOpenApi('1'));
     expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/]+=*'; /);

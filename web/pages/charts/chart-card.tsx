@@ -42,7 +42,7 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
       {shown.length === 0 ? null : <Axis times={chart.times} />}
       {empty.length === 0 || shown.length === 0 ? null : (
         <p class="dim small">
-          None: <SafeText text={empty.map(({ label }) => label).join(', ')} limit={200} />
+          Nothing for <SafeText text={empty.map(({ label }) => label).join(', ')} limit={200} />
         </p>
       )}
       {shown.length === 0 ? null : <Figures chart={chart} />}

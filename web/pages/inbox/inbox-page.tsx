@@ -67,7 +67,7 @@ function WaitingEntries() {
     <div class={isNamed ? 'inbox has-item' : 'inbox'}>
       <Queue entries={shown} known={known} chosen={id} isNamed={isNamed} />
       <div class="inbox-detail">
-        {item !== null || entry?.kind === 'result' ? (
+        {entry?.kind === 'result' || (item !== null && entry === undefined) ? (
           <Item key={id} id={id ?? ''} />
         ) : (
           <EntryDetail key={id} entry={entry} isAsked={asked !== null} />

@@ -58,11 +58,20 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
           ) : null}
         </span>
       </div>
-      {inbox.map((item) => (
-        <Notice key={item.id} tone="warn" title="Waiting for a decision">
-          <a href={toPath({ page: 'inbox', id: item.id })}>Open in the inbox</a>
+      {inbox.length === 0 ? null : (
+        <Notice
+          tone="warn"
+          title={inbox.length === 1 ? 'Waiting for a decision' : `${inbox.length} results are waiting for a decision`}
+        >
+          <span class="row">
+            {inbox.map((item) => (
+              <a key={item.id} href={toPath({ page: 'inbox', id: item.id })}>
+                {inbox.length === 1 ? 'Open in the inbox' : item.run_id}
+              </a>
+            ))}
+          </span>
         </Notice>
-      ))}
+      )}
       <RaceView issueRef={issueRef} orders={value.orders} />
       <ol class="stack orders" aria-label="Orders, newest first">
         {history.map((entry) => (

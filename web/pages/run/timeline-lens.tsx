@@ -126,8 +126,8 @@ function TimelineRow({
   const width = Math.max(0.25, Math.min(100 - left, ((to - from) / length) * 100));
   const took = to > from ? formatDuration(to - from) : '';
   const word = `${took}${isOpen && !isOver ? ' …' : ''}`;
-  // Beside the bar where there is room, else before it.
-  const isBefore = left + width > 88;
+  // Beside the bar where there is room, else before it; a bar over the whole width has it inside.
+  const place = left + width <= 88 ? 'after' : left >= 12 ? 'before' : 'inside';
   return (
     <div class={`timeline-row ${kind}${isError ? ' error' : ''}${isLit ? ' lit' : ''}`}>
       <button type="button" class="choose" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
@@ -138,8 +138,12 @@ function TimelineRow({
         <span class="timeline-track">
           <span class="timeline-bar" style={{ left: `${left}%`, width: `${width}%` }} />
           <span
-            class={isBefore ? 'timeline-took before' : 'timeline-took'}
-            style={isBefore ? { right: `${100 - left}%` } : { left: `${left + width}%` }}
+            class={`timeline-took ${place}`}
+            style={
+              place === 'after'
+                ? { left: `${left + width}%` }
+                : { right: `${place === 'before' ? 100 - left : 100 - left - width}%` }
+            }
           >
             {word}
           </span>

@@ -53,15 +53,14 @@ function Amount({
 }) {
   if (amount === null) return null;
   const { used, held, limit } = amount;
-  const working = held > used ? `, ${format(held)} with running work` : '';
   return (
     <div class="budget-amount">
       <span class="dim">{label}</span>
-      <Meter share={limit === 0 ? 1 : used / limit} isWarning={used >= limit * NEARLY_USED} />
-      <span class="nowrap">
-        {format(used)} of {format(limit)}
-        {working}
+      <span class="end">
+        <strong>{format(used)}</strong> of {format(limit)}
       </span>
+      <Meter share={limit === 0 ? 1 : used / limit} isWarning={used >= limit * NEARLY_USED} />
+      {held > used ? <span class="dim budget-held">{format(held)} including what running work may use</span> : null}
     </div>
   );
 }

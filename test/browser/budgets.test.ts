@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { codex } from '../../src/events/contract/translate-lines.contract.js';
+import { findViolations } from './check-accessibility.js';
+import { session } from './codex-lines.js';
+import { settle } from './settle.js';
+import { until } from './start-site.js';
+import { useConsole } from './use-console.js';
+
+/** The first run uses more than the budget of the day, the second one waits for it. */
+const house = useConsole(
+  async (site) => {
+    await site.endedRun({ prompt: 'Use it up.', says: session(codex.message('Done.')) });
+    const { id } = await site.startRun({ prompt: 'Wait for it.', says: session(codex.message('Done.')) });
+    await until('the run waits for the budget', async () => {
+      const { waiting_for } = await site.client.getRun({ id });
+      return waiting_for?.reason === 'budget' ? waiting_for : undefined;
+    });
+    return id;
+  },
+  { budgets: { day: { tokens: 1000 } } },
+);
+
+it('a run that waits for a budget says so in the list and on its page, and the budget shows what was used', async () => {
+  const { page } = await house.open('/runs');
+  const row = page.getByRole('row').filter({ hasText: 'Wait for it.' });
+  await row.getByText(/Waiting for the budget of the day, which starts again at \d/).waitFor();
+  await row.getByRole('link', { name: 'Wait for it.' }).click();
+  await page.locator('.run-facts').getByText('Waiting for the budget of the day').waitFor();
+  await page.goto('/workers');
+  const budgets = page.getByRole('region', { name: 'Budgets' });
+  await budgets.getByText('of 1.0k').waitFor();
+  await budgets.getByRole('link', { name: house.seeds }).waitFor();
+  await settle(page);
+  expect(await findViolations(page)).toEqual([]);
+});
