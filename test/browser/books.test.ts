@@ -176,7 +176,7 @@ describe('the form of an order', () => {
     await page.getByLabel('Issue').fill('acme/shop#77');
     await page.getByLabel('Role').fill('dev');
     await page.getByLabel('Instructions').fill('{}');
-    const field = page.getByLabel('Repository');
+    const field = page.getByRole('combobox', { name: 'Repository' });
     await field.fill('https://git.example.org/other.git');
     const submit = page.getByRole('button', { name: 'Submit order' });
     await submit.click();

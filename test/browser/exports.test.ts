@@ -69,10 +69,11 @@ describe('a test case', () => {
   });
 
   it('of the workbench keeps text, schema and options, and passes in a suite', async () => {
-    const { page } = await house.open('/workbench?align');
+    const { page } = await house.open('/workbench');
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Model output').getByRole('textbox').fill('Sure: {"count": "3",}');
     await page.getByLabel('JSON Schema').fill('{"properties": {"count": {"type": "integer"}}}');
+    await page.getByLabel('Align').check();
     await page.locator('.outcome').getByText('success', { exact: true }).waitFor();
     const file = await download(page, page.getByRole('button', { name: 'Test case' }));
     expect(JSON.parse(await runSuite(file))).toMatchObject({ cases: 1, failed: 0, reports: [{ status: 'same' }] });
