@@ -4,7 +4,7 @@ import { createConversation } from './conversation.js';
 import { fcmpEvent } from './events.fixture.js';
 import { readFileChanges } from './file-changes.js';
 import { createItemFilter, findKind, findNextError } from './item-filter.js';
-import { isLastOpen, listMarks, measureBar } from './timeline-bars.js';
+import { addRoom, isLastOpen, listMarks, measureBar } from './timeline-bars.js';
 import { nameItem } from './timeline-lens.js';
 
 const START = Date.UTC(2026, 10, 15, 10);
@@ -116,6 +116,10 @@ describe('the items of a run', () => {
       { attempt: 2, messages: 1, tools: 0, reply: 'Blue.', lastText: 'Blue it is.' },
     ]);
   });
+});
+
+test('an axis has room for what goes on', () => {
+  expect([addRoom(0, 1000), addRoom(0, 100_000)]).toEqual([6000, 125_000]);
 });
 
 test.each([0, 1, 999, 3500, 90_000, 7_200_000, 999_999_999])('an axis of %d ms has few round marks', (length) => {

@@ -46,6 +46,11 @@ export function isLastOpen({ events }: Pick<Conversation, 'events'>, eventCount:
   return event?.type === 'user.input.required' || event?.type === 'permission.required';
 }
 
+/** Where an axis ends that has room for what goes on: a quarter of its length, and at least five seconds. */
+export function addRoom(start: number, now: number): number {
+  return now + Math.max(5000, (now - start) / 4);
+}
+
 /** The last event of an item that had come when there were so many. */
 function findLast(indexes: readonly number[], eventCount: number): number {
   for (let at = indexes.length - 1; at > 0; at -= 1) {

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration } from '../../ui/time.js';
 import { VirtualList } from '../../ui/virtual-list.js';
@@ -10,7 +10,7 @@ import type { ItemKind } from './item-filter.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
 import { firstAbove } from './sorted-search.js';
-import { isLastOpen, listMarks, measureBar } from './timeline-bars.js';
+import { addRoom, isLastOpen, listMarks, measureBar } from './timeline-bars.js';
 
 /** How often a bar that is open grows. */
 const EVERY_MS = 1000;
@@ -28,11 +28,13 @@ export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly 
   const start = findStart(run);
   const isOver = moment === null && run.span.value.end !== null;
   const hasOpenItem = moment === null && !isOver && isLastOpen(conversation, eventCount);
-  // The bar of a question or a tool that goes on grows until now.
-  const end = Math.max(start + 1, findEnd(run), hasOpenItem ? now.value : 0);
+  // The bar of a question or a tool that goes on grows until now, on an axis with room for it: nothing else moves.
+  const latest = Math.max(start + 1, findEnd(run), hasOpenItem ? now.value || Date.now() : 0);
+  const room = useRef(0);
+  if (hasOpenItem && latest > room.current) room.current = addRoom(start, latest);
+  const end = hasOpenItem ? room.current : latest;
   useEffect(() => {
     if (!hasOpenItem) return;
-    now.value = Date.now();
     const timer = setInterval(() => (now.value = Date.now()), EVERY_MS);
     return () => clearInterval(timer);
   }, [hasOpenItem]);
@@ -47,12 +49,12 @@ export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly 
     const isLit = light?.items.has(index) ?? false;
     const known = firstAbove(item.events, eventCount - 1);
     const isLast = (item.events[0] ?? 0) >= eventCount - 1;
-    return cache(position, [index, known, isLast, isLit, isOver, start, end], () => (
+    return cache(position, [index, known, isLast, isLit, isOver, start, end, latest], () => (
       <TimelineRow
         conversation={conversation}
         item={item}
         eventCount={eventCount}
-        axis={{ start, end }}
+        axis={{ start, end, latest }}
         isOver={isOver}
         isLit={isLit}
         onChoose={() => choose(position)}
@@ -105,7 +107,7 @@ function TimelineRow({
   conversation,
   item,
   eventCount,
-  axis: { start, end },
+  axis: { start, end, latest },
   isOver,
   isLit,
   onChoose,
@@ -113,21 +115,21 @@ function TimelineRow({
   readonly conversation: Conversation;
   readonly item: Item;
   readonly eventCount: number;
-  readonly axis: { readonly start: number; readonly end: number };
+  readonly axis: { readonly start: number; readonly end: number; readonly latest: number };
   readonly isOver: boolean;
   readonly isLit: boolean;
   readonly onChoose: () => void;
 }) {
-  const { from, to, isOpen } = measureBar(conversation, item, eventCount, { start, end });
+  const { from, to, isOpen } = measureBar(conversation, item, eventCount, { start, end: latest });
   const kind = findKind(conversation, item);
   const isError = isErrorItem(conversation, item);
   const length = end - start;
   const left = Math.min(99.6, Math.max(0, ((from - start) / length) * 100));
   const width = Math.max(0.25, Math.min(100 - left, ((to - from) / length) * 100));
   const took = to > from ? formatDuration(to - from) : '';
-  const word = `${took}${isOpen && !isOver ? ' …' : ''}`;
-  // Beside the bar where there is room, else before it; a bar over the whole width has it inside.
-  const place = left + width <= 88 ? 'after' : left >= 12 ? 'before' : 'inside';
+  const isGrowing = isOpen && !isOver;
+  const word = `${took}${isGrowing ? ' …' : ''}`;
+  const place = choosePlace({ left, width, isGrowing });
   return (
     <div class={`timeline-row ${kind}${isError ? ' error' : ''}${isLit ? ' lit' : ''}`}>
       <button type="button" class="choose" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
@@ -137,14 +139,7 @@ function TimelineRow({
         </span>
         <span class="timeline-track">
           <span class="timeline-bar" style={{ left: `${left}%`, width: `${width}%` }} />
-          <span
-            class={`timeline-took ${place}`}
-            style={
-              place === 'after'
-                ? { left: `${left + width}%` }
-                : { right: `${place === 'before' ? 100 - left : 100 - left - width}%` }
-            }
-          >
+          <span class={`timeline-took ${place}`} style={PLACES[place](left, left + width)}>
             {word}
           </span>
         </span>
@@ -152,6 +147,20 @@ function TimelineRow({
     </div>
   );
 }
+
+/** Where the duration stands: beside the bar where there is room, else before it or inside. A bar that grows has it inside. */
+function choosePlace(bar: { readonly left: number; readonly width: number; readonly isGrowing: boolean }) {
+  if (bar.isGrowing) return 'start';
+  if (bar.left + bar.width <= 88) return 'after';
+  return bar.left >= 12 ? 'before' : 'end';
+}
+
+const PLACES = {
+  start: (left: number) => ({ left: `${left}%` }),
+  after: (_left: number, right: number) => ({ left: `${right}%` }),
+  before: (left: number) => ({ right: `${100 - left}%` }),
+  end: (_left: number, right: number) => ({ right: `${100 - right}%` }),
+} as const;
 
 const KIND_WORDS: Readonly<Record<ItemKind, string>> = {
   messages: 'message',
