@@ -26,6 +26,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   g: async () => (await import('./part-events.js')).runEvents(),
   k: async () => (await import('./part-acp.js')).runAcp(),
   i: async () => (await import('./part-runs.js')).runRuns(),
+  x: async () => (await import('./part-sandbox.js')).runSandbox(),
   s: async () => (await import('./part-store.js')).runStore(),
   o: async () => (await import('./part-event-storage.js')).runEventStorage(),
   u: async () => (await import('./part-upkeep.js')).runUpkeep(),

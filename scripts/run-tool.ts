@@ -30,6 +30,8 @@ export async function run(program: string, args: readonly string[], cwd: string,
     child.on('close', (code) => {
       resolve({ exitCode: code ?? 1, stdout, stderr });
     });
+    // A program that ends without reading its input has done its work.
+    child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });
 }

@@ -5,7 +5,7 @@ import { createSinks } from '../config/index.js';
 import type { Config } from '../config/index.js';
 import type { Lead, Wrappers } from '../orders/index.js';
 import { silentLogger, omitUndefined } from '../base/index.js';
-import { findProjectData } from '../files/index.js';
+import { findProjectData, prepareDataFolder } from '../files/index.js';
 import type { Logger } from '../base/index.js';
 import type { Duty } from '../dispatch/index.js';
 import type { Store } from '../store/index.js';
@@ -86,6 +86,7 @@ export async function withContext<T>(
   };
   const { data, secrets, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);
+  if (!readsOnly) await prepareDataFolder(data);
   const store = await openStore(
     readsOnly ? findDatabase(config, flags, mayBeUnknown) : config.database,
     omitUndefined({ pool: config.pool ?? pool }),

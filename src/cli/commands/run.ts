@@ -3,6 +3,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { omitUndefined } from '../../base/index.js';
 import type { RunResult } from '../../records/index.js';
+import { prepareDataFolder } from '../../files/index.js';
 import type { Run } from '../../runs/index.js';
 import type { Config } from '../../config/index.js';
 import { answerQuestions } from '../answer-questions.js';
@@ -88,6 +89,7 @@ async function runRun(words: readonly string[], flags: RunFlags, io: CommandIo):
   try {
     const config = await loadCommandConfig(flags, io);
     const { data, programs, agents, approvals, sandbox, secrets } = config;
+    await prepareDataFolder(config.data);
     await printDataFolder(config, flags, io);
     const tracer = await openCommandTracing(config, { io });
     const traced = { ...spec, ...omitUndefined({ traceparent: readOwnTraceparent() }) };
