@@ -84,13 +84,17 @@ const CLAIM = `
   )
   SELECT * FROM claimed ORDER BY seq`;
 
+/**
+ * `= ANY (ARRAY(…))` here and below: PostgreSQL may execute the subquery of `IN` once for each row, and then skips the rows
+ * it has changed, so that more than `LIMIT` of them are changed. An array is computed once.
+ */
 const NOTE_STRANDED = `
-  UPDATE sluice.outbox SET last_error = $1 WHERE seq IN (
+  UPDATE sluice.outbox SET last_error = $1 WHERE seq = ANY (ARRAY(
     SELECT seq FROM sluice.outbox
     WHERE state IN ('waiting', 'sending') AND state = 'waiting' AND due_at <= $2 AND last_error IS DISTINCT FROM $1
       AND NOT sink = ANY ($3::text[])
     ORDER BY seq LIMIT $4
-    FOR UPDATE SKIP LOCKED)
+    FOR UPDATE SKIP LOCKED))
   RETURNING sink`;
 
 const FAIL = `
@@ -107,9 +111,9 @@ const REDELIVER_ONE = `
   RETURNING ${WAKE_DELIVERER}`;
 
 const REDELIVER_ALL = `
-  UPDATE sluice.outbox SET state = 'waiting', tries = 1, due_at = $1 WHERE seq IN (
+  UPDATE sluice.outbox SET state = 'waiting', tries = 1, due_at = $1 WHERE seq = ANY (ARRAY(
     SELECT seq FROM sluice.outbox WHERE state IN ('dead', 'waiting') AND sink = $2 ORDER BY seq LIMIT $3
-    FOR UPDATE SKIP LOCKED)
+    FOR UPDATE SKIP LOCKED))
   RETURNING ${WAKE_DELIVERER}`;
 
 const LIST_SINKS = `

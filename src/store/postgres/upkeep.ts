@@ -100,8 +100,8 @@ const FIND_SETTLED = `
         AND orders.settled_at IS NULL)`;
 
 const FORGET_CLAIMS = `
-  DELETE FROM sluice.counted WHERE id IN (
-    SELECT id FROM sluice.counted WHERE at < $1 ORDER BY at LIMIT ${COUNTED_DELETED} FOR UPDATE SKIP LOCKED)`;
+  DELETE FROM sluice.counted WHERE id = ANY (ARRAY(
+    SELECT id FROM sluice.counted WHERE at < $1 ORDER BY at LIMIT ${COUNTED_DELETED} FOR UPDATE SKIP LOCKED))`;
 
 /** In the order of their ids: two servers that claim the same ones must not wait for each other in a circle. */
 const CLAIM_FIGURES = `
