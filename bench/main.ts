@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { PartResult } from './part-result.js';
@@ -75,5 +75,7 @@ await writeFile(`${FOLDER}results.svg`, renderChart(parts.flatMap(({ result }) =
 function environment(): string {
   const [first] = cpus();
   const date = new Date().toISOString().slice(0, 10);
-  return `${date}, Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}`;
+  // Others may have used the machine too: the load says how far to trust a time.
+  const load = Math.round(loadavg()[0] ?? 0);
+  return `${date}, Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}, load ${load}`;
 }

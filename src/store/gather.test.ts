@@ -33,7 +33,7 @@ describe('appends of several runs', () => {
     expect(writes.length).toBeLessThan(30);
   });
 
-  it('go on without a run that has stopped', async () => {
+  it('continue without a run that has stopped', async () => {
     const { writes, append } = open();
     await Promise.all([append([row('a', 1)]), append([row('b', 1)])]);
     for (let seq = 2; seq <= 4; seq += 1) await append([row('a', seq)]);

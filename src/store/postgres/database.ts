@@ -93,7 +93,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   }
 
   /** Retries what the server rolled back because of a conflict. */
-  async function insist<T>(command: () => Promise<T>): Promise<T> {
+  async function retryConflicts<T>(command: () => Promise<T>): Promise<T> {
     checkOpen();
     for (let count = 1; ; count++) {
       try {
@@ -111,9 +111,9 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     async query(text, values) {
       checkOpen();
       if (isLookUp(text) && values?.some(holdsNul) === true) return { rows: [] };
-      return insist(() => pool.query(toQuery(text, values)));
+      return retryConflicts(() => pool.query(toQuery(text, values)));
     },
-    transaction: (work) => insist(() => attempt(work)),
+    transaction: (work) => retryConflicts(() => attempt(work)),
     checkOpen,
     // Listening alone does not keep the process alive.
     createClient: () => new pg.Client({ ...settings, stream: () => new Socket().unref() }),

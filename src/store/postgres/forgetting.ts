@@ -75,13 +75,16 @@ const LIST_DUE = `
         AND orders.settled_at IS NULL)
   ORDER BY ended_at LIMIT $2`;
 
-/** Run by run, and oldest first, so that a concurrent reader sees the gap before the remaining events. */
+/**
+ * Run by run, and oldest first, so that a concurrent reader sees the gap before the remaining events. Rows are found again by
+ * their place: they are never changed, and looking their keys up once more took a third of the time.
+ */
 const DROP_EVENTS = `
-  DELETE FROM sluice.event_packs WHERE (run_id, protocol, attempt, last_seq) IN (
-    SELECT oldest.* FROM unnest($1::text[]) AS due (id) CROSS JOIN LATERAL (
-      SELECT run_id, protocol, attempt, last_seq FROM sluice.event_packs WHERE run_id = due.id
+  DELETE FROM sluice.event_packs WHERE ctid = ANY (ARRAY(
+    SELECT oldest.ctid FROM unnest($1::text[]) AS due (id) CROSS JOIN LATERAL (
+      SELECT ctid FROM sluice.event_packs WHERE run_id = due.id
       ORDER BY protocol, attempt, last_seq LIMIT $2) AS oldest
-    LIMIT $2)
+    LIMIT $2))
   RETURNING true AS done`;
 
 const MARK = `

@@ -88,7 +88,7 @@ export function createNotifications(
     }
   }
 
-  function hear(channel: string, payload: string): void {
+  function receive(channel: string, payload: string): void {
     if (channel === 'sluice_requests') requests.wake(payload);
     else if (payload.startsWith('run ')) followers.wake(payload.slice('run '.length));
     else wakeWatchers(payload === 'messages' ? 'messages' : 'runs');
@@ -98,11 +98,11 @@ export function createNotifications(
     const opened = database.createClient();
     client = opened;
     opened.on('notification', ({ channel, payload = '' }: { channel: string; payload?: string }) =>
-      hear(channel, payload),
+      receive(channel, payload),
     );
-    opened.on('error', () => lose(opened));
-    opened.on('end', () => lose(opened));
-    void listenOn(opened).catch(() => lose(opened));
+    opened.on('error', () => reconnect(opened));
+    opened.on('end', () => reconnect(opened));
+    void listenOn(opened).catch(() => reconnect(opened));
   }
 
   async function listenOn(opened: DriverClient): Promise<void> {
@@ -120,7 +120,7 @@ export function createNotifications(
     wakeAll();
   }
 
-  function lose(lost: DriverClient): void {
+  function reconnect(lost: DriverClient): void {
     if (client !== lost) return;
     client = undefined;
     listener = undefined;
@@ -185,11 +185,11 @@ export function createNotifications(
     if (added.length + come.length > 0) setTimeout(wakeAdded, SECOND_LOOK_MS).unref();
   }
 
-  function lookAgain(): void {
+  function wakeAgain(): void {
     rounds += 1;
     const hasFollowers = followers.keys().length > 0;
-    const asked = client;
-    if (hasFollowers || rounds % CHECK_EVERY === 0) asked?.query('SELECT 1').catch(() => lose(asked));
+    const checked = client;
+    if (hasFollowers || rounds % CHECK_EVERY === 0) checked?.query('SELECT 1').catch(() => reconnect(checked));
     for (const key of followers.keys()) followers.wake(key);
     if (isStale) register();
   }
@@ -198,7 +198,7 @@ export function createNotifications(
     if (isClosed) return;
     delay = FIRST_DELAY_MS;
     // Processes that were started together must not look together.
-    net = setInterval(lookAgain, netMs * (0.75 + Math.random() / 2)).unref();
+    net = setInterval(wakeAgain, netMs * (0.75 + Math.random() / 2)).unref();
     connect();
   }
 
@@ -207,7 +207,7 @@ export function createNotifications(
     clearTimeout(retry);
     clearInterval(net);
     net = undefined;
-    if (client !== undefined) lose(client);
+    if (client !== undefined) reconnect(client);
   }
 
   /** Adds a listener of any kind; the function that removes it. */

@@ -11,6 +11,7 @@ import {
 } from '../contract/fixtures/order-samples.js';
 import { sampleSpec } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
+import { COUNTED_KEPT_MS } from '../upkeep.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
 import type { Row } from './driver.js';
@@ -48,6 +49,9 @@ async function fillDatabase(): Promise<string> {
     INSERT INTO sluice.runs_to_count (seq) SELECT seq FROM sluice.runs WHERE seq <= 60;
     INSERT INTO sluice.run_slots (length, at, engine, counts)
       SELECT 60000, n * 60000, 'codex', '{}' FROM generate_series(1, 20000) AS n;
+    UPDATE sluice.runs SET ended_at = seq WHERE state = 'ended';
+    INSERT INTO sluice.budget_entries (run, at) SELECT 'b' || n, n FROM generate_series(1, 20000) AS n;
+    INSERT INTO sluice.counted (id, at) SELECT 'c' || n, n FROM generate_series(1, 20000) AS n;
     INSERT INTO sluice.event_packs (run_id, protocol, attempt, first_seq, last_seq, body)
       SELECT 'r' || n % 100, 'fcmp', 0, n / 100, n / 100, convert_to('{"seq":' || n / 100 || '}', 'UTF8') FROM generate_series(1, 20000) AS n;
     ANALYZE`);
@@ -112,14 +116,17 @@ describe('a frequent query', () => {
     expect(await store.listRunSlots({ since: 0, until: 86_400_000, stepMs: 86_400_000 })).not.toEqual([]);
     expect(await store.forgetRuns({ endedBefore: 100, runs: 5, rows: 10, now: NOW })).toEqual({
       ids: [],
-      isDone: true,
+      isDone: false,
     });
     expect((await store.listForgottenRuns({ since: 0 })).items).toEqual([]);
     expect(await store.forgetRecords({ endedBefore: 100, forgottenBefore: NOW, limit: 10 })).toMatchObject({
       deleted: 0,
     });
     expect(await store.forgetDelivered({ before: 0, limit: 10 })).toBe(0);
+    // What /metrics reads, beside a row for each worker.
     expect((await store.measure()).orders).toEqual({ queued: 20, running: 20 });
+    expect((await store.listEndedRuns({ since: 19_000, limit: 10 })).items).toHaveLength(10);
+    expect(await store.claimFigures({ ids: ['r1', 'c7', 'new'], now: COUNTED_KEPT_MS })).toEqual(['new', 'r1']);
     expect(await store.readInboxHistory({ since: 0, until: NOW, stepMs: 60_000 })).toMatchObject({ open: 20 });
     expect(await store.countInboxItems(10)).toBe(10);
     expect(await store.read({ runId: 'r7', protocol: 'fcmp', after: 50, limit: 10 })).toHaveLength(10);

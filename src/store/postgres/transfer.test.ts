@@ -71,7 +71,7 @@ describe('a migration', () => {
     expect(await readEverything(await openSite(`sqlite:${second}`))).toEqual(content);
   });
 
-  it('leaves a store in which work goes on', async () => {
+  it('leaves a store in which work continues', async () => {
     const [file, url] = [await makeFile(), await createDatabase()];
     await fill(`sqlite:${file}`);
     await migrateStore(`sqlite:${file}`, url);

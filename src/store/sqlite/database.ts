@@ -201,10 +201,10 @@ function createLine(file: string, patienceMs: number): Line {
       }
     }
     const turn = (last ?? Promise.resolve()).then(async () => retry(work, deadline));
-    const leave = (): void => {
+    const clearLine = (): void => {
       if (last === done) last = undefined;
     };
-    const done: Promise<void> = turn.then(leave, leave);
+    const done: Promise<void> = turn.then(clearLine, clearLine);
     last = done;
     return turn;
   };
@@ -214,15 +214,15 @@ function createLine(file: string, patienceMs: number): Line {
 function withWholeNames(statement: Statement, sql: string): Statement {
   const findsNothing = isLookUp(sql);
 
-  function isNobody(values: readonly SqlValue[]): boolean {
+  function matchesNothing(values: readonly SqlValue[]): boolean {
     if (!values.some(holdsNul)) return false;
     if (findsNothing) return true;
     throw nulInName();
   }
 
   return {
-    run: (...values) => (isNobody(values) ? { changes: 0 } : statement.run(...values)),
-    get: (...values) => (isNobody(values) ? undefined : statement.get(...values)),
-    all: (...values) => (isNobody(values) ? [] : statement.all(...values)),
+    run: (...values) => (matchesNothing(values) ? { changes: 0 } : statement.run(...values)),
+    get: (...values) => (matchesNothing(values) ? undefined : statement.get(...values)),
+    all: (...values) => (matchesNothing(values) ? [] : statement.all(...values)),
   };
 }

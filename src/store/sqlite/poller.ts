@@ -26,14 +26,14 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
     return JSON.stringify([row['fcmp'], row['rasp'], row['state'], row['settled_at']]);
   };
   const findRequests = database.prepare('SELECT cancel_requested, reply FROM runs WHERE id = ?');
-  const requestsTo = (run: string): string => JSON.stringify(findRequests.get(run) ?? null);
+  const readRequests = (run: string): string => JSON.stringify(findRequests.get(run) ?? null);
   /** The last known state of each key: the last events of a run, or the last requests to it. */
   const seen = new Map<string, string>();
   let version: unknown;
-  let isLooking = false;
+  let isPolling = false;
   let timer: NodeJS.Timeout | undefined;
 
-  function look(): void {
+  function poll(): void {
     const current = readVersion.get()?.['data_version'];
     if (current === version) return;
     for (const key of wakers.keys()) {
@@ -42,7 +42,7 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
         continue;
       }
       const run = readRequestsKey(key);
-      const last = run === undefined ? readLast(key) : requestsTo(run);
+      const last = run === undefined ? readLast(key) : readRequests(run);
       if (last !== seen.get(key)) wakers.wake(key);
       seen.set(key, last);
     }
@@ -51,13 +51,13 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
   }
 
   /** One poll at a time: while the file is locked each would wait, and they would pile up. */
-  function lookAgain(): void {
-    if (isLooking) return;
-    isLooking = true;
+  function pollAgain(): void {
+    if (isPolling) return;
+    isPolling = true;
     void database
-      .read(look)
+      .read(poll)
       .catch(() => undefined)
-      .finally(() => (isLooking = false));
+      .finally(() => (isPolling = false));
   }
 
   return {
@@ -65,7 +65,7 @@ export function createPoller(database: Database, wakers: Wakers): Poller {
       const stop = wakers.watch(key, wake);
       // Writes before the first watcher may have been missed: the next poll wakes all watchers.
       version = undefined;
-      timer ??= setInterval(lookAgain, POLL_MS).unref();
+      timer ??= setInterval(pollAgain, POLL_MS).unref();
       return () => {
         stop();
         const keys = wakers.keys();

@@ -65,6 +65,7 @@ const UPKEEP_INDEXES: Readonly<Record<keyof typeof UPKEEP_STATEMENTS, RegExp>> =
   FIND_HOSTS: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
   FIND_FORGOTTEN: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
   FIND_SETTLED: /SEARCH runs USING INDEX sqlite_autoindex_runs_1/,
+  FORGET_CLAIMS: /SEARCH counted USING (?:COVERING )?INDEX counted_by_time/,
 };
 
 /** How each statement of forgetting must find its rows. */

@@ -110,6 +110,12 @@ const FIND_SETTLED = `
       WHERE orders.issue_ref = order_issue_ref AND orders.run_id = order_run_id
         AND orders.settled_at IS NULL)`;
 
+const CLAIM_FIGURES = `
+  INSERT INTO counted (id, at) SELECT value, ? FROM json_each(?) WHERE true ON CONFLICT DO NOTHING RETURNING id`;
+
+const FORGET_CLAIMS = `
+  DELETE FROM counted WHERE id IN (SELECT id FROM counted WHERE at < ? ORDER BY at LIMIT ${COUNTED_DELETED})`;
+
 export const UPKEEP_STATEMENTS = {
   COUNT_RUNS,
   COUNT_ORDERS,
@@ -121,10 +127,5 @@ export const UPKEEP_STATEMENTS = {
   FIND_HOSTS,
   FIND_FORGOTTEN,
   FIND_SETTLED,
+  FORGET_CLAIMS,
 } as const;
-
-const CLAIM_FIGURES = `
-  INSERT INTO counted (id, at) SELECT value, ? FROM json_each(?) WHERE true ON CONFLICT DO NOTHING RETURNING id`;
-
-const FORGET_CLAIMS = `
-  DELETE FROM counted WHERE id IN (SELECT id FROM counted WHERE at < ? ORDER BY at LIMIT ${COUNTED_DELETED})`;
