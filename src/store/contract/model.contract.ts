@@ -13,7 +13,7 @@ const RUNS = Number(process.env['MODEL_RUNS'] ?? 25);
 /** Every store answers random commands as the store in memory does, and keeps its invariants. */
 export function describeModel(makeSite: MakeSite): void {
   describe('random commands', () => {
-    it('have the same answers as in memory, and leave the same behind', { timeout: 20_000 + RUNS * 1000 }, async () => {
+    it('have the same answers as in memory, and leave the same behind', { timeout: 20_000 + RUNS * 2000 }, async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(randomCommand, { minLength: 20, maxLength: 80 }), async (commands) => {
           const store = await openStore(await makeSite());
