@@ -189,7 +189,7 @@ describe('the form of an order', () => {
     expect(orders[0]?.order).toMatchObject({ repo: REPOSITORY });
   });
 
-  it('gives one order though the answer was lost and it is sent again, after a reload too', async () => {
+  it('submits one order when the answer was lost and the form is sent again, also after a reload', async () => {
     const { page } = await house.open('/issues/acme%2Fshop%231?order', { mayFail });
     const before = await countOrders('acme/shop#1');
     const give = await giveUnanswered(page);
@@ -199,7 +199,7 @@ describe('the form of an order', () => {
     expect(await countOrders('acme/shop#1')).toBe(before + 1);
   });
 
-  it('gives another order once something in it was changed', async () => {
+  it('submits another order once something was changed', async () => {
     const { page } = await house.open('/issues/acme%2Fshop%232?order', { mayFail });
     const before = await countOrders('acme/shop#2');
     const give = await giveUnanswered(page);

@@ -30,7 +30,7 @@ describe('the charts', () => {
     }
   });
 
-  it('say the same in figures, for those who do not see them', async () => {
+  it('have a table with the same figures', async () => {
     const { page } = await house.open('/charts?range=week');
     await settle(page);
     const chart = page.getByRole('region', { name: 'Outcomes', exact: true });

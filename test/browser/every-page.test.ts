@@ -37,7 +37,7 @@ const PHONE = { width: 375, height: 740 };
 const house = useConsole(seedHouse);
 
 describe.each(PAGES)('%s', (_, getPath) => {
-  it('has nothing for axe to complain about, light, dark and on a phone, where it does not scroll sideways', async () => {
+  it('passes axe in light, in dark and on a phone, where it does not scroll sideways', async () => {
     const { page } = await house.open(getPath(house.seeds), LOOK);
     await settle(page);
     expect(await findViolations(page), 'light').toEqual([]);
@@ -50,7 +50,7 @@ describe.each(PAGES)('%s', (_, getPath) => {
     expect(await findCutOff(page), 'phone').toEqual([]);
   });
 
-  it('does not jump while it loads, can be used with the keyboard alone, and shows where one is', async () => {
+  it('has no layout shift, works with the keyboard alone, and shows the focus', async () => {
     const { page, record } = await house.open(getPath(house.seeds), LOOK);
     await settle(page);
     // Browsers report the shift of a page in thousandths; less than that counts as zero.

@@ -40,7 +40,7 @@ async function openBadPage() {
   return { page, record };
 }
 
-it('notices errors, requests that leave, violations of the policy and things that jump', async () => {
+it('records errors, requests to other hosts, violations of the policy and layout shifts', async () => {
   const { record } = await openBadPage();
   await expect.poll(() => record.errors.join()).toContain('broken');
   await expect.poll(() => record.shifts.length).toBeGreaterThan(0);
@@ -50,14 +50,14 @@ it('notices errors, requests that leave, violations of the policy and things tha
     .toEqual(expect.arrayContaining(['img-src', 'script-src-elem']));
 });
 
-it('notices what axe complains about and what is cut off', async () => {
+it('finds violations of axe and texts that are cut off', async () => {
   const { page } = await openBadPage();
   const rules = (await findViolations(page)).map((violation) => violation.split(':')[0]);
   expect(rules).toEqual(expect.arrayContaining(['color-contrast', 'image-alt']));
   expect((await findCutOff(page)).join()).toMatch(/sideways.*far/);
 });
 
-it('notices what the keyboard does not reach or does not show', async () => {
+it('finds what the keyboard does not reach, and focus that is not visible', async () => {
   const { page } = await openBadPage();
   const { missed, unseen, mouseOnly, stops } = await walkByKeyboard(page);
   expect(missed).toEqual([]);

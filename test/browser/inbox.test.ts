@@ -219,7 +219,7 @@ describe('the inbox', () => {
     expect(issue.state).toBe('blocked');
   });
 
-  it('retries: the order goes out again as a new run', async () => {
+  it('retries: the order is queued again as a new run', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Retry/ }).check();
@@ -230,7 +230,7 @@ describe('the inbox', () => {
     expect(issue.active_run_id).not.toBe(item.run_id);
   });
 
-  it('asks for a reason before anything else', async () => {
+  it('requires a reason', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
@@ -239,7 +239,7 @@ describe('the inbox', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('reports that another person was faster, and keeps the draft', async () => {
+  it('reports that another person has decided, and keeps the draft', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
@@ -260,7 +260,7 @@ describe('the inbox', () => {
     await expect.poll(async () => page.getByLabel('Why').inputValue()).toBe('Because the');
   });
 
-  it('is settled with the keyboard alone', async () => {
+  it('is decided with the keyboard alone', async () => {
     const item = await waiting(house.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Retry/ }).focus();

@@ -229,7 +229,7 @@ describe('the queue', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('says that an entry of the address waits no longer', async () => {
+  it('shows that the entry of the address is no longer waiting', async () => {
     const page = await openWith([], '/inbox?entry=gone');
     await page.getByText('This entry is no longer waiting').waitFor();
     await page.goto(new URL('/inbox', page.url()).href);
@@ -269,7 +269,7 @@ describe('the queue', () => {
 });
 
 describe('without a worker', () => {
-  it('every page says that nothing is executed', async () => {
+  it('every page shows that no worker is running', async () => {
     const { page } = await house.open('/workbench');
     await page.route('**/v1/workers', async (route) => route.fulfill({ json: { items: [], next_cursor: null } }));
     await page.goto(new URL('/runs', page.url()).href);

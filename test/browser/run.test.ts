@@ -127,7 +127,7 @@ describe('the three lenses', () => {
 });
 
 describe('a run that has ended', () => {
-  it('shows messages as Markdown, and leads nowhere unasked', async () => {
+  it('shows messages as Markdown, without active links', async () => {
     const page = await openRun(house.seeds.reviewed);
     const conversation = lens(page, 'Conversation');
     await conversation.locator('strong', { hasText: 'a copy' }).waitFor();
@@ -137,7 +137,7 @@ describe('a run that has ended', () => {
     expect(await conversation.locator('a[href]').count()).toBe(0);
   });
 
-  it('follows a link only after showing where it leads, and without a way back', async () => {
+  it('follows a link only after a confirmation, in a tab without access to the page', async () => {
     const { page, record } = await house.open(`/runs/${house.seeds.reviewed}`);
     const address = 'https://example.org/issues/7';
     await page.context().route(`${address}*`, async (route) => route.fulfill({ body: 'elsewhere' }));
@@ -211,7 +211,7 @@ describe('a run that has ended', () => {
     expect(await page.getByRole('region', { name: 'Result' }).innerText()).toContain('NO_JSON');
   });
 
-  it('can be gone through again with a slider, by keys', async () => {
+  it('is replayed with a slider, by keys', async () => {
     // Each word once the one before was seen, so that there are moments between them.
     const { id, print } = await house.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
     const { page } = await house.open(`/runs/${id}`);
@@ -280,7 +280,7 @@ describe('a live run', () => {
     expect((await house.site.runIs(run.id, 'ended')).result?.status).toBe('success');
   });
 
-  it('loses nothing and doubles nothing when the connection breaks', async () => {
+  it('loses and repeats no event when the connection breaks', async () => {
     const tap = await openTap(house.site.url);
     onTestFinished(async () => tap.close());
     const run = await live();
@@ -330,7 +330,7 @@ describe('a live run', () => {
     await expect.poll(async () => lens(page, 'Conversation').innerText()).toContain('Completed');
   });
 
-  it('is stopped after asking whether that is meant', async () => {
+  it('is canceled after a confirmation', async () => {
     const run = await live();
     const { page } = await house.open(`/runs/${run.id}`);
     await page.getByRole('button', { name: 'Cancel run' }).click();
@@ -344,7 +344,7 @@ describe('a live run', () => {
 });
 
 describe('a server that was killed', () => {
-  it('is missed with a word about it, and found again', async () => {
+  it('is reported as lost, and followed again when it is back', async () => {
     const { page } = await house.open(`/runs/${house.seeds.reviewed}`, { mayFail: /ERR_|Failed to/ });
     await page.getByText('Complete', { exact: true }).waitFor();
     await house.site.kill();

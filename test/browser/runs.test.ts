@@ -27,7 +27,7 @@ describe('the list of runs', () => {
     expect(await asking.innerText()).toContain('waiting');
   });
 
-  it('shows a run that was started elsewhere without being asked', async () => {
+  it('shows a run that was started elsewhere, without a reload', async () => {
     const { page } = await house.open('/runs');
     await settle(page);
     await house.site.endedRun({ prompt: 'Come by yourself.', says: session(codex.message('Here I am.')) });
@@ -36,7 +36,7 @@ describe('the list of runs', () => {
     expect(await row.count()).toBe(1);
   });
 
-  it('does not move what one is reading when there is news', async () => {
+  it('keeps the rows in place when new runs arrive', async () => {
     const { page } = await house.open('/runs');
     await settle(page);
     await page.getByRole('link', { name: 'Paint the shed.' }).focus();
@@ -47,7 +47,7 @@ describe('the list of runs', () => {
     await page.getByRole('link', { name: 'Do not push.' }).waitFor();
   });
 
-  it('finds runs by words, keeps them in the address, and forgets them on demand', async () => {
+  it('finds runs by words, keeps them in the address, and clears them', async () => {
     const { page } = await house.open('/runs');
     await settle(page);
     await page.keyboard.press('/');
@@ -61,7 +61,7 @@ describe('the list of runs', () => {
     await expect.poll(async () => rows.count()).toBeGreaterThan(3);
   });
 
-  it('forgets also what was typed a moment before', async () => {
+  it('clears also what was typed a moment before', async () => {
     const { page } = await house.open('/runs?search=shed');
     await settle(page);
     await page.clock.install();
@@ -106,7 +106,7 @@ describe('the list of runs', () => {
 });
 
 describe('the form that starts a run', () => {
-  it('starts what the configuration allows, and goes there', async () => {
+  it('starts what the configuration allows, and opens the run', async () => {
     const { page } = await house.open('/runs');
     await page.getByRole('link', { name: 'Start a run' }).click();
     await field(page, 'Engine').selectOption('command');
@@ -137,7 +137,7 @@ describe('the form that starts a run', () => {
   };
   const countRuns = async () => (await house.site.client.listRuns({ query: { limit: 500 } })).items.length;
 
-  it('starts one run though the answer was lost and it is sent again, after a reload too', async () => {
+  it('starts one run when the answer was lost and the form is sent again, also after a reload', async () => {
     const { page } = await house.open('/runs?start', { mayFail: /v1\/runs/ });
     const before = await countRuns();
     const start = await startUnanswered(page, 'once');
@@ -164,7 +164,7 @@ describe('the form that starts a run', () => {
     await expect.poll(async () => field(page, 'Engine').locator('option').allInnerTexts()).toContain('codex');
   });
 
-  it('says at the field what is wrong, goes there, and sends nothing', async () => {
+  it('shows an error at its field, moves the focus there, and sends nothing', async () => {
     const { page } = await house.open('/runs?start');
     await field(page, 'Engine').selectOption('codex');
     await page.getByRole('button', { name: 'Start the run' }).click();

@@ -75,7 +75,7 @@ describe('the console', () => {
     expect(await ink()).toBe(dark);
   });
 
-  it('says so when there is no such page', async () => {
+  it('shows that a page does not exist', async () => {
     const { page } = await house.open('/runs/no/where');
     await settle(page);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Page not found');

@@ -93,7 +93,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
     let log = '';
     started.stderr.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-10_000)));
     const ended = once(started, 'exit').then(() => {
-      throw new Error(`the server ended by itself: ${log}`);
+      throw new Error(`the server exited: ${log}`);
     });
     ended.catch(() => undefined);
     const [printed] = (await Promise.race([once(started.stdout, 'data'), ended])) as [Buffer];
@@ -213,7 +213,7 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined>):
     if (found !== undefined) return found;
     await wait(20);
   }
-  throw new Error(`in vain: ${what}`);
+  throw new Error(`timed out waiting until ${what}`);
 }
 
 /** Trades the token of this user for a cookie, as the console does when it is opened at the address that is printed. */

@@ -130,7 +130,7 @@ describe('the workbench', () => {
     }
   });
 
-  it('lets a text stream in, step by step and by itself, to the value that was read at once', async () => {
+  it('streams a text, step by step and automatically, to the value that is read at once', async () => {
     const { page } = await bench('{"words": ["one", "two", "three"]}');
     // A text that is still being read restarts its stream when it has been.
     await expect.poll(async () => value(page)).toContain('three');
@@ -143,7 +143,7 @@ describe('the workbench', () => {
     expect(await stream.innerText()).toMatch(/one[\s\S]*two[\s\S]*three/);
   });
 
-  it('takes what is pasted while one is in no field', async () => {
+  it('takes a text that is pasted outside of a field', async () => {
     const { page } = await house.open('/workbench');
     await settle(page);
     await paste(page, '{"pasted": true}');
@@ -154,7 +154,7 @@ describe('the workbench', () => {
     const rows = Array.from({ length: 180_000 }, (_, id) => ({ id, words: 'as agents write them, so and so' }));
     const long = `Here it is: ${JSON.stringify({ rows })}`;
 
-    it('are read here, of which the page shows a part, and sent nowhere', async () => {
+    it('are read in the page, which shows a part, and are not sent', async () => {
       expect(long.length).toBeGreaterThan(9_500_000);
       const { page, record } = await house.open('/workbench');
       await settle(page);
@@ -180,7 +180,7 @@ describe('the workbench', () => {
       await stream.getByText('as agents write them').first().waitFor();
     });
 
-    it('are given up for the next text', async () => {
+    it('are abandoned for the next text', async () => {
       const { page } = await house.open('/workbench');
       await settle(page);
       await paste(page, long);
@@ -191,7 +191,7 @@ describe('the workbench', () => {
     });
   });
 
-  it('refuses what is longer than it can hold, and keeps what was there', async () => {
+  it('refuses a text that is too long, and keeps the previous one', async () => {
     const { page } = await bench('{"kept": true}');
     await page
       .getByLabel('Model output')
@@ -205,7 +205,7 @@ describe('the workbench', () => {
     expect(await value(page)).toContain('kept');
   });
 
-  it('says when what reads cannot be loaded, and tries again', async () => {
+  it('reports when its worker cannot be loaded, and tries again', async () => {
     const { page } = await house.open('/runs', { mayFail: /workbench-worker/ });
     await page.route('**/workbench-worker*', async (route) => route.abort());
     await page.getByRole('link', { name: 'Workbench' }).click();

@@ -13,7 +13,7 @@ interface Page {
 const STYLE = `
 :root { color-scheme: light dark; --page: light-dark(#f7f8f9, #121619); --card: light-dark(#fff, #1a2024); --sunken: light-dark(#eef1f3, #0d1113); --line: light-dark(#d5dbdf, #313a40); --text: light-dark(#1b2328, #e4e9ec); --dim: light-dark(#52606a, #a3b0b8); --accent: light-dark(#0b6478, #6cc6da); --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; }
 * { box-sizing: border-box; }
-body { display: grid; grid-template-columns: 21rem minmax(0, 1fr); margin: 0; font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif; color: var(--text); background: var(--page); overflow-wrap: anywhere; }
+body { display: grid; grid-template-columns: 23rem minmax(0, 1fr); margin: 0; font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif; color: var(--text); background: var(--page); overflow-wrap: anywhere; }
 a { color: var(--accent); }
 nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem .75rem; border-right: 1px solid var(--line); background: var(--card); font-size: .82rem; }
 nav a { display: block; padding: .15rem .6rem; border-radius: 8px; color: var(--text); text-decoration: none; font-family: var(--mono); }
@@ -90,7 +90,7 @@ function describeParameter(schema: object): string {
   const limits = Object.entries(rest).map(
     ([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
-  return [description, limits.join(', ')].filter((part) => part !== '').join(' ');
+  return description === '' ? limits.join(', ') : `${description} (${limits.join(', ')})`;
 }
 
 function renderSchema(title: string, schema: object): string {

@@ -13,7 +13,7 @@ export interface AttemptSummary {
   readonly reply: string | null;
   /** The last message. */
   readonly lastText: string | null;
-  /** How it ended: a question, success, or the code of a failure; null while it goes on. */
+  /** How it ended: a question, success, or the code of a failure; null while it is running. */
   readonly end: string | null;
   readonly usage: Usage;
 }

@@ -118,7 +118,7 @@ describe('the items of a run', () => {
   });
 });
 
-test('an axis has room for what goes on', () => {
+test('an axis has room for an open bar to grow', () => {
   expect([addRoom(0, 1000), addRoom(0, 100_000)]).toEqual([6000, 125_000]);
 });
 

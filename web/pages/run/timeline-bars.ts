@@ -46,7 +46,7 @@ export function isLastOpen({ events }: Pick<Conversation, 'events'>, eventCount:
   return event?.type === 'user.input.required' || event?.type === 'permission.required';
 }
 
-/** Where an axis ends that has room for what goes on: a quarter of its length, and at least five seconds. */
+/** The end of an axis with room for an open bar to grow: a quarter of its length, and at least five seconds. */
 export function addRoom(start: number, now: number): number {
   return now + Math.max(5000, (now - start) / 4);
 }

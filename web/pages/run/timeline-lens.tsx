@@ -28,7 +28,7 @@ export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly 
   const start = findStart(run);
   const isOver = moment === null && run.span.value.end !== null;
   const hasOpenItem = moment === null && !isOver && isLastOpen(conversation, eventCount);
-  // The bar of a question or a tool that goes on grows until now, on an axis with room for it: nothing else moves.
+  // The bar of an open question or tool grows until now, on an axis with room for it: nothing else moves.
   const latest = Math.max(start + 1, findEnd(run), hasOpenItem ? now.value || Date.now() : 0);
   const room = useRef(0);
   if (hasOpenItem && latest > room.current) room.current = addRoom(start, latest);
@@ -148,15 +148,15 @@ function TimelineRow({
   );
 }
 
-/** Where the duration stands: beside the bar where there is room, else before it or inside. A bar that grows has it inside. */
+/** Where the duration is: beside the bar where there is room, else before it or inside. For a bar that grows, at the end of the axis. */
 function choosePlace(bar: { readonly left: number; readonly width: number; readonly isGrowing: boolean }) {
-  if (bar.isGrowing) return 'start';
+  if (bar.isGrowing) return 'axis-end';
   if (bar.left + bar.width <= 88) return 'after';
   return bar.left >= 12 ? 'before' : 'end';
 }
 
 const PLACES = {
-  start: (left: number) => ({ left: `${left}%` }),
+  'axis-end': () => ({ right: '0' }),
   after: (_left: number, right: number) => ({ left: `${right}%` }),
   before: (left: number) => ({ right: `${100 - left}%` }),
   end: (_left: number, right: number) => ({ right: `${100 - right}%` }),
