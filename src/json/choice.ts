@@ -5,7 +5,7 @@ const LONGEST_WORDS = 160;
 
 /** Words between two values that make the later one count. */
 const CORRECTION =
-  /\b(?:actually|amend|apolog|better|choose|conclu|correct(?:ed|ion)|(?:correct|right) (?:answer|json|one|output|result|value|version)|disregard|edit\b|equivo|err(?:eur|or)|final|fix|forgot|go with|hence|hold on|ignore|improved|instead|korr|meant|mejor|mistake|moment|my bad|never ?mind|no, $|not (?:quite|right)|on (?:reflection|review)|oops|outdated|overlooked|overruled|pardon|perd[oó]n|re(?:calculat|consider|plac|vis)|richtig|scratch that|settle|should be|so,? $|sorry|strike|second thought|therefore|try again|update|upon review|use (?:the following|this)|user:|wait|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|→|->|=>|^\n\+|抱歉|最终|不对|正确|更正|重新|应[该为]|訂正|間違|수정|다시|извин|исправ|ошиб|правильн|خطأ/i;
+  /\b(?:actually|apolog|correct(?:ed|ion)|disregard|edit\b|err(?:eur|or)|final|fix|forgot|go with|hence|hold on|ignore|instead|korr|meant|mistake|my bad|never ?mind|no, $|not (?:quite|right)|oops|outdated|overrul|pardon|perd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|second thought|therefore|update|user:|wait|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|→|->|=>|^\n\+|最终|不对|正确|更正|应[该为]|訂正|수정|ошиб/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
   /\b(?:e\.g|(?<![./@])example(?!\.\w)|exempl|format|guess|illustrat|instance|instead of|(?:un)?like|plan>|reasoning|schema|such as|template|thinking|thought (?!:))|例如|格式|예시|(?:~~|<del>|<s>)$|\b(?:the form|rather than|changed?(?: from)?|moved from|replaced|correction (?:of|to)|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|n't|never|previous|earlier|old|user|compared|last)\b[^.:;\n]{0,40}$/i;
@@ -16,10 +16,10 @@ const AFTERTHOUGHT =
 const ASIDE =
   /\b(?:alternat\w*|also|and|another|could|debug|default|fallback|if|might|next|once|option|or|other|part|rest|second|us(?:age|ed)|variant|would)\b/i;
 const NO_ANSWER = labelPattern(
-  'input|original|before|previous|current|first (?:attempt|try|version)|old|initial|draft|rough|sample|skeleton|structure|step|action|attempt 1|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|entwurf|e[js]emp|чернов|пример|例|مثال',
+  'input|original|before|previous|current|first|old|initial|draft|sample|step|action|attempt 1|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|e[js]emp|пример|例',
 );
 const ANSWER = labelPattern(
-  'correct|good|answer|output|result|response|r[eé]pon|rispost|respost|final|endg|solution|actual|updated|new|antwort|respuesta|ответ|答|结果|답|결과',
+  'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答',
 );
 /** What stands before a value that begins a line, a sentence or a fence, or follows a label. */
 const FREE = /(?:^|[\n:：>.?!。])[\s*_#>`+-]{0,9}$/;
