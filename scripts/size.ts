@@ -7,8 +7,8 @@ import { gzippedSize } from './package/gzipped-size.js';
 const ENTRY = './src/entries/json.ts';
 /** `aim`: what was asked for. `limit`: what is reached; the decision says why it is more. */
 const LIMITS = [
-  { what: 'sluice/json', names: undefined, aim: 20_000, limit: 24_400 },
-  { what: 'parse of sluice/json alone', names: ['parse'], aim: 17_000, limit: 19_600 },
+  { what: 'sluice/json', names: undefined, aim: 20_000, limit: 24_800 },
+  { what: 'parse of sluice/json alone', names: ['parse'], aim: 17_000, limit: 20_000 },
 ] as const;
 
 for (const { what, names, aim, limit } of LIMITS) {

@@ -8,15 +8,15 @@ const CORRECTION =
   /\b(?:actually|apolog|correct(?:ed|ion)|disregard|edit\b|err(?:eur|or)|final|fix|forgot|go with|hence|hold on|ignore|instead|korr|meant|mistake|my bad|never ?mind|no, $|not (?:quite|right)|oops|outdated|overrul|pardon|perd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|second thought|therefore|update|user:|wait|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|→|->|=>|^\n\+|最终|不对|正确|更正|应[该为]|訂正|수정|ошиб/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
-  /\b(?:e\.g|(?<![./@])example(?!\.\w)|exempl|format|guess|illustrat|instance|instead of|(?:un)?like|plan>|reasoning|schema|such as|template|thinking|thought (?!:))|例如|格式|예시|(?:~~|<del>|<s>)$|\b(?:the form|rather than|changed?(?: from)?|moved from|replaced|correction (?:of|to)|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|n't|never|previous|earlier|old|user|compared|last)\b[^.:;\n]{0,40}$/i;
+  /\b(?:e\.g|(?<![./@])example(?!\.\w)|exempl|format|guess|illustrat|instance|instead of|(?:un)?like|reasoning|schema|such as|template|thinking)|例|格式|예시|(?:~~|<del>|<s>|(?:^|\n)>.*)$|\b(?:the form|rather than|changed?(?: from)?|moved from|replaced|correction (?:of|to)|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|n't|never|previous|earlier|old|user|compared|last|below)\b[^.:;\n]{0,40}$/i;
 /** The same, for a value that follows another one. */
 const AFTERTHOUGHT =
   /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$|\b(?:if|once|unless)\b[^.:;\n]{0,80}$/i;
 /** Words about a value that is offered beside another one. */
 const ASIDE =
-  /\b(?:alternat\w*|also|and|another|could|debug|default|fallback|if|might|next|once|option|or|other|part|rest|second|us(?:age|ed)|variant|would)\b/i;
+  /\b(?:additional|altern|also|and\b|another|autre|could|debug|default|fall|if\b|in case|might|next|once|op(?:tion|ci)|or\b|other|otr[ao]|part|rest\b|scenario|second|us(?:age|ed)|vari|would)|或/i;
 const NO_ANSWER = labelPattern(
-  'input|original|before|previous|current|first|old|initial|draft|sample|step|action|attempt 1|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|e[js]emp|пример|例',
+  'input|original|before|previous|current|first|old|initial|draft|sample|step|action|attempt 1|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|e[js]emp|пример',
 );
 const ANSWER = labelPattern(
   'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答',
@@ -28,8 +28,8 @@ function labelPattern(words: string): RegExp {
   return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>.]{0,40}(?:[:：>\\n]| is)[\\s*_]{0,9}$`, 'i');
 }
 
-/** Whether the words around two values that pass say that `other` is meant, not `winner`. */
-export function isMeant(raw: string, winner: Region, other: Region): boolean {
+/** Whether the words around two values, or their places, say that `other` is meant, not `winner`. `byWords`: places do not count. */
+export function isMeant(raw: string, winner: Region, other: Region, byWords = false): boolean {
   const words = wordsBefore(raw, other.start);
   const before = wordsBefore(raw, winner.start);
   const isLater = other.start >= winner.end;
@@ -40,7 +40,7 @@ export function isMeant(raw: string, winner: Region, other: Region): boolean {
   if (isDropped || isCorrected) return true;
   if (!isLater) return false;
   if (ANSWER.test(words) && !ANSWER.test(before)) return true;
-  if (ANSWER.test(before)) return false;
+  if (byWords || ANSWER.test(before)) return false;
   if (/\bbut\b|[,，]但/.test(words)) return true;
   // A value that stands alone counts more than one inside a sentence, and one with words of its own more than the one before.
   if (!isFree(raw, words, other)) return false;

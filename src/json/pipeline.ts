@@ -169,7 +169,7 @@ function* searchRound(search: Search, round: Round): Checking<ParseResult<unknow
     const { objection, changes, reading, value } = attempted;
     if (objection === undefined) {
       if (isWords && changes.length === 0 && (round === 'text' || failed.length > 0)) continue;
-      const isAlone = !isFirst || profile !== 'default' || found.finder === 'whole';
+      const isAlone = isWords || completes(round) || profile !== 'default' || found.finder === 'whole';
       return isAlone ? succeed(search, attempted) : yield* searchRivals(search, attempted, candidates, round);
     }
     if (isFirst) {
@@ -196,9 +196,12 @@ function* searchRivals(
   let looked = 0;
   for (const found of candidates) {
     const { start, end } = placeCandidate(winner);
-    if (++looked > MOST_RIVALS || (!isOpen(first.found) && found.finder !== first.found.finder)) break;
-    if (found.start >= start && found.start < end) continue;
-    const attempted = yield* attempt(search, found, round);
+    const isOther = !isOpen(first.found) && found.finder !== first.found.finder;
+    if (++looked > MOST_RIVALS || (isOther && round === 'as written')) break;
+    if (isOther || (found.start >= start && found.start < end)) continue;
+    // Where words say that it is meant, it may need alignment although the winner does not.
+    const mayAlign = search.align !== undefined && isMeant(raw, { start, end }, found, true);
+    const attempted = yield* attempt(search, found, mayAlign ? 'aligned' : round);
     if (attempted?.objection?.code === 'SCHEMA_MISMATCH')
       search.rejected.push({ value: attempted.reading.value, candidate: found });
     if (attempted === undefined || attempted.objection !== undefined || !isRival(attempted.value, winner.value))

@@ -80,9 +80,10 @@ function* listReadings(
       if (!read.kinds.has('loose_brackets')) break;
     }
     const members = readMembers(body, isKnownKey);
-    // A single label may stand before any sentence.
-    const isEnough = members !== undefined && (Object.keys(members).length > 1 || body !== text.trim());
-    if (isEnough) yield { value: members, rule: 'loose_members' };
+    // A single label may stand before any sentence, but not before a list.
+    const [first, second] = Object.values(members ?? {});
+    const isEnough = second !== undefined || Array.isArray(first) || body !== text.trim();
+    if (members !== undefined && isEnough) yield { value: members, rule: 'loose_members' };
     const wrapped = wrapLoneValue(aligning, root, body);
     if (wrapped !== undefined) yield { value: wrapped, rule: 'lone_value' };
   }
