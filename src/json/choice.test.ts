@@ -36,6 +36,7 @@ describe('the first value is meant', () => {
     ['a value inside a sentence after one alone', '{"a": 1}\n\nThe service returns {"a": 2} on Sundays.'],
     ['labels that differ in a letter', 'Option A: {"a": 1}\nOption B: {"a": 2}'],
     ['labels that differ in a number', 'Customer 1: {"a": 1}\nCustomer 2: {"a": 2}'],
+    ['a first and a second one', 'First object: {"a": 1}\nSecond object: {"a": 2}'],
     ['an alternative', '{"a": 1}\n\nAlternatively:\n{"a": 2}'],
     ['a condition', '{"a": 1}\n\nOnce it is fixed, this becomes {"a": 2}.'],
     ['a label of an answer before it', 'Answer: {"a": 1}\nMore words:\n{"a": 2}'],

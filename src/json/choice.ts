@@ -16,7 +16,7 @@ const AFTERTHOUGHT =
 const ASIDE =
   /\b(?:additional|altern|also|and\b|another|autre|could|debug|default|fall|if\b|in case|might|next|once|op(?:tion|ci)|or\b|other|otr[ao]|part|rest\b|scenario|second|us(?:age|ed)|vari|would)|或/i;
 const NO_ANSWER = labelPattern(
-  'input|original|before|previous|current|first|old|initial|draft|sample|step|action|attempt 1|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|e[js]emp|пример',
+  'input|original|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|action|attempt 1|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|e[js]emp|пример',
 );
 const ANSWER = labelPattern(
   'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答',
