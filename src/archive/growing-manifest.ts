@@ -21,7 +21,7 @@ export interface Part {
 /** A file of the run, as far as it was copied. */
 export interface CopiedFile {
   readonly path: string;
-  /** Tells a file from another that took its name. */
+  /** Differs from that of a file that takes its name later. */
   readonly id: string;
   /** Where its bytes are, in order. */
   readonly spans: readonly Span[];

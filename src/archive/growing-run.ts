@@ -84,7 +84,7 @@ export async function removeGrowingRun(client: S3Client, runId: string): Promise
     throw error;
   });
   for (const number of listPartNumbers(manifest ?? EMPTY_MANIFEST)) await deletePart(client, runId, number);
-  // Last: until then whoever comes next knows what is left.
+  // Last: until then the next process knows what is left.
   if (manifest !== undefined) await client.send({ method: 'DELETE', key: placeManifest(runId) });
 }
 

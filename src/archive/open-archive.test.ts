@@ -109,7 +109,7 @@ describe('an archived run', () => {
     expect((await readFile(findObject(site))).equals(await readFile(path))).toBe(true);
   });
 
-  it.each([1, 7, 'completed'] as const)('goes on with an upload that stopped after %s parts', async (stopped) => {
+  it.each([1, 7, 'completed'] as const)('resumes an upload that stopped after %s parts', async (stopped) => {
     const site = await openS3Server();
     const { path } = await makePacked(noise(2_000_000));
     const options: ArchiveOptions = { partBytes: PART };
@@ -128,7 +128,7 @@ describe('an archived run', () => {
     expect((await readFile(findObject(site))).equals(await readFile(path))).toBe(true);
   });
 
-  it('begins again where the store has forgotten the upload', async () => {
+  it('starts again where the store has forgotten the upload', async () => {
     const site = await openS3Server();
     const { path } = await makePacked(noise(2_000_000));
     const lost = { upload_id: 'lost', part_bytes: PART, etags: ['0'.repeat(32)] };

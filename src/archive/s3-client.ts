@@ -108,7 +108,7 @@ export async function createS3Client(settings: ArchiveSettings, patience: Partia
 }
 
 function formatUrl({ bucket, prefix, endpoint, region }: ArchiveSettings, { key, query = {} }: S3Request): string {
-  // A store of its own is rarely reached by a name per bucket; AWS wants one, except where a certificate could not match.
+  // A store that is not AWS rarely has a host name per bucket; AWS wants one, except where a certificate could not match.
   const isInName = endpoint === undefined && !bucket.includes('.');
   const base = endpoint ?? new URL(`https://${isInName ? `${bucket}.` : ''}s3.${region}.amazonaws.com`);
   const parts = [...(isInName ? [] : [bucket]), ...(key === undefined ? [] : [prefix, key])].filter(

@@ -5,7 +5,7 @@ import { ArchiveError } from './archive-error.js';
 import { damaged, openRemoteFile } from './remote-file.js';
 import type { S3Answer, S3Client } from './s3-client.js';
 
-/** How far an upload in parts has come; kept by the caller, so that another process can go on with it. */
+/** How far an upload in parts has come; kept by the caller, so that another process can resume it. */
 export interface UploadProgress {
   readonly upload_id: string;
   readonly part_bytes: number;

@@ -57,7 +57,7 @@ export function chooseDataFolder(named: string | undefined, warn: (warning: stri
 
 /**
  * The data folder of a project: outside of it, so that an agent that may write there cannot write Sluice's own files. There is
- * one folder per real path. A `.sluice` of an earlier version is used until the project has a folder of its own.
+ * one folder per real path. A `.sluice` of an earlier version is used until the project has such a folder.
  */
 export function findProjectData(cwd: string, env: Environment): DataFolder {
   const project = findRealPath(cwd);
@@ -90,7 +90,7 @@ function findRealPath(path: string): string {
   }
 }
 
-/** Why an old data folder may not be used. Its queue would be executed, so nobody else may have been able to write to it. */
+/** Why an old data folder may not be used. Its queue would be executed, so it must not be writable by anyone else. */
 function refuseOld(project: string, old: string): string | undefined {
   const found = lstatSync(old);
   if (!found.isDirectory()) return 'it is not a folder, and links are not followed';

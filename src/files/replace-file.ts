@@ -18,7 +18,7 @@ export interface Replacement {
 }
 
 /**
- * Begins to replace a file at once: whoever reads it sees the old content or the new, whole, also after a crash. The
+ * Begins to replace a file at once: a reader gets the old content or the new, whole, also after a crash. The
  * new content is written to a file beside it until it is committed. Below a folder that is named, no link is followed.
  */
 export async function beginReplacement(path: string, below: Below = {}): Promise<Replacement> {

@@ -102,7 +102,7 @@ function listSteps(folder: string, below: string): readonly string[] {
   throw new FileError('UNSAFE_FILE', `"${folder}" is outside of "${below}". Use a path below it.`);
 }
 
-export function unsafeFolder(folder: string, cause?: unknown): FileError {
+function unsafeFolder(folder: string, cause?: unknown): FileError {
   const message = `"${folder}" is not a folder, and links are not followed. Remove it.`;
   return new FileError('UNSAFE_FILE', message, { cause });
 }

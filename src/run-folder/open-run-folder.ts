@@ -85,7 +85,7 @@ export async function createRunFolder(dir: string, { below }: Below = {}): Promi
   return openWritableRunFolder(dir, { below });
 }
 
-/** `below`: the folder above that is trusted; whoever named the run folder itself trusts that. */
+/** `below` is the trusted folder above; without it that is the run folder, which the caller has named. */
 async function openPlainFolder(root: string, below = root): Promise<WritableRunFolder> {
   const auditFolder = await findAuditFolder(root, below);
   const attemptPath: WritableRunFolder['attemptPath'] = (file, attempt) =>

@@ -17,7 +17,7 @@ describe('docs/server.md', () => {
 });
 
 describe('SECURITY.md', () => {
-  const guards = [...read('SECURITY.md').matchAll(/\| `(?<file>src\/[^`]+)`: (?<title>[^|]+) \|$/gm)].map(
+  const guards = [...read('SECURITY.md').matchAll(/\| `(?<file>(?:src|test)\/[^`]+)`: (?<title>[^|]+) \|$/gm)].map(
     ({ groups }) => [groups?.['title'] ?? '', groups?.['file'] ?? ''] as const,
   );
 

@@ -24,7 +24,7 @@ export interface AttemptCapture {
   digests(): readonly StreamDigest[];
 }
 
-/** What was captured of a stream: whoever has kept this notices if its file is changed afterwards. */
+/** What was captured of a stream; a comparison with it shows whether the file was changed afterwards. */
 export interface StreamDigest {
   readonly attempt: number;
   readonly stream: CapturedStream;

@@ -17,7 +17,7 @@ export interface AttemptMeta {
   readonly exit_code?: number | null;
   readonly signal?: string | null;
   readonly verdict?: Verdict;
-  /** What whoever ran it has to say to the verdict: which limit, what could not be started, what the schema refused. */
+  /** Details of the verdict: which limit, what could not be started, what the schema rejected. */
   readonly reason?: string;
   /** How it was judged: the reason code of its completion state. */
   readonly reason_code?: string;
@@ -37,7 +37,7 @@ export interface AttemptMeta {
 
 /**
  * Takes from a parsed `meta.N.json` what is there in the right shape, and names what is not. Other fields are left
- * alone: they belong to whoever wrote them.
+ * alone: they belong to the program that wrote them.
  */
 export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; readonly ignored: readonly string[] } {
   if (!isRecord(value)) return { meta: {}, ignored: ['the whole file'] };
