@@ -2,9 +2,14 @@ import { REAL_ENGINES } from './real-engine.js';
 import type { RealEngine } from './real-engine.js';
 
 /** What the matrix has to know about an agent that speaks the Agent Client Protocol. */
-export interface RealAgent extends Pick<RealEngine, 'engine' | 'homeFiles' | 'environment' | 'writeFile'> {
+export interface RealAgent extends Pick<
+  RealEngine,
+  'engine' | 'homeFiles' | 'homeOutsideTemporary' | 'environment' | 'writeFile'
+> {
   /** It keeps no session whose first turn did not end. */
   readonly losesFirstTurn?: true;
+  /** It says that it takes MCP servers, and does not start them. */
+  readonly ignoresServers?: true;
 }
 
 const KEY = 'scripted-model-key';
@@ -41,7 +46,7 @@ const gemini: RealAgent = {
 /** Codex asks only for commands whose model says that they must leave the sandbox. */
 const codex: RealAgent = {
   ...REAL_ENGINES.codex,
-  environment: () => ({ MOCK_API_KEY: KEY, CODEX_API_KEY: KEY }),
+  environment: (url) => ({ ...REAL_ENGINES.codex.environment(url), CODEX_API_KEY: KEY }),
   writeFile: (path, text) => ({
     name: 'exec_command',
     arguments: JSON.stringify({
@@ -57,7 +62,7 @@ export const ACP_AGENTS = {
   'gemini-acp': gemini,
   'qwen-acp': REAL_ENGINES.qwen,
   'opencode-acp': REAL_ENGINES.opencode,
-  'copilot-acp': REAL_ENGINES.copilot,
+  'copilot-acp': { ...REAL_ENGINES.copilot, ignoresServers: true },
   'kimi-acp': kimi,
   'claude-acp': REAL_ENGINES.claude,
   'codex-acp': codex,

@@ -8,10 +8,10 @@ import { LAUNCHERS } from '../../src/runs/launchers/launchers.js';
 import type { Run } from '../../src/runs/start-run.js';
 import { expectSound } from './expect-sound.js';
 import type { RealEngine } from './real-engine.js';
-import type { ModelReply } from './scripted-model.js';
+import type { ModelOptions, ModelReply } from './scripted-model.js';
 import { play, setStage } from './stage.js';
 import type { Places, Stage } from './stage.js';
-import { makeInputs, PIXEL } from './inputs.js';
+import { makeInputs, PIXEL, SLOW_ANSWER } from './inputs.js';
 
 type Script = (places: Places) => readonly [ModelReply, ...ModelReply[]];
 
@@ -36,8 +36,9 @@ export function describeTwoWay(real: RealEngine): void {
     spec: Partial<RunSpec>,
     act: (event: FcmpEvent, run: Run) => void = () => undefined,
     makePorts: (stage: Stage) => Partial<RunPorts> = () => ({}),
+    options: ModelOptions = {},
   ) {
-    const stage = await setStage(real, script);
+    const stage = await setStage(real, script, options);
     onTestFinished(async () => stage.strike());
     const follow = async (run: Run, event: FcmpEvent | undefined): Promise<void> => {
       if (event !== undefined) act(event, run);
@@ -117,25 +118,20 @@ export function describeTwoWay(real: RealEngine): void {
       expect(processes).toBe(1);
     });
 
-    it.runIf(LAUNCHERS[engine].accepts !== undefined)(
-      'gets an image and an MCP server, with its variables',
-      async () => {
+    if (LAUNCHERS[engine].accepts !== undefined)
+      it('gets an image and an MCP server, with its variables', async () => {
         let listed = '';
-        const { result, model } = await perform(
-          () => [{ content: 'Seen.' }],
-          {},
-          undefined,
-          (stage) => {
-            const made = makeInputs(stage);
-            ({ listed } = made);
-            return { inputs: made.inputs };
-          },
-        );
-        expect(result).toMatchObject({ status: 'success', text: 'Seen.' });
+        const ports = (stage: Stage) => {
+          const made = makeInputs(stage);
+          ({ listed } = made);
+          return { inputs: made.inputs };
+        };
+        const { result, model } = await perform(() => [SLOW_ANSWER.reply], {}, undefined, ports, SLOW_ANSWER.options);
+        expect(result.status).toBe('success');
+        expect(result.text).toContain('Seen.');
         expect(readFileSync(listed, 'utf8')).toBe('listed');
         expect(model.hasReceived(PIXEL.toString('base64'))).toBe(true);
-      },
-    );
+      });
 
     it('is ended while it waits for a permission, and resumed with the answer', async () => {
       let option = '';

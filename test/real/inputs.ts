@@ -16,6 +16,9 @@ export const PIXEL = Buffer.from(
   'base64',
 );
 
+/** An answer that takes seconds: some programs do not wait for their servers. */
+export const SLOW_ANSWER = { reply: { content: 'Seen. '.repeat(40) }, options: { pauseMs: 150 } } as const;
+
 /** An image, and the server of `mcp-server/`, which leaves a file once its tools were listed. */
 export function makeInputs({ workdir }: { readonly workdir: string }): {
   readonly inputs: RunInputs;

@@ -14,6 +14,9 @@ export const PROGRAMS_FOLDER = `${FOLDER}node_modules/.bin`;
 /** Where the agents are that only speak the Agent Client Protocol. */
 export const ACP_PROGRAMS_FOLDER = `${ACP_FOLDER}node_modules/.bin`;
 
+/** Where home folders are made that must not be temporary ones. */
+export const HOMES_FOLDER = `${FOLDER}node_modules/.homes`;
+
 /** Copilot unpacks itself into its cache when it is first started, which takes seconds and is not possible in a sandbox. */
 export const COPILOT_CACHE = `${FOLDER}node_modules/.copilot-cache`;
 

@@ -10,6 +10,8 @@ export interface RealEngine {
   readonly model?: string;
   /** What its recordings call the form of its output. */
   readonly format: string;
+  /** It makes no helpers for its own sandbox if its home is a temporary folder, and then commands fail now and then. */
+  readonly homeOutsideTemporary?: true;
   /** Files in its home folder that point it to the model: path → text. */
   homeFiles(modelUrl: string): Readonly<Record<string, string>>;
   /** Variables that point it to the model; all of them are passed to it. */
@@ -77,6 +79,7 @@ const codex: RealEngine = {
       '',
     ].join('\n'),
   }),
+  homeOutsideTemporary: true,
   environment: () => ({ MOCK_API_KEY: KEY }),
   writeFile: (path, text) =>
     call('exec_command', { cmd: `mkdir -p "$(dirname '${path}')"; printf %s '${text}' > '${path}'` }),

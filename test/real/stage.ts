@@ -7,7 +7,7 @@ import type { RunPorts } from '../../src/runs/ports/run-ports.js';
 import type { RunResult } from '../../src/records/run-result.js';
 import type { RunSpec } from '../../src/records/run-spec.js';
 import { startRun, type Run } from '../../src/runs/start-run.js';
-import { ACP_PROGRAMS_FOLDER, PROGRAMS_FOLDER } from './install-programs.js';
+import { ACP_PROGRAMS_FOLDER, HOMES_FOLDER, PROGRAMS_FOLDER } from './install-programs.js';
 import type { RealEngine } from './real-engine.js';
 import { startModel, type ModelOptions, type ModelReply, type ScriptedModel } from './scripted-model.js';
 
@@ -49,14 +49,14 @@ interface StageOptions extends ModelOptions {
 
 /** Makes a stage for an engine whose model will say this. */
 export async function setStage(
-  real: Pick<RealEngine, 'engine' | 'homeFiles' | 'environment'> & { readonly model?: string },
+  real: Pick<RealEngine, 'engine' | 'homeFiles' | 'homeOutsideTemporary' | 'environment'> & { readonly model?: string },
   script: ((places: Places) => readonly [ModelReply, ...ModelReply[]]) | 'no model',
   options: StageOptions = {},
 ): Promise<Stage> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-real-')));
   const places = { root, workdir: join(root, 'work'), runDir: join(root, 'data', 'runs', RUN_ID) };
   const model = script === 'no model' ? NO_MODEL : await startModel(script(places), options);
-  const home = join(root, 'home');
+  const home = real.homeOutsideTemporary === true ? makeHome() : join(root, 'home');
   const variables = real.environment(model.url);
   writeFiles(home, { ...real.homeFiles(model.url), ...options.homeFiles?.(model.url) });
   mkdirSync(places.workdir);
@@ -83,9 +83,15 @@ export async function setStage(
     },
     async strike() {
       await model.stop();
-      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+      for (const folder of [root, home]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** A home folder that is not below the folder for temporary files. */
+function makeHome(): string {
+  mkdirSync(HOMES_FOLDER, { recursive: true });
+  return realpathSync(mkdtempSync(join(HOMES_FOLDER, 'home-')));
 }
 
 /** Where things will be, for those who write a script. */

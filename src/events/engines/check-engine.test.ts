@@ -50,6 +50,7 @@ describe('checkEngine', () => {
     const broken: Engine = { ...PARROT, createReader: (report) => ({ ...PARROT.createReader(report), text }) };
     expect(checkEngine(broken, [{ stdout: 'a\n' }])).toEqual(['recording 0: it threw an error: broken wing']);
     expect(checkEngine(defineEngine(broken), [{ stdout: 'a\n' }])).toEqual([
+      'recording 0: The reader threw an error: broken wing',
       'recording 0: nothing in it was understood: every frame is raw',
     ]);
     expect(checkEngine(PARROT, [])).toEqual(['There are no recordings to check it with.']);

@@ -1,6 +1,7 @@
 import { getErrorMessage } from '../../base/index.js';
 import type { Coverage, Emitted } from '../protocol/translator-output.js';
 import { createTranslator } from '../translator.js';
+import { READER_THREW } from './define-engine.js';
 import type { Engine } from './engine.js';
 
 /** What a program printed once. */
@@ -45,6 +46,12 @@ function* checkRecording(engine: Engine, recording: EngineRecording): Generator<
     ({ protocol, event }) =>
       protocol === 'rasp' && event.raw_ref !== null && !/^(?:raw|diagnostic)\./u.test(event.event.type),
   );
+  const thrown = whole.emitted.flatMap(({ protocol, event }) =>
+    protocol === 'fcmp' && event.type === 'diagnostic.warning' && event.data.message.startsWith(READER_THREW)
+      ? [event.data.message]
+      : [],
+  );
+  yield* new Set(thrown);
   if (!understood) yield 'nothing in it was understood: every frame is raw';
   const isSmall = bytes.stdout.length + bytes.stderr.length <= MAX_BYTES;
   for (const size of isSmall ? [1, 7, 4096] : [4096]) {

@@ -4,6 +4,8 @@ import type { Engine, Reader } from './engine.js';
 import type { Report } from './report.js';
 
 const NAME = new RegExp(engineName.pattern, 'u');
+/** How a warning about the code of an engine begins. */
+export const READER_THREW = 'The reader threw an error: ';
 /** Words that have another meaning where an engine is named. */
 const TAKEN = ['auto', 'command'];
 
@@ -43,7 +45,7 @@ function guardReader(reader: Reader, report: Report): Reader {
     try {
       read();
     } catch (error) {
-      report.unparsed('UNPARSED_CONTENT_FELL_BACK_TO_RAW', `The reader threw an error: ${getErrorMessage(error)}`);
+      report.unparsed('UNPARSED_CONTENT_FELL_BACK_TO_RAW', `${READER_THREW}${getErrorMessage(error)}`);
     }
   };
   return {

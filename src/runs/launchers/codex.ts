@@ -92,11 +92,13 @@ function permissionOptions({ permissions, asks, workdir, runDir }: LaunchRequest
 
 /**
  * The same for a thread, which would otherwise keep what it was started with. With `ask` every command that is not known
- * to only read is asked for; its own default would let the model decide.
+ * to only read is asked for; its own default would let the model decide. What was allowed runs without Codex's sandbox, in
+ * which an allowed command could not write.
  */
 function threadSettings({ permissions, asks }: LaunchRequest): Readonly<Record<string, string>> {
+  if (asks === true) return { approvalPolicy: 'untrusted', approvalsReviewer: 'user', sandbox: 'danger-full-access' };
   const sandbox = { safe: 'read-only', workspace: 'workspace-write', bypass: 'danger-full-access' }[permissions];
-  return { approvalPolicy: asks === true ? 'untrusted' : 'never', approvalsReviewer: 'user', sandbox };
+  return { approvalPolicy: 'never', approvalsReviewer: 'user', sandbox };
 }
 
 /** Commands need a place for temporary files; the machine's own is closed to them. */

@@ -61,6 +61,14 @@ async function converse(
   return { ...ended, calls, data, site };
 }
 
+/** Every turn names the session before its messages, which would wait for it otherwise. */
+function expectSessionFirst(fcmp: readonly FcmpEvent[], session: string | null): void {
+  const said = fcmp.filter(({ type }) => type === 'conversation.started' || type === 'assistant.message.final');
+  const started = expect.objectContaining({ type: 'conversation.started', data: { session_id: session } });
+  const message = expect.objectContaining({ type: 'assistant.message.final' });
+  expect(said).toEqual(said.map((_, index) => (index % 2 === 0 ? started : message)));
+}
+
 /** The answers the agent got to what it asked. */
 const answers = (calls: readonly Logged[]) => calls.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
 const countProcesses = (calls: readonly Logged[]) => new Set(calls.flatMap(({ pid }) => pid ?? [])).size;
@@ -115,7 +123,7 @@ describe('an agent that speaks ACP', () => {
   });
 
   it('is kept between question and reply', async () => {
-    const { result, calls, file, meta } = await converse(
+    const { result, calls, file, meta, fcmp } = await converse(
       [[{ say: 'Which?' }], [{ say: 'And now?' }], [{ say: '{"__SKILL_DONE__": true}' }]],
       { spec: { mode: 'interactive' }, replies: ['The first.', 'That is all.'] },
     );
@@ -127,6 +135,7 @@ describe('an agent that speaks ACP', () => {
       params: { prompt: [{ text: 'The first.' }] },
     });
     expect(await meta(2)).toMatchObject({ session_id: 's-1', reply: 'The first.', exit_code: null, signal: null });
+    expectSessionFirst(fcmp, result.session_id);
   });
 
   it.each([

@@ -201,9 +201,13 @@ describe.each(ENGINES)('%s', (engine) => {
   it('keeps its process for a retry with feedback where no person is asked, if its version is a tested one', async () => {
     const turns = [[{ say: 'none' }], [{ say: '{"n":1}' }]];
     const spec = { contract: { schema: SCHEMA }, max_retries: 1 };
-    const { result, calls } = await converse(engine, turns, { spec });
+    const { result, calls, fcmp } = await converse(engine, turns, { spec });
     expect(result).toMatchObject({ status: 'success', value: { n: 1 }, attempts: 2 });
     expect(countProcesses(calls)).toBe(1);
+    // Each turn names the session first: its messages would wait for it otherwise.
+    const said = fcmp.map(({ type }) => type).filter((type) => /started|final/u.test(type));
+    expect(said).toEqual([0, 1].flatMap(() => ['conversation.started', 'assistant.message.final']));
+    expect(result.diagnostics?.map(({ code }) => code)).not.toContain('SESSION_ID_MISSING');
     const other = await converse(engine, turns, { spec, version: '0.0.1' });
     expect(JSON.stringify(select(other.calls, 'args'))).not.toMatch(/app-server|input-format/u);
     const single = await converse(engine, turns, { spec: { ...spec, max_retries: 0 } });

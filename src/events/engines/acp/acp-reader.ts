@@ -78,6 +78,8 @@ class AcpReader implements Reader {
         if (method !== 'session/prompt') return this.#report.noise();
         this.#report.turnStarted();
         this.#updates.startTurn();
+        // A later turn of the same process opens no session: nothing else names it.
+        this.#report.session(sessionId);
         return this.#report.status({ status: method });
       }
       case 'notification':

@@ -108,6 +108,8 @@ export class AppServerReader {
         if (message.method !== 'turn/start') return this.#report.noise();
         this.#thread = nameField(message.params, 'threadId') ?? this.#thread;
         this.#report.turnStarted();
+        // A later turn of the same process opens no thread: nothing else names it.
+        this.#report.session(this.#thread);
         return this.#report.status({ status: 'turn/start' });
       }
       case 'notification':
