@@ -10,6 +10,8 @@ export interface RealAgent extends Pick<
   readonly losesFirstTurn?: true;
   /** It says that it takes MCP servers, and does not start them. */
   readonly ignoresServers?: true;
+  /** Its model here takes no images, and it leaves them out. */
+  readonly dropsImages?: true;
 }
 
 const KEY = 'scripted-model-key';
@@ -60,7 +62,7 @@ const codex: RealAgent = {
 /** The agents that need no configuration and have a model on loopback, by their engine. */
 export const ACP_AGENTS = {
   'gemini-acp': gemini,
-  'qwen-acp': REAL_ENGINES.qwen,
+  'qwen-acp': { ...REAL_ENGINES.qwen, dropsImages: true },
   'opencode-acp': REAL_ENGINES.opencode,
   'copilot-acp': { ...REAL_ENGINES.copilot, ignoresServers: true },
   'kimi-acp': kimi,

@@ -118,8 +118,9 @@ export function describeTwoWay(real: RealEngine): void {
       expect(processes).toBe(1);
     });
 
-    if (LAUNCHERS[engine].accepts !== undefined)
-      it('gets an image and an MCP server, with its variables', async () => {
+    it.each([engine].filter((name) => LAUNCHERS[name].accepts !== undefined))(
+      '%s gets an image and an MCP server, with its variables',
+      async () => {
         let listed = '';
         const ports = (stage: Stage) => {
           const made = makeInputs(stage);
@@ -131,7 +132,8 @@ export function describeTwoWay(real: RealEngine): void {
         expect(result.text).toContain('Seen.');
         expect(readFileSync(listed, 'utf8')).toBe('listed');
         expect(model.hasReceived(PIXEL.toString('base64'))).toBe(true);
-      });
+      },
+    );
 
     it('is ended while it waits for a permission, and resumed with the answer', async () => {
       let option = '';
