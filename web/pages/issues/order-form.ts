@@ -135,7 +135,7 @@ export function checkOrderForm(
 }
 
 /** Whether a repository is named by its URL, not by its folder. */
-export function isUrl(repository: string): boolean {
+function isUrl(repository: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(repository);
 }
 
