@@ -282,7 +282,7 @@ describe('a prompt of a client', () => {
     expect(await say(agent, sessionId, 'Again.')).toMatchObject({ stopReason: 'end_turn' });
   });
 
-  it('is run with an engine that is not talked with, too', async () => {
+  it('is run with a one-way engine, too', async () => {
     const records = [
       { type: 'thread.started', thread_id: 't-1' },
       { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text: 'Hello.' } },

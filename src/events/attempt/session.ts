@@ -3,7 +3,7 @@ import type { EventWriter } from '../mapping/event-writer.js';
 import { boundDetail } from '../mapping/bound-detail.js';
 import type { RaspData } from '../protocol/rasp-event.js';
 
-/** A longer one is no session id; it would be repeated in every event. */
+/** Longer values are not session ids; they would be repeated in every event. */
 const MAX_ID = 512;
 
 /** Knows the session of an attempt: starts the conversation once, and says so when the session changes. */
@@ -31,7 +31,7 @@ export class Session {
     if (before !== null && before !== id) this.#warnChanged(before, id);
   }
 
-  /** The session stands in a record that is no status. */
+  /** Names the session from a record that is not a status. */
   reveal(id: string): void {
     if (usableId(id) !== null) this.status({ status: 'session', session_id: id }, null);
   }

@@ -120,7 +120,7 @@ function merge(known: OpenCall | undefined, call: ToolReport): OpenCall {
   };
 }
 
-/** A path may be empty where an engine prints one; that is no place. */
+/** Some engines print an empty path; it is ignored. */
 function usablePaths(paths: readonly string[] | undefined): readonly string[] | null {
   const usable = (paths ?? NO_PATHS).filter((path) => path !== '');
   return usable.length === 0 ? null : usable;

@@ -17,7 +17,7 @@ const DAMAGE_RUNS = Number(process.env['DAMAGE_RUNS'] ?? 60);
 const UPDATES_GOLDEN = process.env['UPDATE_GOLDEN'] === '1';
 
 /**
- * What every engine must stand, over all recordings under `fixtures/<version>/<scenario>/`.
+ * What every engine must pass, over all recordings under `fixtures/<version>/<scenario>/`.
  *
  * @example
  * describeEngineContract('codex', new URL('./fixtures/', import.meta.url))
@@ -25,7 +25,7 @@ const UPDATES_GOLDEN = process.env['UPDATE_GOLDEN'] === '1';
 export function describeEngineContract(engine: EngineName, root: URL): void {
   const fixtures = readFixtures(root);
 
-  describe(`${engine} stands the contract`, () => {
+  describe(`${engine} passes the contract`, () => {
     describe.each(fixtures.map((fixture) => ({ name: fixture.name, fixture })))('recording $name', ({ fixture }) => {
       it('claims every byte exactly once', () => {
         for (const translator of translateFixture(fixture, engine).translators) expectCovered(translator.coverage());

@@ -19,7 +19,7 @@ const DAMAGED = 40;
 
 /**
  * The contract every engine must keep, checked with recordings of its program: every byte is claimed once, how the bytes were cut
- * leaves no trace, something is understood, and damage is no reason to throw. Returns what is wrong; an empty list is a pass.
+ * leaves no trace, something is understood, and damaged input does not make it throw. Returns what is wrong; an empty list is a pass.
  *
  * @example
  * checkEngine(parrot, [{ stdout: 'squawk Hello\\n' }]) // []

@@ -56,7 +56,7 @@ describe('defineEngine', () => {
     expect(other.fcmp[0]?.engine).toBe('codex');
   });
 
-  it('keeps what its reader threw at as raw, with a warning, and goes on', () => {
+  it('keeps a frame its reader threw at as raw, with a warning, and continues', () => {
     const lines = [{ bird: 'parrot', says: 'boom' }, ...LINES];
     const engines = [defineEngine(PARROT)];
     const { of, emitted, translator } = translateLines({ engine: 'parrot', engines, stdout: lines });

@@ -100,7 +100,7 @@ export interface EngineErrorReport {
 export interface Report {
   /** `lifecycle.run.status`. */
   status(status: StatusReport): void;
-  /** Reveals the session where the record is no status: the core reports a status of its own the first time. */
+  /** Names the session if the record is not a status: the core then reports a status itself, once. */
   session(id: string | null): void;
   engineVersion(version: string | null): void;
 

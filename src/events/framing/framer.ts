@@ -191,7 +191,7 @@ class MultiLineValue {
   }
 
   /**
-   * Reads on. `open`: more is needed. `broken`: this is no value, and the piece was not taken. Otherwise the value,
+   * Continues reading. `open`: more is needed. `broken`: this is not a value, and the piece was not consumed. Otherwise the value,
    * its text, and where in the piece it ends.
    */
   add(piece: LinePiece): 'open' | 'broken' | { value: object; text: string; end: number } {

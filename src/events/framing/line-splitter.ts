@@ -25,7 +25,7 @@ export function createLineSplitter(
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const pending = new PendingLine();
   let offset = 0;
-  /** Set after a piece was cut off an endless line: what follows up to its line feed is no line of its own either. */
+  /** Set after a piece of an overlong line was cut off: the rest, up to its line feed, is not a line either. */
   let insideTooLong = false;
   let wasAscii = true;
 

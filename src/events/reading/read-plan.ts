@@ -1,7 +1,7 @@
 import type { PlanEntry } from '../protocol/event-parts.js';
 import { booleanField, isRecord, stringField } from './record-fields.js';
 
-/** Entries of a plan that are kept; more is no plan for people. */
+/** Maximum number of entries kept of a plan; people do not read more. */
 const MAX_ENTRIES = 256;
 
 /**

@@ -14,11 +14,11 @@ import { trackTree } from '../process/track-tree.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { RunContext } from './run-context.js';
 
-/** A process of the run. One that is talked with may be kept over several attempts. */
+/** A process of the run. A two-way one may be kept over several attempts. */
 export interface LiveAgent {
   readonly running: RunningProcess;
   readonly reader: OutputReader;
-  /** Null where the program is only listened to. */
+  /** Null for a one-way program. */
   readonly conversation: Conversation | null;
   readonly command: PreparedLaunch['command'];
   readonly env: PreparedLaunch['env'];

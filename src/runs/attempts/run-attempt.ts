@@ -265,7 +265,7 @@ async function emitEnd(
 async function askVersion(context: RunContext): Promise<string | undefined> {
   const { launcher } = context;
   const words = getProgramCommand(context, launcher.program);
-  // Without the run's marker: it is no process of the run, and must not be ended with it.
+  // Without the run's marker: it is not a process of the run, and must not be ended with it.
   const version = await engineVersion(launcher, words, selectAgentEnvironment(context)).catch(() => undefined);
   if (version !== undefined && !isVersionIn(version, launcher.drives)) {
     const proven = launcher.drives === '' ? 'no version of it was tested' : `tested with ${launcher.drives}`;

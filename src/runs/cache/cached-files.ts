@@ -134,7 +134,7 @@ async function readContent(path: string, maxBytes: number): Promise<Content | 'm
   }
 }
 
-/** What is at a path of the working folder; whatever is no such file counts as another content. */
+/** What is at a path of the working folder; anything else than such a file counts as different content. */
 async function findContent(path: string, length: number): Promise<Content | 'missing' | 'other'> {
   try {
     if ((await lstat(path)).size !== length) return 'other';

@@ -51,7 +51,7 @@ export function createFileResultCache(data: string, limits: CacheLimits = {}): R
   };
 }
 
-/** Another process may do the same at the same time: a file that is gone is no error. */
+/** Another process may do the same at the same time: a missing file is not an error. */
 async function evictOldest(folder: string, newest: string, max: Required<CacheLimits>): Promise<void> {
   const files: { readonly path: string; readonly size: number; readonly usedAt: number }[] = [];
   for (const name of await readdir(folder)) {

@@ -21,7 +21,7 @@ export interface CaptureOptions {
   readonly idleMs: number;
   /** Whether this goes on with a turn that was paused. */
   readonly isContinued?: boolean;
-  /** Where the agent is talked with. */
+  /** For a two-way agent. */
   readonly conversation?: CapturedConversation;
 }
 

@@ -1,6 +1,6 @@
 import type { ConversationRequest } from '../launchers/launcher.js';
 
-/** What is asked of an agent that is talked with. */
+/** What is asked of a two-way agent. */
 export interface AgentRequest extends ConversationRequest {
   readonly workdir: string;
   /** The session to resume. */
@@ -25,7 +25,7 @@ export interface AgentClientPorts {
   onSessionLost(reason: string): void;
   /** The agent does not take what is to be sent with the prompt. */
   onUnsupported(what: string): void;
-  /** The agent does not keep to the protocol. */
+  /** The agent violates the protocol. */
   onBroken(reason: string): void;
 }
 

@@ -30,7 +30,7 @@ export interface ConversationOptions {
   readonly holdMs: number;
   /** Records that the run waits, before its question is published. */
   readonly onQuestion: () => Promise<void>;
-  /** Records that it does not wait any more, since nobody answered. */
+  /** Records that it does not wait any more, since no answer came in time. */
   readonly onUnanswered: () => Promise<void>;
   /** The input and the end of the process. */
   readonly process: {
@@ -161,7 +161,7 @@ export class Conversation implements CapturedConversation {
     const { policy, onQuestion, control } = this.#options;
     for (const { protocol, event } of events) {
       if (protocol !== 'fcmp' || event.type !== 'permission.required') continue;
-      // What an agent asks after its turn has no one to answer it.
+      // Questions after the end of a turn are not answered.
       if (this.#isComplete) continue;
       const question = event.data;
       const number = Number(question.interaction_id.split('_').at(-1));
@@ -269,7 +269,7 @@ export class Conversation implements CapturedConversation {
     }
   }
 
-  /** Nobody has answered for a while: the process is ended, and resumed with the answer. */
+  /** No answer within `hold_s`: the process is ended, and resumed with the answer. */
   #release(): void {
     if (this.#isClosed || this.#waiting.size === 0 || this.#options.control.stop !== null) return;
     this.#isReleased = true;

@@ -53,7 +53,7 @@ async function examine(launcher: Launcher, options: ExamineOptions): Promise<Eng
   const path = await findProgram(program, { path: env['PATH'] ?? '', cwd });
   if (path === undefined) return { ...found, status: 'missing', next: launcher.installHint };
 
-  // An agent that is talked with says its version when it is.
+  // An ACP agent reports its version when it is started.
   if (launcher.versionCommand.length === 0) return { ...found, path, status: 'ready' };
   const answer = await askProgram([path, ...words, ...launcher.versionCommand], { env, cwd, timeoutMs });
   const version = launcher.readVersion(answer.text);

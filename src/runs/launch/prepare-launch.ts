@@ -48,7 +48,7 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
     runDir,
     permissions: spec.permissions === 'ask' ? 'safe' : (spec.permissions ?? 'safe'),
     ...(spec.permissions === 'ask' ? { asks: true } : {}),
-    ...((await isTalkedWith(context)) ? { converses: true } : {}),
+    ...((await usesTwoWay(context)) ? { converses: true } : {}),
     ...(spec.model === undefined ? {} : { model: spec.model }),
     ...(wish.sessionId === null ? {} : { sessionId: wish.sessionId }),
     ...(spec.command === undefined ? {} : { command: spec.command }),
@@ -87,11 +87,11 @@ function listServerWords(servers: readonly McpServer[]): string[] {
 }
 
 /**
- * Whether the program is talked with over its streams, as one process for the whole run, instead of being started again for
+ * Whether the program is started in its two-way mode, as one process for the whole run, instead of being started again for
  * every prompt. Permissions and attachments need that. Replies and retries do not: they fall back to a new process where
  * the version was not tested.
  */
-async function isTalkedWith(context: RunContext): Promise<boolean> {
+async function usesTwoWay(context: RunContext): Promise<boolean> {
   const { spec, launcher, ports } = context;
   if (spec.permissions === 'ask' || ports.inputs.attachments.length > 0) return true;
   const mayGoOn = spec.mode === 'interactive' || (spec.contract !== undefined && (spec.max_retries ?? 0) > 0);

@@ -38,7 +38,7 @@ const acpAgentSchema = object(
 /** See {@link acpAgentSchema}. */
 export type AcpAgent = FromSchema<typeof acpAgentSchema>;
 
-/** An agent that the configuration adds: one that is talked with, or a program whose output is read. */
+/** An agent that the configuration adds: a two-way one, or a program whose output is read. */
 export const agentSettingsSchema = {
   ...object({}, { ...acpAgentSchema.properties, ...programAgentSchema.properties }),
   // Not two alternatives: what is missing or too much is named.
@@ -151,10 +151,7 @@ export function createAcpLauncher(engine: string, settings: AcpAgent, ready?: Re
     installHint: ready?.installHint ?? `install ${program}, or correct agents.${engine} in the configuration`,
     launch(request) {
       if (request.terminal === true)
-        throw new SluiceError(
-          'TERMINAL_UNSUPPORTED',
-          `${engine} is talked with over pipes. Run it without a terminal.`,
-        );
+        throw new SluiceError('TERMINAL_UNSUPPORTED', `${engine} needs pipes. Run it without a terminal.`);
       return {
         command: [program, ...options],
         env: ready?.environment?.(request) ?? {},

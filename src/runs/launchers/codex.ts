@@ -16,7 +16,7 @@ import { readVersion } from './version.js';
 /** Codex refuses a longer turn. */
 const LONGEST_PROMPT = 1024 * 1024;
 
-/** OpenAI Codex, `codex exec --json`, or `codex app-server` where it is talked with. Its sandbox holds shell commands too, so `workspace` may run them. */
+/** OpenAI Codex, `codex exec --json`, or `codex app-server` in two-way mode. Its sandbox holds shell commands too, so `workspace` may run them. */
 export const codexLauncher: Launcher = {
   engine: 'codex',
   program: 'codex',

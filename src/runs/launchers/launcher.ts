@@ -5,7 +5,7 @@ import type { Attachment, EngineAccepts, McpServer } from '../ports/run-inputs.j
 
 /**
  * What an agent may do. `safe`: read, nothing else. `workspace`: also edit the working folder and the run folder.
- * `bypass`: everything, without asking; only in a sandbox. `ask` is none of them: it is `safe` for an agent that asks.
+ * `bypass`: everything, without asking; only in a sandbox. `ask` is not among them: it is `safe` for an agent that asks.
  */
 export type Permissions = Exclude<NonNullable<RunSpec['permissions']>, 'ask'>;
 
@@ -18,7 +18,7 @@ export interface LaunchRequest {
   readonly permissions: Permissions;
   /** What `permissions` does not allow is asked for. */
   readonly asks?: boolean;
-  /** The program is to be talked with, if it can be: it may ask, or is asked again. */
+  /** The program is started in its two-way mode, if it has one: it may ask, or gets further prompts. */
   readonly converses?: boolean;
   readonly model?: string;
   /** The session to resume, as the engine named it. */
@@ -38,7 +38,7 @@ export interface Launch {
   /** The program and its arguments; never a line for a shell. */
   readonly command: readonly [string, ...string[]];
   readonly stdin?: string;
-  /** The program is talked with over its streams instead of being given its input. */
+  /** The program is two-way: it gets messages over its streams instead of one input. */
   readonly converse?: ConversationRequest;
   /** Fixed additions to the environment; they win over what the agent would inherit. */
   readonly env: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ export interface Launch {
   readonly files?: readonly LaunchFile[];
 }
 
-/** How a program is talked with. */
+/** How a two-way program is addressed. */
 export interface ConversationRequest {
   readonly prompt: string;
   /** The protocol: `acp` (default), the stream-json of `claude` or `qwen`, or `codex app-server`. */
@@ -79,7 +79,7 @@ export interface Launcher {
   /** Names of environment variables it may need, beside the base every process gets; `OPENAI_*` is a pattern. */
   readonly environment: readonly string[];
   readonly canResume: boolean;
-  /** Whether it is talked with, so that it can ask for permissions. */
+  /** Whether it has a two-way mode, in which it can ask for permissions. */
   readonly canAsk?: true;
   /** What it takes beside text; absent if nothing. An agent that speaks ACP says itself what it takes, when it is started. */
   readonly accepts?: EngineAccepts;

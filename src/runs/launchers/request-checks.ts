@@ -23,7 +23,7 @@ export function promptForArgument(prompt: string): string {
   return checkPrompt(prompt.replaceAll('\0', ''), LONGEST_ARGUMENT, advice);
 }
 
-/** Whether the program is talked with over its streams; a terminal would echo what is sent. */
+/** Whether the program is started in its two-way mode; a terminal would echo what is sent. */
 export function isConversation({ asks, converses, terminal }: LaunchRequest, engine: string): boolean {
   if (converses !== true) return false;
   if (terminal !== true) return true;

@@ -16,7 +16,7 @@ export interface EndedOrphan {
 /** How orphans are ended. */
 export interface EndOrphansOptions {
   readonly graceMs?: number;
-  /** Whether the run of a record, whose Sluice is gone, is held by nobody else; by default the record is believed. */
+  /** Whether no other worker holds the run of a record whose Sluice has ended; by default the record is trusted. */
   readonly isOrphan?: (record: Pick<FoundRecord, 'runDir'>) => Promise<boolean>;
 }
 

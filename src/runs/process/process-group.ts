@@ -6,7 +6,7 @@ import { answersToSignals, readProcessStat } from './process-identity.js';
 /** How long a killed process may take to vanish before it counts as stuck in the kernel. */
 const VANISH_MS = 5000;
 
-/** Sends a signal to a whole group; one that is gone already is no error. */
+/** Sends a signal to a whole group; one that has already ended is not an error. */
 function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     // Windows has no groups.

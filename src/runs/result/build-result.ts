@@ -73,7 +73,7 @@ export function describeOutcome(last: FcmpEvent, judged: JudgedOutput | null, tr
   }
 }
 
-/** Neither output nor exit code say whether the work was done: that is no success. */
+/** Neither output nor exit code say whether the work was done: that is not a success. */
 const UNEXPLAINED: RunFailure = {
   category: 'engine',
   code: 'INSUFFICIENT_EVIDENCE',

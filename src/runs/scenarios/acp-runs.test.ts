@@ -179,7 +179,7 @@ describe('an agent that speaks ACP', () => {
     expect(`${await file('stdout.1.log')}${await file('stdout.2.log')}`).toContain('bye');
   });
 
-  it('that waits is gone when the run is canceled or nobody answers', async () => {
+  it('that waits is ended when the run is canceled or no answer comes in time', async () => {
     const ask = [[{ say: 'Which?' }]];
     const canceled = await converse(ask, {
       spec: { mode: 'interactive' },
@@ -303,7 +303,7 @@ describe('permissions: ask', () => {
     ]);
   });
 
-  it('denies by silence, and the run goes on', async () => {
+  it('denies when no answer comes in time, and the run continues', async () => {
     const { result, data } = await converse([[{ ask: WRITE }, { say: 'without it' }]], {
       spec: { permissions: 'ask', limits: { wait_s: 0.2 } },
     });

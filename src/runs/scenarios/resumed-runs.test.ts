@@ -108,7 +108,7 @@ describe.each(ENGINES)('%s, left while it waits', (engine) => {
     expect((await calls()).at(-1)).toMatchObject({ prompt: 'The first.' });
   });
 
-  it('is denied where nobody answers', async () => {
+  it('is denied when no answer comes in time', async () => {
     const { spec, ports } = await prepare(engine, [[ASK], [ASK, { say: 'without it' }]], {
       permissions: 'ask',
       limits: { wait_s: 1 },
@@ -150,7 +150,7 @@ async function copyAsKilled(site: { readonly root: string; readonly data: string
 }
 
 describe('a run whose process was killed', () => {
-  it('while it worked goes on in its session, as the next attempt', async () => {
+  it('while it worked continues in its session, as the next attempt', async () => {
     const { site, spec, ports, calls } = await prepare(
       'codex',
       [[{ say: 'Half of it' }, { hang: true }], [{ say: 'ok' }]],

@@ -96,7 +96,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect(calledOff).toEqual(['started', 'completed']);
     });
 
-    it('asks a person, who denies, and the agent goes on', async () => {
+    it('asks a person, who denies, and the agent continues', async () => {
       const { result, data, calls } = await converse(engine, [[{ ask: WRITE }, { say: 'without it' }]], {
         spec: { permissions: 'ask' },
         onEvent: reply('reject_once', { why: 'not today' }),
@@ -115,7 +115,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect(data('permission.replied')).toMatchObject([{ decision: 'allow', by: 'rule', why: 'tests are free' }]);
     });
 
-    it('denies by silence, and the run goes on', async () => {
+    it('denies when no answer comes in time, and the run continues', async () => {
       const { result, data } = await converse(engine, [[{ ask: WRITE }, { say: 'without it' }]], {
         spec: { permissions: 'ask', limits: { wait_s: 0.2 } },
       });
@@ -225,7 +225,7 @@ describe.each(ENGINES)('%s', (engine) => {
     expect(countProcesses(calls)).toBe(2);
   });
 
-  it('is only listened to if its version is not known to be talked with', async () => {
+  it('uses its one-way mode if its version was not tested', async () => {
     const { calls } = await converse(engine, [[DONE]], { version: '0.0.1', spec: { mode: 'interactive' } });
     expect(JSON.stringify(select(calls, 'args'))).not.toMatch(/app-server|input-format/u);
   });
@@ -265,7 +265,7 @@ describe.each(ENGINES)('%s', (engine) => {
       expect((await file('stdout.1.log')).length).toBeGreaterThan(0);
     });
 
-    it('asks for something else is refused, and goes on', async () => {
+    it('asks for something else is refused, and continues', async () => {
       const { result, calls } = await converse(engine, [[{ request: 'item/tool/call' }, { say: 'ok' }]], {
         spec: { permissions: 'ask' },
       });

@@ -1,4 +1,4 @@
-/** A shorter value would be found by chance, and stars would hide what is no secret. */
+/** A shorter value would be found by chance, and stars would hide what is not a secret. */
 const LEAST_BYTES = 6;
 /** Longer ones are looked for in pieces: so little has to be held back, and a part of a key is hidden too. */
 const PIECE_BYTES = 1024;

@@ -14,7 +14,7 @@ export interface FolderWatch {
 /** Sluice's own folders in a data folder. */
 const OWN_FOLDERS = ['runs', PACKED_FOLDER, 'cache', 'processes', 'locks'];
 
-/** Records what a working folder contains. The data folder may lie in it; what Sluice writes there is no artifact. */
+/** Records what a working folder contains. The data folder may lie in it; what Sluice writes there is not an artifact. */
 export async function watchFolder(workdir: string, data: string): Promise<FolderWatch> {
   const leaveOut = ownFolders(workdir, await realpath(data));
   const before = await takeSnapshot(workdir, { leaveOut });

@@ -42,7 +42,7 @@ export interface Dialect {
   spokenError(text: string, record: object, usage: object | null): EngineErrorReport | null;
   /** Plain text that reports trouble, in the log or instead of an answer; null for all other. */
   logError(line: string): EngineErrorReport | null;
-  /** A document that is no record and says why the program failed; null for all others. */
+  /** A document that is not a record and says why the program failed; null for all others. */
   errorDocument(value: object): EngineErrorReport | null;
 }
 

@@ -90,7 +90,7 @@ function reportUnlessSaid(text: string, payload: unknown, { agent, report }: Con
   agent.confirmLater(text);
 }
 
-/** A tool call that was refused: the agent may go on without it, so it is no failure of the run. */
+/** A tool call that was refused: the agent may continue without it, so it is not a failure of the run. */
 function readDenial(denial: object, { report }: Conversation): void {
   const tool = nameField(denial, 'tool_name') ?? 'unknown';
   const message = `The tool ${tool} was denied.`;

@@ -9,7 +9,7 @@ import { readErrorMessage, CodexLog } from './codex-log.js';
 
 /**
  * OpenAI Codex: `codex exec --json` prints one record a line on stdout; without it the answer as plain text.
- * `codex app-server` is talked with: JSON-RPC in both directions.
+ * `codex app-server` is two-way: JSON-RPC in both directions.
  */
 export const codexEngine: Engine = {
   name: 'codex',

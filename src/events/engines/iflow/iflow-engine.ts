@@ -147,7 +147,7 @@ function createIflowReader(report: Report): Reader {
   };
 }
 
-/** Held at most; more is no error message. */
+/** Maximum number of lines held; longer blocks are not error messages. */
 const MAX_SUSPECTED_BYTES = 64 * 1024;
 
 /**
