@@ -28,6 +28,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   i: async () => (await import('./part-runs.js')).runRuns(),
   x: async () => (await import('./part-sandbox.js')).runSandbox(),
   s: async () => (await import('./part-store.js')).runStore(),
+  q: async () => (await import('./part-queue.js')).runQueue(),
   o: async () => (await import('./part-event-storage.js')).runEventStorage(),
   u: async () => (await import('./part-upkeep.js')).runUpkeep(),
   v: async () => (await import('./part-sse.js')).runSse(),

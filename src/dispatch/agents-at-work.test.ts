@@ -128,7 +128,7 @@ describe('an agent whose change a person sends back', { timeout: 30_000 }, () =>
     return { calls: await site.calls(), changes: await Promise.all(changes), reviewed };
   }
 
-  it('goes on at the same path, in the same session, with the comments as part of its instructions', async () => {
+  it('continues at the same path, in the same session, with the comments as part of its instructions', async () => {
     const { calls, changes, reviewed } = await sendBack('t-1');
     expect(new Set(calls.map(({ cwd }) => cwd)).size).toBe(1);
     const sessions = calls.map(({ args }) =>

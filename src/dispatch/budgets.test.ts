@@ -52,7 +52,7 @@ async function openSite(budgets: BudgetSettings) {
 }
 
 describe('the budget of a day', () => {
-  it('ends a run that uses it up, with a code of its own', async () => {
+  it('ends a run that uses it up, with a separate code', async () => {
     const { queue, ended } = await openSite({ day: { tokens: 100 } });
     await queue('r1', agent(101, { worksOn: true }));
     expect((await ended('r1')).result).toMatchObject({

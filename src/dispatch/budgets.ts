@@ -44,7 +44,7 @@ export type BudgetAnswer =
   | { readonly status: 'held'; readonly budget?: RunBudget }
   /** Not today: the run stays queued. */
   | { readonly status: 'wait'; readonly retryAt: number }
-  /** Not at all, until somebody raises the budget. */
+  /** Not at all, until a person raises the budget. */
   | { readonly status: 'refused'; readonly message: string };
 
 /**

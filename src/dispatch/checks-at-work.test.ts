@@ -44,7 +44,7 @@ async function judge(check: Check, policy?: 'proven' | 'reported') {
 }
 
 describe('a check', { timeout: 60_000 }, () => {
-  it('runs in a clean checkout of the commit, with a clean environment, as a run of its own', async () => {
+  it('runs in a clean checkout of the commit, with a clean environment, as a separate run', async () => {
     const print = [
       'sh',
       '-c',

@@ -38,7 +38,7 @@ export async function executeRun(context: WorkContext, claimed: ClaimedRun, work
   }
 }
 
-/** Executes an order below a span of its own, which ends with what was decided. */
+/** Executes an order inside its own span, which ends with what was decided. */
 async function traceOrder(
   context: WorkContext,
   caller: string | undefined,
@@ -87,7 +87,7 @@ async function executePlainRun(
   }
 }
 
-/** Goes on with a run whose worker is gone, after its claim was taken over. */
+/** Continues a run whose worker is gone, after its claim was taken over. */
 export async function resumeAdopted(worker: WorkContext, record: RunRecord, workerId: string): Promise<void> {
   const { id, spec, state: resumes } = record;
   const { store, clock } = worker;
@@ -105,7 +105,7 @@ export async function resumeAdopted(worker: WorkContext, record: RunRecord, work
   }
 }
 
-/** Executes a check of an order: a run of its own that is in the store already, and is held under that name. */
+/** Executes a check of an order: a separate run that is in the store already, and is held under that name. */
 async function executeCheck(context: WorkContext, id: string, workerId: string): Promise<void> {
   const record = await context.store.findRun(id);
   if (record !== undefined) await executeRun(context, { record, order: null, unresolved: [] }, workerId);

@@ -119,7 +119,7 @@ describe('a race', { timeout: 60_000 }, () => {
     expect(records[0]?.decision?.reason).toContain('this run is not proven');
   });
 
-  it('goes on without a run whose worker dies, and that is not repeated', async () => {
+  it('continues without a run whose worker dies, and does not repeat it', async () => {
     const { start, finish, store } = await openRace(['dying', 'short']);
     start({ workerLostRetries: 3 });
     expect(listActions(await finish())).toEqual([

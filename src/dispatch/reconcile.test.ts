@@ -33,7 +33,7 @@ async function makeLivingWorker(): Promise<WorkerIdentity> {
   return { worker_id: 'alive', host: hostname(), pid: child.pid ?? 0, pid_started: identity?.started ?? null };
 }
 
-/** A lead, and an order that somebody else has claimed with a lease of a minute. */
+/** A lead, and an order that another worker has claimed with a lease of a minute. */
 async function withClaim(
   worker: WorkerIdentity,
   isStarted: boolean,

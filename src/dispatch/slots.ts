@@ -37,7 +37,7 @@ export class Slots {
     this.onFree();
   }
 
-  /** The slot of one claim; who waits for it goes on without one when `stop` is aborted. */
+  /** The slot of one claim; a run that waits for it continues without one when `stop` is aborted. */
   assign(claim: string, stop: AbortSignal): RunSlot {
     return {
       release: () => this.free(claim),

@@ -377,7 +377,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     });
   });
 
-  it('goes on from the reviewed commit where a person retries it, with what the person said about its lines', async () => {
+  it('continues from the reviewed commit when a person retries it, with comments on its lines', async () => {
     const { start, submit, settled, git, store, lead, data } = await openGitWorkshop();
     start();
     const first = await submit('local#1', { commit: true, result: 'ok', exit: 3 }, { isolation: 'worktree' });

@@ -110,7 +110,7 @@ describe('a run that waits for an answer', () => {
     worker.kill('SIGKILL');
     await once(worker, 'exit');
     start();
-    // It goes on once the lease of the killed worker has expired.
+    // It continues once the lease of the killed worker has expired.
     await vi.waitFor(async () => expect((await store.findRun('r1'))?.owner?.pid).toBe(process.pid), {
       timeout: 40_000,
     });
@@ -165,7 +165,7 @@ describe('a run with resume: same-host', () => {
   const work = [[{ say: 'Half of it' }, { hang: true }], [{ say: 'ok' }]];
 
   it.each([
-    ['goes on as the next attempt when its worker was killed', { resume: 'same-host' }, 'success'],
+    ['continues as the next attempt when its worker was killed', { resume: 'same-host' }, 'success'],
     ['without it ends', {}, 'failed'],
   ] as const)('%s', async (_, spec, status) => {
     const { data, store, program, start, queue, prompts } = await openSite(work, 'sqlite:');

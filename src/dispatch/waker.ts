@@ -56,5 +56,5 @@ export function createWaker(): Waker {
   };
 }
 
-/** What a timer can hold; whoever is woken too soon sets the alarm again. */
+/** What a timer can hold; a sleeper that is woken too soon sets the alarm again. */
 const LONGEST_ALARM_MS = 2 ** 31 - 1;

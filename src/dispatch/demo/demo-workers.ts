@@ -34,7 +34,7 @@ function getCommand(worker: string): readonly [string, string] {
   return [process.execPath, fileURLToPath(new URL(`../../../examples/workers/${worker}.mjs`, import.meta.url))];
 }
 
-/** A recorded agent with an order of its own: it leaves a file in its worktree, and a check proves that it is right. */
+/** A recorded agent with its own order: it leaves a file in its worktree, and a check proves that it is right. */
 const DEMO_AGENT = 'codex-cli';
 
 /** What starts the recorded agent in place of the real one. */

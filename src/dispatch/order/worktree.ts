@@ -14,7 +14,7 @@ export interface Worktree {
   readonly branch: string;
 }
 
-/** The worktree of an order that has one; a retry stands where the run before it stood, on a branch of its own. */
+/** The worktree of an order that has one; a retry uses the path of the run before it, on a new branch. */
 export function findWorktree(
   data: string,
   order: Pick<WorkOrder, 'repo' | 'repo_dir' | 'run_id' | 'start_folder'>,

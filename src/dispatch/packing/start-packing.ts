@@ -27,7 +27,7 @@ export interface PackingOptions {
 export interface PackingSettings {
   /** False: run folders stay as they are. */
   readonly isOn?: boolean | undefined;
-  /** How long after its end a run is packed; a minute by default, so that whoever waited for it finds its folder. */
+  /** How long after its end a run is packed; a minute by default, so that a caller that waited for it finds its folder. */
   readonly afterMs?: number | undefined;
 }
 
@@ -46,7 +46,7 @@ const NAMES_AT_ONCE = 500;
 /** A sweep ends after so long: the rest is due at the next, and a stop waits no longer. */
 const SWEEP_MS = 10_000;
 const UPLOAD_MS = 60_000;
-/** What a killed process left behind is removed once nobody can be writing to it. */
+/** What a killed process left behind is removed once no process can be writing to it. */
 const STALE_MS = 60 * 60 * 1000;
 /** Folders that could not be packed, with when they are tried again; more of them are forgotten and tried sooner. */
 const MOST_POSTPONED = 10_000;

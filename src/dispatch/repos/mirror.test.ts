@@ -166,7 +166,7 @@ describe('a mirror', () => {
     expect(await readdir(data)).not.toContain('executed');
   });
 
-  it('does not take objects that could attack whoever checks them out', async () => {
+  it('does not take objects that could attack a program that checks them out', async () => {
     const { url, bare, clone } = await makeRepository();
     // A folder named .git; git's own commands refuse to make such a tree, so it is written as an object.
     const inner = Buffer.from(git(clone, 'rev-parse', 'HEAD^{tree}'), 'hex');

@@ -222,7 +222,7 @@ async function fetchInto(folder: string, format: string, repo: Repo, options: Mi
   });
 }
 
-/** What a call that was ended has left behind; nobody else fetches at the same time. */
+/** What a call that was ended has left behind; no other process fetches at the same time. */
 async function removePartial(packs: string): Promise<void> {
   const names = await readdir(packs).catch((): string[] => []);
   for (const name of names.filter((each) => each.startsWith('tmp_'))) await rm(join(packs, name), { force: true });

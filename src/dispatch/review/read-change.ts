@@ -126,7 +126,7 @@ async function readCommit(
   });
 }
 
-/** Fetches a commit that another machine has pushed; one try, since somebody waits. */
+/** Fetches a commit that another machine has pushed; one try, since a person waits. */
 async function fetchMissing(
   { data, repos = [], maskText }: ChangeContext,
   url: string,

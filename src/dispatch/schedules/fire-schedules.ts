@@ -28,7 +28,7 @@ const LATE_MS = 10 * MINUTE_MS;
 const EVERY_MS = 15_000;
 
 /**
- * The duty that submits orders on their schedules. Each tick has a request id of its own: however many processes fire it,
+ * The duty that submits orders on their schedules. Each tick has its own request id: however many processes fire it,
  * and however often, there is one order. Throws `INVALID_SCHEDULE` for an expression that cannot be read.
  */
 export function createScheduleDuty(options: ScheduleOptions): Duty {

@@ -62,8 +62,10 @@ export function createQueue(database: Database): Queue {
 
   /** Worker types that have as many runs as they may. */
   function listFullTypes({ concurrency = {} }: Wanted): string[] {
+    const limits = Object.entries(concurrency);
+    if (limits.length === 0) return [];
     const busy = new Map(countBusy.all().map((row) => [readText(row, 'worker_type'), readInteger(row, 'busy')]));
-    return Object.entries(concurrency).flatMap(([type, most]) => ((busy.get(type) ?? 0) >= most ? [type] : []));
+    return limits.flatMap(([type, most]) => ((busy.get(type) ?? 0) >= most ? [type] : []));
   }
 
   function search(wanted: Wanted): number | 'more' | undefined {

@@ -5,7 +5,7 @@ import { findNestedRepositories } from '../worktree.js';
 import type { Worktree } from '../worktree.js';
 import { withObjects } from './repository.js';
 import type { CallGit, RepositoryStart } from './repository.js';
-import { findLinksOut } from './witness-commit.js';
+import { findLinksOut } from './examine-commit.js';
 
 /** What is committed for an agent, and in whose name. */
 export interface Leftovers {

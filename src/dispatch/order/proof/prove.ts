@@ -18,7 +18,7 @@ import type { Committed } from './commit-leftovers.js';
 import type { RepositoryStart } from './repository.js';
 import { runChecks } from './run-checks.js';
 import type { ExecuteCheck } from './run-checks.js';
-import { witnessCommit } from './witness-commit.js';
+import { examineCommit } from './examine-commit.js';
 
 /** An order whose agent has ended. */
 export interface EndedOrder {
@@ -56,7 +56,7 @@ export async function prove(
   const reading = left.state === 'committed' ? withCommit(ended.reading, left.commit) : ended.reading;
   const named = result.changes.pr;
   const request = named === undefined ? undefined : await context.lead.findPullRequest(order.issue_ref, named);
-  const facts = await witness(context, ended, reading, left, request);
+  const facts = await examine(context, ended, reading, left, request);
   const evidence = facts === undefined ? [] : [...judgeCommit(facts, order)];
   if (named !== undefined && request !== undefined) {
     evidence.push(
@@ -101,7 +101,7 @@ function withCommit(reading: Reading, commit: string): Reading {
   };
 }
 
-async function witness(
+async function examine(
   context: WorkContext,
   { start, record }: EndedOrder,
   { result }: Reading,
@@ -119,7 +119,7 @@ async function witness(
   const base = record.base_commit ?? start.head;
   const madeBySluice = left.state === 'committed';
   const from = await findStartOfChange(context, start, record);
-  const facts = await witnessCommit(start, { commit, base, from, madeBySluice });
+  const facts = await examineCommit(start, { commit, base, from, madeBySluice });
   return facts.found === 'missing' && claimed === undefined ? undefined : facts;
 }
 

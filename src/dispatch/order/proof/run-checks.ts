@@ -31,8 +31,8 @@ export function findCheckFolder(data: string, run: string): string {
 }
 
 /**
- * Runs checks one after the other, each in a clean checkout of the commit and with an environment of its own. Each is a run
- * of its own in the store, under the claim of the order: it takes no slot and stops with it.
+ * Runs checks one after the other, each in a clean checkout of the commit and with a clean environment. Each is a separate
+ * run in the store, under the claim of the order: it takes no slot and stops with it.
  */
 export async function runChecks(
   context: WorkContext,

@@ -24,8 +24,8 @@ export interface WantedObjects {
 
 /**
  * Copies objects from an agent's repository into a private git directory, each under the name that its content gives it.
- * Git itself believes the name of a file there: an agent could put another content under it, and a check that nobody seems
- * to have touched would run that. A sentence if something is missing afterwards.
+ * Git itself believes the name of a file there: an agent could put another content under it, and a check that seems
+ * untouched would run that. A sentence if something is missing afterwards.
  */
 export async function takeObjects(
   gitDir: string,

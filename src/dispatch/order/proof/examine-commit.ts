@@ -24,7 +24,7 @@ const MAX_LISTING = 8 * 1024 * 1024;
 const MAX_LINKS = 200;
 
 /** Asks git about a claimed commit: whether it exists, whether it is this order's work, and what it changes. */
-export async function witnessCommit(start: RepositoryStart, claim: CommitClaim): Promise<CommitFacts> {
+export async function examineCommit(start: RepositoryStart, claim: CommitClaim): Promise<CommitFacts> {
   if (!HASH.test(claim.commit)) return { found: 'missing', commit: claim.commit };
   try {
     return await withObjects(start, async (call) => examine(start, claim, call));

@@ -1,0 +1,188 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, hostname, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import pg from 'pg';
+import { createRunResult, sampleSpec } from '../src/store/contract/fixtures/run-samples.js';
+import { openDatabase } from '../src/store/postgres/database.js';
+import type { Store } from '../src/store/store.js';
+import { createPostgresServer } from '../test/postgres/postgres-server.js';
+import { median } from './measure.js';
+import { atMost, milliseconds, times, type PartResult } from './part-result.js';
+import { openSqliteStore, openStore } from './product.js';
+import { openBare, openGraphileWorker, openPgBoss, openSluice, WORKERS, type QueuePeer } from './queue-peers.js';
+
+const JOBS = 200;
+const ROUNDS = 7;
+const QUEUED = 100_000;
+const BUSY_FOLDERS = 5000;
+const CLAIMS = 100;
+/** A claim beside a long queue may take so many times the one beside an empty queue. */
+const FLAT = 1.5;
+
+/** The queue on PostgreSQL beside other queues, and claims beside 100,000 runs that cannot be claimed. */
+export async function runQueue(): Promise<PartResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  // Apart: the server may run as another user, who cannot enter the folder above.
+  const place = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  const server = await createPostgresServer(place);
+  try {
+    await server.start();
+    const load = describeLoad();
+    const queues = await compareQueues(server.url);
+    const postgres = await measureClaims(await openPostgresPair(server.url));
+    const sqlite = await measureClaims(await openSqlitePair(folder));
+    const beside = `${QUEUED.toLocaleString('en-US')} runs behind ${BUSY_FOLDERS.toLocaleString('en-US')} busy folders`;
+    return {
+      title: 'Queue',
+      targets: [
+        atMost(`PostgreSQL: claiming a run beside ${beside}`, postgres.growth, FLAT, 'the time without them'),
+        atMost(`SQLite: claiming a run beside ${beside}`, sqlite.growth, FLAT, 'the time without them'),
+      ],
+      tables: [
+        {
+          title: `PostgreSQL, ${WORKERS} at once, ${JOBS} jobs a round, ${ROUNDS} rounds; time for each job by the clock on the wall (${load})`,
+          columns: ['', 'add', 'ratio', 'claim and complete', 'ratio'],
+          rows: queues,
+        },
+        {
+          title: `One claim, beside nothing and beside ${beside} (${load})`,
+          columns: ['', 'alone', 'beside them', 'ratio'],
+          rows: [
+            ['PostgreSQL', milliseconds(postgres.alone), milliseconds(postgres.beside), times(postgres.growth)],
+            ['SQLite', milliseconds(sqlite.alone), milliseconds(sqlite.beside), times(sqlite.growth)],
+          ],
+        },
+      ],
+      groups: [],
+    };
+  } finally {
+    await server.stop();
+    for (const each of [place, folder]) await rm(each, { recursive: true, force: true });
+  }
+}
+
+async function createDatabase(server: string, name: string): Promise<string> {
+  const client = new pg.Client(server);
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+function describeLoad(): string {
+  return `load ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores at the start`;
+}
+
+/** Side by side: in every round each queue takes its turn, so that a busy machine is busy for all of them. */
+async function compareQueues(server: string): Promise<string[][]> {
+  const openers = [openBare, openSluice, openPgBoss, openGraphileWorker];
+  const peers: QueuePeer[] = [];
+  for (const [index, open] of openers.entries()) peers.push(await open(await createDatabase(server, `queue_${index}`)));
+  const samples = peers.map((): { add: number[]; work: number[] } => ({ add: [], work: [] }));
+  // The first round warms up.
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [index, peer] of peers.entries()) {
+      const add = await clock(async () => addAll(peer));
+      const work = await clock(async () => peer.drain(JOBS));
+      if (round === 0) continue;
+      samples[index]?.add.push(add / JOBS);
+      samples[index]?.work.push(work / JOBS);
+    }
+  }
+  for (const peer of peers) await peer.close();
+  const [base] = samples;
+  return peers.map(({ name }, index) =>
+    [
+      name,
+      ...(['add', 'work'] as const).flatMap((kind) => {
+        const own = samples[index]?.[kind] ?? [];
+        const ratios = own.map((sample, round) => sample / (base?.[kind][round] ?? Number.NaN));
+        return [milliseconds(median(own)), times(median(ratios))];
+      }),
+    ].map(String),
+  );
+}
+
+async function addAll(peer: QueuePeer): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: WORKERS }, async () => {
+      while (next < JOBS) await peer.add((next += 1));
+    }),
+  );
+}
+
+async function clock(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+interface Pair {
+  readonly alone: Store;
+  readonly beside: Store;
+}
+
+/** Times single claims in both stores in turn; what was claimed is ended at once. */
+async function measureClaims({ alone, beside }: Pair) {
+  const worker = { worker_id: 'w', host: hostname(), pid: process.pid, pid_started: null };
+  const result = createRunResult();
+  const claim = async (store: Store, id: string): Promise<number> => {
+    await store.createRun({ id, spec: sampleSpec({ workdir: '/srv/free' }), state: 'queued', now: Date.now() });
+    const start = performance.now();
+    const claimed = await store.claimRun({ worker, leaseMs: 30_000, now: Date.now() });
+    const time = performance.now() - start;
+    if (claimed?.record.id !== id) throw new Error('the bench has claimed another run');
+    await store.endRun({ id, workerId: 'w', result, now: Date.now() });
+    return time;
+  };
+  const samples: { readonly alone: number; readonly beside: number }[] = [];
+  for (let number = 0; number < CLAIMS; number++) {
+    samples.push({ alone: await claim(alone, `free-${number}`), beside: await claim(beside, `free-${number}`) });
+  }
+  for (const store of [alone, beside]) await store.close();
+  return {
+    alone: median(samples.map((sample) => sample.alone)),
+    beside: median(samples.map((sample) => sample.beside)),
+    growth: median(samples.map((sample) => sample.beside / sample.alone)),
+  };
+}
+
+async function openPostgresPair(server: string): Promise<Pair> {
+  const [alone, beside] = [await createDatabase(server, 'alone'), await createDatabase(server, 'beside')];
+  await (await openStore(beside)).close();
+  const database = await openDatabase(beside);
+  await database.query(`
+    INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, worker_id, lease_until, started_at)
+      SELECT 'busy-' || n, '{}', 'command', 'running', 0, '/busy/' || n, 'w', 9000000000000, 0
+      FROM generate_series(0, ${BUSY_FOLDERS - 1}) AS n`);
+  await database.query(`
+    INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, priority)
+      SELECT 'queued-' || n, '{}', 'command', 'queued', 0, '/busy/' || n % ${BUSY_FOLDERS}, 5
+      FROM generate_series(1, ${QUEUED}) AS n`);
+  await database.query('ANALYZE');
+  await database.close();
+  return { alone: await openStore(alone), beside: await openStore(beside) };
+}
+
+async function openSqlitePair(folder: string): Promise<Pair> {
+  const [alone, beside] = [join(folder, 'alone.db'), join(folder, 'beside.db')];
+  await (await openSqliteStore(beside, { synchronous: 'OFF' })).close();
+  const database = new DatabaseSync(beside);
+  database.exec(`
+    PRAGMA synchronous = OFF;
+    BEGIN;
+    WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${BUSY_FOLDERS - 1})
+      INSERT INTO runs (id, spec, engine, state, created_at, folder, worker_id, lease_until, started_at)
+      SELECT 'busy-' || n, '{}', 'command', 'running', 0, '/busy/' || n, 'w', 9000000000000, 0 FROM numbers;
+    WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${QUEUED - 1})
+      INSERT INTO runs (id, spec, engine, state, created_at, folder, priority)
+      SELECT 'queued-' || n, '{}', 'command', 'queued', 0, '/busy/' || (n % ${BUSY_FOLDERS}), 5 FROM numbers;
+    COMMIT`);
+  database.close();
+  const options = { synchronous: 'OFF' } as const;
+  return { alone: await openSqliteStore(alone, options), beside: await openSqliteStore(beside, options) };
+}
