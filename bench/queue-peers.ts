@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { hostname } from 'node:os';
 import pg from 'pg';
 import { createRunResult, sampleSpec } from '../src/store/contract/fixtures/run-samples.js';
@@ -102,12 +103,12 @@ export async function openPgBoss(url: string): Promise<QueuePeer> {
 
 /** What is used of graphile-worker. */
 interface GraphileWorker {
-  makeWorkerUtils(options: object): Promise<{
+  readonly makeWorkerUtils: (options: object) => Promise<{
     migrate(): Promise<void>;
     addJob(task: string, payload: object): Promise<unknown>;
     release(): Promise<unknown>;
   }>;
-  run(options: object): Promise<{ stop(): Promise<void> }>;
+  readonly run: (options: object) => Promise<{ stop(): Promise<void> }>;
   readonly Logger: new (createLog: () => () => void) => object;
 }
 
@@ -123,14 +124,12 @@ export async function openGraphileWorker(url: string): Promise<QueuePeer> {
     add: async (number) => utils.addJob('job', { number }),
     async drain(count) {
       let left = count;
-      let finish: () => void = () => undefined;
-      const finished = new Promise<void>((resolve) => {
-        finish = resolve;
-      });
+      const end = new AbortController();
+      const finished = once(end.signal, 'abort');
       const taskList = {
         job: async () => {
           left -= 1;
-          if (left === 0) finish();
+          if (left === 0) end.abort();
         },
       };
       const runner = await run({ pgPool, logger, concurrency: WORKERS, noHandleSignals: true, taskList });
