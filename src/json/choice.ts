@@ -5,7 +5,7 @@ const LONGEST_WORDS = 160;
 
 /** Words between two values that make the later one count. */
 const CORRECTION =
-  /\b(?:actually|apolog|correct(?:ed|ion)|disregard|edit\b|err(?:eur|or)|final|fix|forgot|go with|hence|hold on|ignore|instead|korr|meant|mistake|my bad|never ?mind|no, $|not (?:quite|right)|oops|outdated|overrul|pardon|perd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|therefore|update|user:|wait|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|→|->|=>|^\n\+|最终|不对|正确|更正|应[该为]|訂正|ошиб/i;
+  /\b(?:actually|apolog|correct(?:ed|ion)|disregard|edit\b|err(?:eur|or)|final|fix|forgot|go with|hence|hold on|ignore|instead|korr|meant|mistake|my bad|never ?mind|no, $|not (?:quite|right)|oops|outdated|overrul|pardon|perd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|second thought|therefore|update|user:|wait|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|→|->|=>|^\n\+|最终|不对|正确|更正|应[该为]|訂正|ошиб/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
   /\b(?:e\.g|(?<![./@])example(?!\.\w)|exempl|format|guess|instance|instead of|(?:un)?like|reasoning|schema|such as|template|thinking)|例|格式|예시|(?:~~|<del>|<s>|(?:^|\n)>.*)$|\b(?:the form|rather than|changed?(?: from)?|moved from|replaced|correction (?:of|to)|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|n't|never|previous|earlier|old|user|compared|last|below)\b[^.:;\n]{0,40}$/i;
