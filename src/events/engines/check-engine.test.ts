@@ -40,6 +40,14 @@ describe('checkEngine', () => {
     expect(problems).toContain('recording 0: its events depend on how the bytes were cut (pieces of 1)');
   });
 
+  it('takes a recording for understood whose only meaning is an error of the program', () => {
+    const createReader: Engine['createReader'] = (report) => ({
+      ...PARROT.createReader(report),
+      text: ({ text }) => report.engineError({ message: text }),
+    });
+    expect(checkEngine({ ...PARROT, createReader }, [{ stderr: 'no seeds\n', exitCode: 1 }])).toEqual([]);
+  });
+
   it('reports an engine that understands nothing, one that throws, and that there was nothing to check', () => {
     expect(checkEngine(PARROT, [{ stdout: 'tweet\n' }])).toEqual([
       'recording 0: nothing in it was understood: every frame is raw',

@@ -44,7 +44,7 @@ function* checkRecording(engine: Engine, recording: EngineRecording): Generator<
   yield* listGaps(whole.coverage);
   const understood = whole.emitted.some(
     ({ protocol, event }) =>
-      protocol === 'rasp' && event.raw_ref !== null && !/^(?:raw|diagnostic)\./u.test(event.event.type),
+      protocol === 'rasp' && event.raw_ref !== null && !/^(?:raw|diagnostic(?!\.engine))\./u.test(event.event.type),
   );
   const thrown = whole.emitted.flatMap(({ protocol, event }) =>
     protocol === 'fcmp' && event.type === 'diagnostic.warning' && event.data.message.startsWith(READER_THREW)
