@@ -1,1 +1,2 @@
+export { answerMcp } from './answer-mcp.js';
 export { serveMcp } from './serve-mcp.js';

@@ -8,6 +8,7 @@ import { createDeadlines, createGate } from './http/admission.js';
 import type { Gate } from './http/admission.js';
 import { createBodyAdmission } from './http/body-admission.js';
 import { EndpointRouter } from './http/endpoint-router.js';
+import { MCP_ENDPOINT, createMcpRoute } from './mcp/create-mcp-route.js';
 import { addPages } from './pages/add-pages.js';
 import type { Handler, Handlers } from './http/request-checks.js';
 import type { ServerContext } from './server-context.js';
@@ -50,6 +51,7 @@ export function createApp(server: ServerContext): Hono {
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
     app.on(endpoint.method, path, createRoute(server, { name, endpoint, handler, gate, bodies, deadlines, largeBody }));
   }
+  app.on(MCP_ENDPOINT.method, MCP_ENDPOINT.path, createMcpRoute(server, { app, gate: streams, bodies }));
   addPages(app, server);
 
   /** Downloads last as long as their readers want, so they must not take the places of other requests. */
@@ -122,7 +124,7 @@ function answerUnknownPath(context: Context, { guard, settings, newRequestId }: 
   return answer;
 }
 
-const PATTERNS = Object.values<Endpoint>(ENDPOINTS).map(({ method, path }) => ({
+const PATTERNS = [...Object.values<Endpoint>(ENDPOINTS), MCP_ENDPOINT].map(({ method, path }) => ({
   method,
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));

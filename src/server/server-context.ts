@@ -56,9 +56,12 @@ export interface ParsedText {
   readonly code: string;
 }
 
+/** An endpoint of the table, or the Model Context Protocol. */
+export type RouteName = EndpointName | 'mcp';
+
 /** A request that was answered. */
 export interface AnsweredRequest {
-  readonly endpoint: EndpointName;
+  readonly endpoint: RouteName;
   readonly status: number;
   readonly ms: number;
   /** The trace it belongs to, from its `traceparent` header. */

@@ -59,7 +59,7 @@ export function completeAnswer(answer: Response, requestId: string): Response {
   return answer;
 }
 
-const ALLOWED_HEADERS = 'authorization, content-type, last-event-id, range';
+const ALLOWED_HEADERS = 'authorization, content-type, last-event-id, range, mcp-protocol-version, mcp-method, mcp-name';
 const EXPOSED_HEADERS = 'x-request-id, content-range, accept-ranges, x-total-bytes, retry-after';
 
 /**

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { Endpoint, EndpointName } from '../../api/index.js';
+import type { Endpoint } from '../../api/index.js';
 import { answerJson, answerJsonText, answerProblem, completeAnswer, allowOrigin, JsonText } from './answer.js';
 import type { Deadlines, Gate } from './admission.js';
 import type { BodyAdmission } from './body-admission.js';
@@ -8,12 +8,15 @@ import { RequestError } from './problem.js';
 import { createRequestChecks } from './request-checks.js';
 import type { Handler, RequestChecks } from './request-checks.js';
 import type { Caller } from '../security/tokens.js';
-import type { ServerContext } from '../server-context.js';
+import type { RouteName, ServerContext } from '../server-context.js';
+
+/** An endpoint as a route needs it. */
+type RouteEndpoint = Endpoint & { readonly checksOrigin?: boolean };
 
 /** One endpoint and its handler. */
 interface Route {
-  readonly name: EndpointName;
-  readonly endpoint: Endpoint;
+  readonly name: RouteName;
+  readonly endpoint: RouteEndpoint;
   readonly handler: Handler<Endpoint>;
   /** Limits how many requests are handled at once; without it an endpoint always answers. */
   readonly gate: Gate | undefined;
@@ -136,7 +139,7 @@ function releaseWhenSent(context: Context, isLong: boolean, release: () => void)
 }
 
 interface HandledRequest {
-  readonly name: EndpointName;
+  readonly name: RouteName;
   readonly caller: Caller | undefined;
   readonly requestId: string;
   readonly status: number;

@@ -10,10 +10,16 @@ import { createSessions } from './sessions.js';
 import { readCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS, READER } from './tokens.js';
 import type { Caller } from './tokens.js';
 
+/** What is asked for. */
+interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
+  /** Whether pages of other origins are refused even with a token. */
+  readonly checksOrigin?: boolean;
+}
+
 /** Decides which requests are admitted. */
 export interface Guard {
   /** The caller; throws if it lacks the scope or exceeds its rate limit. */
-  admit(context: Context, endpoint: Pick<Endpoint, 'method' | 'scope'>): Caller;
+  admit(context: Context, endpoint: GuardedEndpoint): Caller;
   /** Throws unless the Host header is one of the server's names. */
   checkHost(context: Context): void;
   /** Exchanges a token for a cookie. */
@@ -101,11 +107,11 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
 
   return {
     checkHost,
-    admit(context, { method, scope }) {
+    admit(context, { method, scope, checksOrigin = false }) {
       checkHost(context);
       const { caller, isAmbient } = identify(context);
       // Without an explicit token the request may come from a page that acts on its own.
-      if (isAmbient && (method !== 'GET' || scope !== 'none')) refuseCrossSite(context);
+      if (checksOrigin || (isAmbient && (method !== 'GET' || scope !== 'none'))) refuseCrossSite(context);
       const isAllowed = caller === stranger ? anonymousRequests.take(readAddress(context)) : requests.take(caller.name);
       if (!isAllowed) throw tooMany('Rate limit exceeded.');
       if (caller.scopes.has(scope)) return caller;

@@ -1,0 +1,242 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Token } from '../../config/index.js';
+import { openListening } from '../fixtures/listening.js';
+import { openServer } from '../fixtures/open-server.js';
+import type { ServerChanges } from '../fixtures/open-server.js';
+
+const TOKENS: readonly Token[] = [
+  { name: 'agent', scopes: ['read', 'run'], value: 'a'.repeat(32) },
+  { name: 'reader', scopes: ['read'], value: 'r'.repeat(32) },
+  { name: 'deputy', scopes: ['read', 'run', 'decide'], value: 'd'.repeat(32) },
+];
+const READ_TOOLS = ['parse', 'list_capabilities', 'wait_for_run', 'read_result', 'follow_run', 'list_inbox'];
+
+/** A server on a port, and real clients of the protocol. */
+async function openSite(settings: ServerChanges['settings'] = { tokens: TOKENS }) {
+  const server = await openListening({ settings });
+  const connect = async (letter?: string) => {
+    const headers = letter === undefined ? {} : { authorization: `Bearer ${letter.repeat(32)}` };
+    const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } });
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    onTestFinished(async () => client.close());
+    /** Calls a tool. The client itself checks the result against the schema of the tool. */
+    const call = async (name: string, input: Record<string, unknown> = {}) => {
+      const { structuredContent, isError = false, _meta } = await client.callTool({ name, arguments: input });
+      return { result: structuredContent as Record<string, unknown> | undefined, isError, meta: _meta };
+    };
+    const listNames = async () => (await client.listTools()).tools.map(({ name }) => name);
+    return { client, call, listNames };
+  };
+  return { ...server, connect };
+}
+
+const failure = (code: string) => ({ isError: true, meta: { 'sluice/error': { code } } });
+
+const order = (work: string) => ({
+  issue_ref: 'acme/shop#1',
+  role: 'backend',
+  repo_dir: work,
+  worker: 'scripted',
+  instructions: 'Greet.',
+});
+
+describe('MCP over HTTP', () => {
+  it('parses, delegates an order and reads it, as a real client does', async () => {
+    const { connect, work, store } = await openSite();
+    const { call, listNames, client } = await connect('a');
+    expect(client.getServerVersion()).toMatchObject({ name: 'sluice' });
+    expect(await listNames()).toEqual([...READ_TOOLS.slice(0, 2), 'delegate_order', ...READ_TOOLS.slice(2)]);
+    expect(await call('parse', { text: 'Sure: {"n": 3,}' })).toMatchObject({
+      result: { status: 'success', value: { n: 3 }, repair_level: 'deterministic_generic' },
+    });
+    const { result } = await call('delegate_order', order(work));
+    expect(result).toMatchObject({ issue_ref: 'acme/shop#1', worker: 'scripted' });
+    const run = String(result?.['run']);
+    expect(await call('wait_for_run', { run, timeout_s: 0.2 })).toMatchObject({
+      result: { run, done: false, state: 'queued' },
+    });
+    expect(await store.findRequest(run)).toMatchObject({ caller: 'agent' });
+  });
+
+  it('answers bad calls with a code, and goes on', async () => {
+    const { connect, work } = await openSite();
+    const { call } = await connect('a');
+    expect(await call('no_such_tool')).toMatchObject(failure('MCP_INVALID_ARGUMENTS'));
+    expect(await call('parse', { text: 1 })).toMatchObject(failure('MCP_INVALID_ARGUMENTS'));
+    expect(await call('read_result', { run: '../../etc/passwd' })).toMatchObject(failure('RUN_NOT_FOUND'));
+    expect(await call('delegate_order', { ...order(work), repo_dir: '/etc' })).toMatchObject(
+      failure('FOLDER_NOT_ALLOWED'),
+    );
+    expect(await call('parse', { text: '[1]' })).toMatchObject({ result: { value: [1] } });
+  });
+
+  it('offers what the token may do, and decides only for a token that grants it', async () => {
+    const { connect, work } = await openSite();
+    const reader = await connect('r');
+    expect(await reader.listNames()).toEqual(READ_TOOLS);
+    expect(await reader.call('delegate_order', order(work))).toMatchObject(failure('SCOPE_MISSING'));
+    const agent = await connect('a');
+    expect(await agent.listNames()).not.toContain('resolve_item');
+    const decision = { id: 'x', action: 'accept', why: 'x' };
+    expect(await agent.call('resolve_item', decision)).toMatchObject(failure('MCP_INVALID_ARGUMENTS'));
+    const deputy = await connect('d');
+    expect(await deputy.listNames()).toContain('resolve_item');
+    expect(await deputy.call('resolve_item', decision)).toMatchObject(failure('ITEM_NOT_FOUND'));
+  });
+
+  it('needs a token where the API needs one', async () => {
+    const { connect } = await openSite();
+    await expect(connect()).rejects.toThrow(/401|token/i);
+    await expect(connect('x')).rejects.toThrow(/401|token/i);
+  });
+
+  it('lets a caller without a token only read, whatever token the process of the server has', async () => {
+    vi.stubEnv('SLUICE_TOKEN', 'd'.repeat(32));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const local: Token = { name: 'local', scopes: ['read', 'run', 'decide'], value: 'd'.repeat(32) };
+    const { connect, work } = await openSite({ tokens: [local], openRead: true });
+    const stranger = await connect();
+    expect(await stranger.listNames()).toEqual(READ_TOOLS);
+    expect(await stranger.call('delegate_order', order(work))).toMatchObject(failure('TOKEN_REFUSED'));
+    // The token of the user is a person's: an agent that has it may not decide with it.
+    const user = await connect('d');
+    expect(await user.listNames()).toContain('delegate_order');
+    expect(await user.listNames()).not.toContain('resolve_item');
+  });
+
+  it('ends calls that wait when their client is gone', async () => {
+    const { connect, work, store } = await openSite();
+    const { call } = await connect('a');
+    const { result } = await call('delegate_order', order(work));
+    const run = String(result?.['run']);
+    const looks = vi.spyOn(store, 'findRun');
+    const { client } = await connect('a');
+    const waiting = client
+      .callTool({ name: 'wait_for_run', arguments: { run, timeout_s: 50 } }, { timeout: 60_000 })
+      .catch((error: unknown) => error);
+    await vi.waitFor(() => expect(looks).toHaveBeenCalled());
+    await client.close();
+    expect(await waiting).toBeInstanceOf(Error);
+    const before = looks.mock.calls.length;
+    // It would have looked again within two seconds.
+    await vi.waitFor(
+      async () => {
+        await call('parse', { text: '[1]' });
+        expect(looks.mock.calls.length).toBeLessThanOrEqual(before + 1);
+      },
+      { timeout: 5000 },
+    );
+  });
+});
+
+describe('a request to /mcp', () => {
+  const message = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params });
+  const initialize = message('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'old', version: '1' },
+  });
+
+  async function openMcp(changes: ServerChanges = { settings: { tokens: TOKENS } }) {
+    const { app } = await openServer(changes);
+    return async (body: unknown, headers: Readonly<Record<string, string>> = {}, method = 'POST') =>
+      app.request('/mcp', {
+        method,
+        headers: {
+          authorization: `Bearer ${'a'.repeat(32)}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+        ...(method === 'POST' ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
+      });
+  }
+
+  it('may be of an older revision of the protocol; no session is kept', async () => {
+    const post = await openMcp();
+    const answer = await post(initialize);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toContain('application/json');
+    expect(answer.headers.get('mcp-session-id')).toBeNull();
+    expect(await answer.json()).toMatchObject({
+      id: 1,
+      result: { protocolVersion: '2025-06-18', serverInfo: { name: 'sluice' } },
+    });
+    const called = await post(message('tools/call', { name: 'parse', arguments: { text: '{"a":1}' } }), {
+      'mcp-protocol-version': '2025-06-18',
+    });
+    expect(await called.json()).toMatchObject({ id: 1, result: { structuredContent: { value: { a: 1 } } } });
+    const notified = await post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    expect(notified.status).toBe(202);
+  });
+
+  it('has the headers of every answer', async () => {
+    const post = await openMcp();
+    const { headers } = await post(initialize);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('x-request-id')).toMatch(/^[\w-]+$/);
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it.each([
+    ['another name of the server', { host: 'evil.example' }, 'HOST_REFUSED'],
+    ['a page of another origin', { origin: 'https://evil.example' }, 'ORIGIN_REFUSED'],
+    ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 'ORIGIN_REFUSED'],
+    ['a wrong token', { authorization: 'Bearer wrong' }, 'TOKEN_REFUSED'],
+    ['a body that is not JSON', { 'content-type': 'text/plain' }, 'NOT_JSON'],
+  ])('is refused with %s', async (_, headers, code) => {
+    const post = await openMcp();
+    const answer = await post(initialize, headers);
+    expect(await answer.json()).toMatchObject({ code });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+  });
+
+  it('may come from a page of an allowed origin, with a token', async () => {
+    const origin = 'https://agents.example';
+    const post = await openMcp({ settings: { tokens: TOKENS, origins: [origin] } });
+    const answer = await post(initialize, { origin });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+  });
+
+  it('must not be larger than other requests', async () => {
+    const { limits } = (await openServer()).context.settings;
+    const post = await openMcp({ settings: { tokens: TOKENS, limits: { ...limits, bodyBytes: 1000 } } });
+    const answer = await post(message('tools/call', { name: 'parse', arguments: { text: 'x'.repeat(2000) } }));
+    expect(answer.status).toBe(413);
+    expect(await answer.json()).toMatchObject({ code: 'BODY_TOO_LARGE' });
+  });
+
+  it.each(['', '{', '1', '"text"', 'null'])('is answered with an error when its body is %j', async (body) => {
+    const post = await openMcp();
+    const answer = await post(body);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: 'INVALID_BODY' });
+  });
+
+  it.each([
+    {},
+    [],
+    [1, 2],
+    { jsonrpc: '1.0' },
+    message('no/such/method'),
+    message('subscriptions/listen'),
+    { ...message('tools/call'), params: 7 },
+    Array.from({ length: 200 }, (_, id) => ({ ...message('tools/call', { name: 'parse', arguments: {} }), id })),
+  ])('is answered, and bounded, whatever it holds: %#', async (body) => {
+    const post = await openMcp();
+    const answer = await post(body);
+    expect(answer.status).toBeLessThan(500);
+    expect((await answer.text()).length).toBeLessThan(1_000_000);
+  });
+
+  it('is a POST: other methods are refused with the one that is allowed', async () => {
+    const post = await openMcp();
+    for (const method of ['GET', 'DELETE', 'PUT']) {
+      const answer = await post(undefined, {}, method);
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+    }
+  });
+});
