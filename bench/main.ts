@@ -22,6 +22,7 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   d: async () => (await import('./part-hostile.js')).runHostile(),
   p: async () => (await import('./part-hostile-peers.js')).runHostilePeers(),
   e: async () => (await import('./part-streaming.js')).runStreaming(),
+  m: async () => (await import('./part-middleware.js')).runMiddleware(),
   f: async () => (await import('./part-size.js')).runSize(),
   g: async () => (await import('./part-events.js')).runEvents(),
   k: async () => (await import('./part-acp.js')).runAcp(),

@@ -1,3 +1,4 @@
+import type * as AiSdk from '../src/adapters/ai-sdk.js';
 import type * as Dispatch from '../src/dispatch/index.js';
 import type * as Events from '../src/events/index.js';
 import type * as Json from '../src/json/index.js';
@@ -11,6 +12,7 @@ import type * as SqliteStore from '../src/store/sqlite/open.js';
 /** Sluice as it is published: `dist`, not `src`, so that no loader stands between the code and the engine. */
 export const { createJsonStream, parse, repairJson } = await load<typeof Json>('json');
 export const { fromJsonSchema } = await load<typeof JsonSchema>('json-schema');
+export const { jsonMiddleware } = await load<typeof AiSdk>('entries', 'ai-sdk');
 export const { createTranslator } = await load<typeof Events>('events');
 export const { startRun } = await load<typeof Runs>('runs');
 export const { openStore } = await load<typeof Store>('store');

@@ -1,20 +1,51 @@
 /**
- * The size gate: `npm run size`. What a browser loads for `sluice/json`, and for its `parse` alone, stays small and free of
- * Node.js (docs/decisions/2026-11-15-size-of-json.md).
+ * The size gate: `npm run size`, after `npm run build`. What each entry of the package costs: bytes of its code, minified and
+ * gzipped, and the time of its import as a multiple of starting Node.js; and what `npm install` puts on the disk. Entries for
+ * pages must not need Node.js.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzippedSize } from './package/gzipped-size.js';
+import { measureDependencies, measureImports, measureUnpacked } from './package/measure-package.js';
+import { ENTRY_LIMITS, INSTALL_LIMITS } from './package/size-limits.js';
+import { PROJECT } from './run-tool.js';
 
-const ENTRY = './src/entries/json.ts';
-/** `aim`: what was asked for. `limit`: what is reached; the decision says why it is more. */
-const LIMITS = [
-  { what: 'sluice/json', names: undefined, aim: 20_000, limit: 24_800 },
-  { what: 'parse of sluice/json alone', names: ['parse'], aim: 17_000, limit: 20_000 },
-] as const;
+const dist = join(PROJECT, 'dist');
+if (!existsSync(join(dist, 'sluice-json'))) {
+  console.error('There is no build to measure. Run "npm run build" first.');
+  process.exit(1);
+}
 
-for (const { what, names, aim, limit } of LIMITS) {
-  const size = await gzippedSize(ENTRY, names);
-  console.log(
-    `${what}: ${(size / 1000).toFixed(2)} kB minified and gzipped, limit ${limit / 1000} kB, aim ${aim / 1000} kB`,
+function report(line: string, isWithin: boolean): void {
+  console.log(`${line}${isWithin ? '' : '   TOO MUCH'}`);
+  if (!isWithin) process.exitCode = 1;
+}
+
+const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(2)} kB`;
+
+for (const { entry, names, bytes, aim, isForPages = false } of ENTRY_LIMITS) {
+  const size = await gzippedSize(`./src/entries/${entry}.ts`, { names, isForPages });
+  const what = `${names === undefined ? '' : `${names.join(', ')} of `}sluice/${entry}${names === undefined ? '' : ' alone'}`;
+  const wanted = aim === undefined ? '' : `, aim ${aim / 1000} kB`;
+  report(`${what}: ${kilobytes(size)} minified and gzipped, limit ${bytes / 1000} kB${wanted}`, size <= bytes);
+}
+
+const whole = ENTRY_LIMITS.filter(({ names }) => names === undefined);
+const imports = await measureImports(whole.map(({ entry }) => join(dist, 'entries', `${entry}.js`)));
+for (const [index, { entry, import: limit }] of whole.entries()) {
+  const ratio = imports[index] ?? Infinity;
+  report(`import of sluice/${entry}: ${ratio.toFixed(2)} × starting Node.js, limit ${limit}`, ratio <= limit);
+}
+
+const installed = {
+  sluice: measureDependencies(PROJECT) + (await measureUnpacked(PROJECT)),
+  'sluice-json': await measureUnpacked(join(dist, 'sluice-json')),
+};
+for (const name of ['sluice', 'sluice-json'] as const) {
+  const limit = INSTALL_LIMITS[name];
+  const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(2)} MB`;
+  report(
+    `npm install ${name}: ${megabytes(installed[name])} on the disk, limit ${megabytes(limit)}`,
+    installed[name] <= limit,
   );
-  if (size > limit) process.exitCode = 1;
 }

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { gzippedSize } from '../scripts/package/gzipped-size.js';
+import { measureDependencies, measureImports } from '../scripts/package/measure-package.js';
+import { ENTRY_LIMITS } from '../scripts/package/size-limits.js';
 import { PROJECT } from '../scripts/run-tool.js';
 import { makeFolder } from './temporary-folder.js';
 
@@ -16,7 +19,7 @@ describe('npm run size', () => {
 
   it('measures only what the names need', async () => {
     const entry = join(PROJECT, 'src/entries/json.ts');
-    const alone = await gzippedSize(entry, ['parse']);
+    const alone = await gzippedSize(entry, { names: ['parse'] });
     expect(alone).toBeGreaterThan(1000);
     expect(alone).toBeLessThan(await gzippedSize(entry));
   });
@@ -24,9 +27,48 @@ describe('npm run size', () => {
   it('refuses a module that needs Node.js', async () => {
     const folder = await makeFolder({ 'a.js': `import { readFileSync } from 'node:fs'; readFileSync('x');` });
     await expect(gzippedSize(join(folder, 'a.js'))).rejects.toThrow('node:fs');
+    expect(await gzippedSize(join(folder, 'a.js'), { isForPages: false })).toBeGreaterThan(10);
   });
 
-  it.each(['json', 'json-schema', 'events'])('finds nothing of Node.js in sluice/%s', async (floor) => {
-    expect(await gzippedSize(join(PROJECT, 'src', floor, 'index.ts'))).toBeGreaterThan(1000);
+  it('has a limit for every entry of the package', () => {
+    const { exports: entries } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
+      readonly exports: Readonly<Record<string, unknown>>;
+    };
+    const modules = Object.keys(entries).filter((path) => !path.endsWith('.json'));
+    const limited = new Set(ENTRY_LIMITS.map(({ entry }) => (entry === 'index' ? '.' : `./${entry}`)));
+    expect([...limited].toSorted()).toEqual(modules.toSorted());
+  });
+
+  it.each(ENTRY_LIMITS.filter(({ isForPages }) => isForPages))(
+    'finds nothing of Node.js in sluice/$entry',
+    async ({ entry, names, bytes }) => {
+      const size = await gzippedSize(join(PROJECT, 'src/entries', `${entry}.ts`), { names });
+      expect(size).toBeGreaterThan(500);
+      expect(size).toBeLessThanOrEqual(bytes);
+    },
+  );
+
+  it('counts what is installed, and not what only developers need', async () => {
+    const folder = await makeFolder({
+      'package-lock.json': JSON.stringify({
+        packages: { '': {}, 'node_modules/a': {}, 'node_modules/b': { dev: true }, 'node_modules/c': { peer: true } },
+      }),
+      'node_modules/a/index.js': 'x'.repeat(50_000),
+      'node_modules/a/lib/more.js': 'x'.repeat(50_000),
+      'node_modules/b/index.js': 'x'.repeat(100_000),
+      'node_modules/c/index.js': 'x'.repeat(100_000),
+    });
+    const bytes = measureDependencies(folder);
+    expect(bytes).toBeGreaterThanOrEqual(100_000);
+    expect(bytes).toBeLessThan(120_000);
+  });
+
+  it('notices an import that costs more than another', async () => {
+    const folder = await makeFolder({
+      'quick.mjs': 'export const a = 1;',
+      'slow.mjs': 'const until = performance.now() + 400; while (performance.now() < until);',
+    });
+    const [quick = Infinity, slow = 0] = await measureImports([join(folder, 'quick.mjs'), join(folder, 'slow.mjs')]);
+    expect(slow).toBeGreaterThan(quick);
   });
 });

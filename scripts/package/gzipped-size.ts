@@ -5,19 +5,26 @@ import { SHORT_NAMES } from '../build/short-names.js';
 /** The entry that is made of `src/base` and `src/json` alone: in others the same names may be public. */
 const JSON_ENTRY = 'src/entries/json.ts';
 
-/**
- * Bytes of a module bundled for a browser, minified and gzipped; rejects when the bundle would need Node.js. `names`: only
- * what a page loads that imports these. Names inside of `src/json` are as short as the build makes them.
- */
-export async function gzippedSize(entry: string, names?: readonly string[]): Promise<number> {
+interface SizeOptions {
+  /** Only what is loaded by those who import these. */
+  readonly names?: readonly string[] | undefined;
+  /** Whether it is bundled for a page, with the packages it needs: rejects when it would need Node.js. True by default. */
+  readonly isForPages?: boolean;
+}
+
+/** Packages that whoever uses such an entry has anyway. */
+const HOSTS = ['react', '@langchain/core', '@langchain/core/*'];
+
+/** Bytes of a module and what it imports, minified and gzipped. Names inside of `src/json` are as short as the build makes them. */
+export async function gzippedSize(entry: string, { names, isForPages = true }: SizeOptions = {}): Promise<number> {
   const { outputFiles } = await build({
     ...(names === undefined
       ? { entryPoints: [entry] }
       : { stdin: { contents: `export { ${names.join(', ')} } from ${JSON.stringify(entry)}`, resolveDir: '.' } }),
+    ...(isForPages ? { platform: 'browser', external: HOSTS } : { platform: 'node', packages: 'external' }),
     bundle: true,
     minify: true,
     format: 'esm',
-    platform: 'browser',
     target: 'es2022',
     ...(entry.endsWith(JSON_ENTRY) ? SHORT_NAMES : {}),
     write: false,

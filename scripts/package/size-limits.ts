@@ -1,0 +1,44 @@
+/** What an entry of the package may cost. */
+export interface EntryLimit {
+  /** `sluice/json` is `json`; the root is `index`. */
+  readonly entry: string;
+  /** Only what a page loads that imports these names. */
+  readonly names?: readonly string[];
+  /** Bytes of its code, minified and gzipped; packages it depends on are not counted, unless a page loads them with it. */
+  readonly bytes: number;
+  /** What was asked for, if that is less. */
+  readonly aim?: number;
+  /** Whether a page can load it: then it must not need Node.js. */
+  readonly isForPages?: boolean;
+  /** What importing it may cost in Node.js, as a multiple of starting Node.js. */
+  readonly import: number;
+}
+
+/**
+ * Every entry of the package has a limit: a test compares the list with `exports` of package.json. Limits of `sluice/json` are
+ * what is reached (docs/decisions/2026-11-15-size-of-json.md); the others leave a tenth above the bytes that were measured, and half
+ * above the import, which varies.
+ */
+export const ENTRY_LIMITS: readonly EntryLimit[] = [
+  { entry: 'json', bytes: 24_800, aim: 20_000, isForPages: true, import: 0.5 },
+  { entry: 'json', names: ['parse'], bytes: 20_000, aim: 17_000, isForPages: true, import: 0.5 },
+  { entry: 'json-schema', bytes: 96_000, isForPages: true, import: 2 },
+  { entry: 'events', bytes: 84_000, isForPages: true, import: 0.8 },
+  { entry: 'client', bytes: 18_200, isForPages: true, import: 0.9 },
+  { entry: 'tool-calls', bytes: 25_000, isForPages: true, import: 0.5 },
+  { entry: 'ai-sdk', bytes: 53_000, isForPages: true, import: 1.8 },
+  { entry: 'langchain', bytes: 30_000, isForPages: true, import: 6 },
+  { entry: 'react', bytes: 25_000, isForPages: true, import: 0.9 },
+  { entry: 'index', bytes: 27_000, import: 0.5 },
+  { entry: 'run-folder', bytes: 91_000, import: 1.4 },
+  { entry: 'runs', bytes: 186_000, import: 3.5 },
+  { entry: 'store', bytes: 76_000, import: 4.5 },
+  { entry: 'orders', bytes: 92_000, import: 6 },
+  { entry: 'dispatch', bytes: 221_000, import: 8 },
+];
+
+/**
+ * Bytes on the disk after `npm install`, dependencies included. Half of `sluice` is SQLite for every platform, which makes the
+ * embedded default work at once; before `sluice-json` was a package of its own, the parser came with all of it.
+ */
+export const INSTALL_LIMITS = { sluice: 61_000_000, 'sluice-json': 2_500_000 } as const;
