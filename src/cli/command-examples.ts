@@ -57,7 +57,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
   replay: [{ line: 'sluice replay RUN_FOLDER', does: 'compare the logs with what this version produces' }],
   token: [{ line: 'sluice token', does: 'print the token of your local servers' }],
   trust: [{ line: 'sluice trust', does: 'let the configuration here start programs' }],
-  doctor: [{ line: 'sluice doctor', does: 'check which agents are installed' }],
+  doctor: [{ line: 'sluice doctor', does: 'check agents, data folder, sandbox and archive' }],
   order: [{ line: 'sluice order request.json', does: 'execute one order and print the decision' }],
   diff: [{ line: "sluice diff 'local#1'", does: 'show what the newest order of an issue has changed' }],
   inbox: [
@@ -85,9 +85,9 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
     { line: 'sluice executions --decision needs-human --limit 10', does: 'list the last ten that needed a person' },
   ],
   serve: [
-    { line: 'sluice serve --port 8080', does: 'start the server with the demo, on this machine only' },
+    { line: 'sluice serve --port 7171', does: 'start the server with the demo, on this machine only' },
     {
-      line: 'sluice serve --port 8081 --no-demo --no-worker',
+      line: 'sluice serve --port 7171 --no-demo --no-worker',
       does: 'start the server only; run sluice worker for the work',
     },
   ],

@@ -1,7 +1,7 @@
 import { createArchive } from '../config/index.js';
 import type { Config } from '../config/index.js';
 import { isSluiceError } from '../base/index.js';
-import { openRun } from '../run-folder/index.js';
+import { RunFolderError, openRun } from '../run-folder/index.js';
 import type { RunFolder } from '../run-folder/index.js';
 
 /** Opens a run by its id: in the data folder, packed or not, or in the archive of the configuration. */
@@ -13,6 +13,8 @@ export async function openRunOrArchived(config: Pick<Config, 'data' | 'archive'>
     const archive = await createArchive(config, process.env);
     const found = await archive?.openRun(run);
     if (found !== undefined) return found;
-    throw error;
+    if (error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
+    const message = `There is no folder and no run "${run}" in "${config.data}". Check the id and --data.`;
+    throw new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause: error });
   }
 }

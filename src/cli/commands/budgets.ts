@@ -15,7 +15,7 @@ interface BudgetFlags extends ContextFlags {
 /** Adds `sluice budgets` to the program. */
 export function addBudgetsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('budgets'))
-    .description('show what was used of the budgets, and runs that wait for one')
+    .description('show how much of each budget is used, and runs that wait for one')
     .option('--json', 'print all fields as JSON, also at a terminal')
     .action(async (flags: BudgetFlags) => {
       end(await runBudgets(flags, io));

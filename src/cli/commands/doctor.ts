@@ -20,13 +20,13 @@ interface DoctorFlags {
 export function addDoctorCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   program
     .command('doctor')
-    .description('check which agents are installed, in which version, and whether the archive works')
+    .description('check the agents, the data folder, the sandbox and the archive')
     .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')
     .option('--data <dir>', DATA_OPTION)
     .option('--json', 'print JSON, also at a terminal')
     .addHelpText(
       'after',
-      '\nExit codes: 0 at least one agent is ready, 1 no agent is ready, or the archive cannot be used.',
+      '\nPrints the version of each agent, and the paths in use.\nExit codes: 0 at least one agent is ready, 1 no agent is ready, or the archive cannot be used.',
     )
     .action(async (flags: DoctorFlags) => {
       end(await runDoctor(flags, io));

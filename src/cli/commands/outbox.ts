@@ -7,6 +7,7 @@ import { EXIT, MisuseError, type ExitCode } from '../failure.js';
 import { withContext, withContextOptions } from '../command-context.js';
 import type { ContextFlags } from '../command-context.js';
 import { limitOption, readPages } from '../list-options.js';
+import { formatLine } from '../terminal-text.js';
 import { printRows } from '../print.js';
 
 interface OutboxFlags extends ContextFlags {
@@ -30,7 +31,7 @@ export function addOutboxCommand(program: Command, io: CommandIo, end: (code: Ex
       end(await runOutbox(flags, io));
     });
   withContextOptions(outbox.command('redeliver'))
-    .description('send comments again that were given up or wait for their next try')
+    .description('send undelivered comments again')
     .argument('[id]', 'the id of a comment')
     .addOption(new Option('--sink <name>', 'all comments of this sink'))
     .action(async (id: string | undefined, flags: RedeliverFlags) => {
@@ -53,11 +54,15 @@ async function runRedeliver(id: string | undefined, flags: RedeliverFlags, io: C
     await lead.deliver();
     return due;
   });
+  // A sink may have no undelivered comments; a comment that is named must be one.
+  if (count === 0 && id !== undefined) {
+    await io.stderr.write(formatLine(`There is no undelivered comment "${id}". sluice outbox --json lists the ids.`));
+    return EXIT.failed;
+  }
   await io.stderr.write(
     `${count === 1 ? '1 comment' : `${count} comments`} sent again; sluice outbox shows the outcome\n`,
   );
-  // A sink without undelivered comments is in order; a comment that cannot be found is not.
-  return count > 0 || id === undefined ? EXIT.success : EXIT.failed;
+  return EXIT.success;
 }
 
 async function runOutbox(flags: OutboxFlags, io: CommandIo): Promise<ExitCode> {

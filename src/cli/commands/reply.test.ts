@@ -55,7 +55,7 @@ it.each([
 it('refuses a reply without a choice, to an unknown run, or to a question that is not open', async () => {
   const { reply } = await startAsking();
   const refusals = [
-    [['RUN1'], 'Nothing to reply'],
+    [['RUN1'], 'No reply given'],
     [['RUN2', '--allow'], 'There is no run "RUN2"'],
     [['RUN1', '--allow', '--question', 'px_9_9'], 'Name the question with --question: px_1_1'],
   ] as const;

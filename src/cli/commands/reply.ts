@@ -41,7 +41,7 @@ export function addReplyCommand(program: Command, io: CommandIo, end: (code: Exi
 async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<ExitCode> {
   const { text } = flags;
   if (text === undefined && flags.allow !== true && flags.deny !== true)
-    throw new MisuseError('Nothing to reply. Use --allow, --deny or --text.');
+    throw new MisuseError('No reply given. Use --allow, --deny or --text.');
   return withContext(flags, io, async ({ store }) => {
     const { answerPermission, replyToRun } = await import('../../server/index.js');
     const options = { store, ending: new AbortController().signal, timeoutMs: TIMEOUT_MS };

@@ -43,6 +43,9 @@ export function addResolveCommand(program: Command, io: CommandIo, end: (code: E
 
 async function runResolve(id: string, flags: ResolveFlags, io: CommandIo): Promise<ExitCode> {
   const { action, why, who = readUserName() } = flags;
+  if (action === 'edit' && flags.result === undefined) {
+    throw new MisuseError('--action edit needs the corrected work result. Add --result FILE.');
+  }
   const result = flags.result === undefined ? {} : { result: await readJsonFile(flags.result, io) };
   // What is wrong with them the lead says.
   const comments =

@@ -38,14 +38,12 @@ export function addServeCommand(program: Command, io: CommandIo, end: (code: Exi
         parsePort,
       ),
     )
-    .addOption(
-      new Option('--concurrency <n>', 'how many runs its worker executes at once (default: 4)').argParser(parseCount),
-    )
+    .addOption(new Option('--concurrency <n>', 'how many runs to execute at once (default: 4)').argParser(parseCount))
     .option('--no-worker', 'run no worker in this process')
     .option('--no-demo', 'start without the demo')
     .addHelpText(
       'after',
-      '\nThe address goes to stdout, the log to stderr as JSON lines. Ctrl-C shuts down gracefully.',
+      '\nThe address goes to stdout, the log to stderr as JSON lines. Ctrl-C shuts down gracefully.\nAgents and editors reach it over the Model Context Protocol at /mcp.',
     )
     .action(async (flags: ServeFlags) => {
       end(await runServe(flags, io));

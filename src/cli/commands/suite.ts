@@ -85,7 +85,7 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
     });
 
   withSuite(suite.command('accept'))
-    .description('make what this version reads and decides the expectation')
+    .description('accept what this version reads and decides as the new expectation')
     .argument('[names...]', 'the cases to accept')
     .option('--all', 'accept all cases that changed')
     .action(async (names: readonly string[], flags: SuiteFlags & { readonly all?: boolean }) => {
@@ -98,7 +98,7 @@ async function runAdd(run: string | undefined, flags: AddFlags, io: CommandIo): 
     throw new MisuseError('Give a run, or a text with --answer FILE.');
   }
   if (flags.why !== undefined && flags.verdict === undefined) {
-    throw new MisuseError('--why belongs to --verdict. Add --verdict accept or --verdict reject.');
+    throw new MisuseError('--why needs a verdict. Add --verdict accept or --verdict reject.');
   }
   const { writeCase } = await import('../../suite/index.js');
   const made = await withContext(flags, io, async (context) => makeCase(run, flags, context, io), {
@@ -138,7 +138,7 @@ async function makeCase(
   const contract = toStored(await readContract(flags, io));
   if (run === undefined) {
     const { name } = flags;
-    if (name === undefined) throw new MisuseError('A text has no name of its own. Add --name NAME.');
+    if (name === undefined) throw new MisuseError('A text needs a name. Add --name NAME.');
     const input = await readInput(flags.answer, MAX_INPUT_BYTES, io);
     if ('tooLong' in input) throw new MisuseError(`The text is longer than ${MAX_INPUT_BYTES} bytes. Shorten it.`);
     return makeTextCase({ ...maker, text: input.text, name, contract: contract ?? {} });

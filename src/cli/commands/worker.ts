@@ -30,7 +30,7 @@ const WORKER_POOL = 2;
 export function addWorkerCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('worker'))
     .description('process queued orders and runs')
-    .addOption(new Option('--concurrency <n>', 'how many at once (default: 4)').argParser(parseCount))
+    .addOption(new Option('--concurrency <n>', 'how many runs to execute at once (default: 4)').argParser(parseCount))
     .option('--type <names...>', 'only orders of these worker types')
     .addOption(new Option('--takes <what>', 'only orders, or only runs').choices(['orders', 'runs']))
     .addOption(

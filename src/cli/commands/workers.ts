@@ -12,9 +12,9 @@ interface WorkersFlags extends ContextFlags {
 /** Adds `sluice workers` to the program. */
 export function addWorkersCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('workers'))
-    .description('list the workers that share the database, the latest to report first')
+    .description('list the workers that share the database, most recently seen first')
     .option('--json', 'print all fields as a JSON array, also at a terminal')
-    .addHelpText('after', '\nA worker that has not reported for two leases is gone; it stays listed for a day.')
+    .addHelpText('after', '\nA worker that stops reporting is listed as gone for a day.')
     .action(async (flags: WorkersFlags) => {
       end(await runWorkers(flags, io));
     });

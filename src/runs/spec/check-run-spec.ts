@@ -95,7 +95,7 @@ function listEngineIssues(spec: RunSpec, { agents, launchers: own, engines = [] 
   if (session !== undefined && cache !== undefined && cache !== false)
     add('session', 'a run that resumes a session cannot be cached');
   if (permissions === 'ask' && launcher.canAsk !== true)
-    add('permissions', `${engine} cannot ask; use a two-way engine, such as ${engine}-acp`);
+    add('permissions', `${engine} cannot ask for permissions; use a two-way engine, such as claude-acp`);
   return issues;
 }
 
