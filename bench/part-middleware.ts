@@ -1,4 +1,4 @@
-import { streamObject, wrapLanguageModel } from 'ai';
+import { Output, streamText, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { z } from 'zod';
 import { compare, type Timing } from './measure.js';
@@ -8,7 +8,7 @@ import { cutText, STREAM_TEXTS } from './stream-texts.js';
 
 /** What a model streams in one answer: 4 KB is usual, 32 KB long. */
 const SIZES = [4_000, 32_000];
-/** What the middleware may add to a stream that `streamObject` reads. */
+/** What the middleware may add to a stream that `streamText` reads as an object. */
 const LIMIT = 1.5;
 const EFFORT = { rounds: 15, budget: 3000 };
 
@@ -20,7 +20,7 @@ const Review = z.object({ findings: z.array(z.unknown()) });
 
 type Part = Awaited<ReturnType<MockLanguageModelV3['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
 
-/** What the middleware of `sluice/ai-sdk` costs per piece of 20 characters, beside none: alone, and inside `streamObject`. */
+/** What the middleware of `sluice/ai-sdk` costs per piece of 20 characters, beside none: alone, and inside `streamText` with `Output.object`. */
 export async function runMiddleware(): Promise<PartResult> {
   const rows: string[][] = [];
   const targets = [];
@@ -44,14 +44,14 @@ export async function runMiddleware(): Promise<PartResult> {
     const kilobytes = `${bytes / 1000} KB`;
     rows.push(
       describe(`${kilobytes}, ${pieces} pieces, read as they are`, pieces, bare, wrapped),
-      describe(`${kilobytes}, ${pieces} pieces, read by streamObject`, pieces, alone, together),
+      describe(`${kilobytes}, ${pieces} pieces, read by streamText`, pieces, alone, together),
     );
     targets.push(
       atMost(
         `AI SDK middleware, ${kilobytes} in pieces`,
         together?.ratio ?? Number.NaN,
         LIMIT,
-        '`streamObject` without it',
+        '`streamText` without it',
       ),
     );
   }
@@ -92,7 +92,8 @@ function createStream(parts: readonly Part[]): ReadableStream<Part> {
 }
 
 async function repair(parts: readonly Part[]): Promise<ReadableStream<object>> {
-  const doStream = async () => Promise.resolve({ stream: createStream(parts) as ReadableStream<object> });
+  const doStream = async (): Promise<{ stream: ReadableStream<object> }> =>
+    Promise.resolve({ stream: createStream(parts) });
   const params = { responseFormat: { type: 'json', schema: z.toJSONSchema(Review) } };
   return (await jsonMiddleware().wrapStream({ doStream, params })).stream;
 }
@@ -105,10 +106,14 @@ function withMiddleware(parts: readonly Part[]) {
   return wrapLanguageModel({ model: createModel(parts), middleware: jsonMiddleware() });
 }
 
-async function readObject(model: Parameters<typeof streamObject>[0]['model']): Promise<void> {
-  const { partialObjectStream, object } = streamObject({ model, schema: Review, prompt: 'Review it.' });
-  await drain(partialObjectStream);
-  await object;
+async function readObject(model: Parameters<typeof streamText>[0]['model']): Promise<void> {
+  const { partialOutputStream, output } = streamText({
+    model,
+    output: Output.object({ schema: Review }),
+    prompt: 'Review it.',
+  });
+  await drain(partialOutputStream);
+  await output;
 }
 
 async function drain(stream: ReadableStream<unknown> | AsyncIterable<unknown>): Promise<void> {

@@ -22,6 +22,7 @@ function report(line: string, isWithin: boolean): void {
 }
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(2)} kB`;
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(2)} MB`;
 
 for (const { entry, names, bytes, aim, isForPages = false } of ENTRY_LIMITS) {
   const size = await gzippedSize(`./src/entries/${entry}.ts`, { names, isForPages });
@@ -43,7 +44,6 @@ const installed = {
 };
 for (const name of ['sluice', 'sluice-json'] as const) {
   const limit = INSTALL_LIMITS[name];
-  const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(2)} MB`;
   report(
     `npm install ${name}: ${megabytes(installed[name])} on the disk, limit ${megabytes(limit)}`,
     installed[name] <= limit,

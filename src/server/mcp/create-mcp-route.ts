@@ -85,9 +85,12 @@ function createOwnClient(app: Hono, context: Context) {
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
 function readProtocolHeaders(context: Context): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    PROTOCOL_HEADERS.map((name) => [name, readHeader(context, name) ?? '']).filter(([, value]) => value !== ''),
-  );
+  const headers: Record<string, string> = {};
+  for (const name of PROTOCOL_HEADERS) {
+    const value = readHeader(context, name);
+    if (value !== undefined) headers[name] = value;
+  }
+  return headers;
 }
 
 interface Outgoing {
