@@ -63,7 +63,7 @@ const codex: RealAgent = {
 export const ACP_AGENTS = {
   'gemini-acp': gemini,
   'qwen-acp': { ...REAL_ENGINES.qwen, dropsImages: true },
-  'opencode-acp': REAL_ENGINES.opencode,
+  'opencode-acp': { ...REAL_ENGINES.opencode, dropsImages: true },
   'copilot-acp': { ...REAL_ENGINES.copilot, ignoresServers: true },
   'kimi-acp': kimi,
   'claude-acp': REAL_ENGINES.claude,
