@@ -8,7 +8,7 @@ import { type BuildOptions, transform } from 'esbuild';
  */
 export const INTERNAL_NAMES: readonly string[] =
   `advance allInProse allowed awaitsValue base blocks builder char closers container containers
-  controlCharacters createStructure cut depthAt doublesQuotes due duplicates endCut endCutString endHere endValue enterCall
+  controlCharacters createStructure cursor cut depthAt doublesQuotes due duplicates endCut endCutString endHere endValue enterCall
   fail failed failure final findEnd finish formulas found generous goTo hasSchema hidden inArray insideCall insideTag
   isDoubtful isInString isList isSuperfluous last lastClose leaveValueOut measureBare needsOwnReader objection otherAbove
   passSeparator pass place placeItems placeKey placeScalar plain plausible policy quote readBare readBareText reading

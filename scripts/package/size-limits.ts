@@ -20,8 +20,8 @@ export interface EntryLimit {
  * above the import, which varies.
  */
 export const ENTRY_LIMITS: readonly EntryLimit[] = [
-  { entry: 'json', bytes: 24_800, aim: 20_000, isForPages: true, import: 0.5 },
-  { entry: 'json', names: ['parse'], bytes: 20_000, aim: 17_000, isForPages: true, import: 0.5 },
+  { entry: 'json', bytes: 25_000, aim: 20_000, isForPages: true, import: 0.5 },
+  { entry: 'json', names: ['parse'], bytes: 20_200, aim: 17_000, isForPages: true, import: 0.5 },
   { entry: 'json-schema', bytes: 96_000, isForPages: true, import: 2 },
   { entry: 'events', bytes: 84_000, isForPages: true, import: 0.8 },
   { entry: 'client', bytes: 18_200, isForPages: true, import: 0.9 },

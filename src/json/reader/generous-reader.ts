@@ -19,12 +19,12 @@ export class GenerousReader extends Reader {
   #stop = '';
 
   protected override createStructure(listener: ValueListener | undefined): GenerousStructure {
-    return new GenerousStructure(this.source, this.policy, listener);
+    return new GenerousStructure(this.cursor, this.policy, listener);
   }
 
   protected override startToken(kind: 'string' | 'bare'): boolean {
-    const { structure, source } = this;
-    return kind === 'string' && structure.rereads ? this.#reread(source.at) : super.startToken(kind);
+    const { structure, cursor } = this;
+    return kind === 'string' && structure.rereads ? this.#reread(cursor.at) : super.startToken(kind);
   }
 
   protected override readBare(stop = this.structure.insideCall ? ')' : ''): boolean {
@@ -35,9 +35,9 @@ export class GenerousReader extends Reader {
   }
 
   protected override endCutString(string: StringToken): boolean {
-    const { source, structure } = this;
-    const opened = string.offset - source.base;
-    if (opened < 0 || !/[\]},+]\s*$/.test(source.text.slice(-LONGEST_TAIL))) return super.endCutString(string);
+    const { cursor, structure } = this;
+    const opened = string.offset - cursor.base;
+    if (opened < 0 || !/[\]},+]\s*$/.test(cursor.text.slice(-LONGEST_TAIL))) return super.endCutString(string);
     structure.rereads = true;
     this.#reread(opened);
     return false;
@@ -45,24 +45,24 @@ export class GenerousReader extends Reader {
 
   /** A string whose end quote is missing, read up to the next delimiter instead of to the end of the text. */
   #reread(at: number): boolean {
-    this.source.repair('missing_quote', at);
-    this.source.at = at + 1;
+    this.cursor.repair('missing_quote', at);
+    this.cursor.at = at + 1;
     return this.readBare('+');
   }
 
   protected override measureBare(isKey: boolean): number {
-    const { source, policy } = this;
+    const { cursor, policy } = this;
     const takeText = (length: number, stop = this.#stop): string => {
-      const text = source.text.slice(source.at, source.at + length);
+      const text = cursor.text.slice(cursor.at, cursor.at + length);
       return stop !== '' && text.includes(stop) ? text.slice(0, text.indexOf(stop)) : text;
     };
-    const expression = isKey ? -1 : source.match(REGULAR_EXPRESSION);
+    const expression = isKey ? -1 : cursor.match(REGULAR_EXPRESSION);
     if (expression !== -1) return takeText(expression).length;
-    const length = measureBare(source, isKey ? KEY : WORD);
+    const length = measureBare(cursor, isKey ? KEY : WORD);
     // `[3, 4)`: a wrong bracket is no part of the number before it.
     const word = takeText(length, /^[^(]+\)$/.test(takeText(length, '')) ? ')' : this.#stop);
     if (isKey || readLiteralOrNumber(word, policy) !== undefined) return word.length;
-    return takeText(measureBare(source, PHRASE)).length;
+    return takeText(measureBare(cursor, PHRASE)).length;
   }
 
   protected override readBareText(token: string, atEnd: boolean): BareReading {

@@ -19,10 +19,10 @@ export class GenerousStructure extends Structure {
 
   /** Skips the beginning of a function call, whose argument takes its place. Returns whether there was one. */
   enterCall(): boolean {
-    const length = this.source.match(CALL);
+    const length = this.cursor.match(CALL);
     if (length === -1 || this.role === 'key') return false;
-    this.source.repair('function_call');
-    this.source.at += length;
+    this.cursor.repair('function_call');
+    this.cursor.at += length;
     this.#openCalls++;
     this.insideCall = true;
     return true;
@@ -40,15 +40,15 @@ export class GenerousStructure extends Structure {
   }
 
   protected override stepAfter(char: string): Step {
-    const { builder, source } = this;
+    const { builder, cursor } = this;
     if (char === ')' && this.insideCall) {
       this.insideCall = --this.#openCalls > 0;
       return this.advance();
     }
     if (char === ')' && !this.complete) return this.stepClose(builder.inArray ? ']' : '}');
     if (char === ':' && !this.complete) {
-      const isOutside = builder.otherAbove && source.match(MEMBER_OUTSIDE) !== -1;
-      if (isOutside) source.repair('missing_bracket');
+      const isOutside = builder.otherAbove && cursor.match(MEMBER_OUTSIDE) !== -1;
+      if (isOutside) cursor.repair('missing_bracket');
       if (this.#nameLast(isOutside)) return this.advance('member');
     }
     return super.stepAfter(char);
@@ -75,24 +75,24 @@ export class GenerousStructure extends Structure {
 
   /** Members that belong to the root, or another root, after a comma or a line break. */
   protected override startNextRoot(): Step {
-    const { builder, source, rootEnd } = this;
+    const { builder, cursor, rootEnd } = this;
     const { root } = builder;
-    if (!this.rootCommaSeen && !source.text.slice(rootEnd, source.at).includes('\n')) return this.refuse();
+    if (!this.rootCommaSeen && !cursor.text.slice(rootEnd, cursor.at).includes('\n')) return this.refuse();
     builder.reopenLast();
-    const isMember = this.rootCommaSeen && source.match(NEXT_MEMBER) !== -1;
+    const isMember = this.rootCommaSeen && cursor.match(NEXT_MEMBER) !== -1;
     if (isMember && isObject(root)) {
-      source.repair('extra_bracket', rootEnd - 1);
+      cursor.repair('extra_bracket', rootEnd - 1);
       builder.open(false, root);
       return this.goTo('key');
     }
-    source.repair('several_values');
+    cursor.repair('several_values');
     builder.open(true, [root]);
     this.#rootsWrapped = true;
     return this.goTo('item');
   }
 
   protected override isSuperfluous(isOther: boolean): boolean {
-    return isOther ? this.source.match(GOES_ON) !== -1 : this.#rootsWrapped && this.builder.depth === 1;
+    return isOther ? this.cursor.match(GOES_ON) !== -1 : this.#rootsWrapped && this.builder.depth === 1;
   }
 
   protected override leaveValueOut(): Step {

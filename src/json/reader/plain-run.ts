@@ -8,6 +8,8 @@ const WINDOW = 16_384;
 /** Shorter runs are read as fast token by token. */
 const SHORTEST = 512;
 
+/** A number that a double may not hold. In a string it costs only time. */
+const LONG_NUMBER = /[\d.]{15}|\de/i;
 const SPACE = '[ \\n\\r\\t]*';
 /** Items of a list with the commas between them, made of plain tokens. */
 const RUN = new RegExp(`${writePattern(true, RUN_DEPTH)}+`, 'y');
@@ -28,19 +30,39 @@ export interface PlainRun {
   readonly length: number;
 }
 
-/** The longest run that begins here; undefined if it is short or a key is there twice. */
-export function readPlainRun(text: string, at: number): PlainRun | undefined {
+/** The longest run that begins here; undefined if it is short or a key is there twice. `keepsDigits`: also if a double may lose digits. */
+export function readPlainRun(text: string, at: number, keepsDigits = false): PlainRun | undefined {
   RUN.lastIndex = 0;
   const window = text.slice(at, at + WINDOW);
   if (!RUN.test(window) || RUN.lastIndex < SHORTEST) return undefined;
   const run = window.slice(0, RUN.lastIndex).trimEnd();
   const source = run.endsWith(',') ? run.slice(0, -1) : run;
+  if (keepsDigits && LONG_NUMBER.test(source)) return undefined;
   const items = JSON.parse(`[${source}]`) as unknown[];
   let members = 0;
   // Too many where a string begins with a colon.
   for (let colon = source.indexOf(':'); colon !== -1; colon = source.indexOf(':', colon + 1))
     if (source[colon - 1] === '"' && source[colon - 2] !== '\\') members++;
   return countKeys(items) === members ? { items, length: source.length } : undefined;
+}
+
+/** Characters read before the first search for a run, and between a failed search and the next one, doubled each time. */
+const SHORT_TEXT = 1024;
+const SHORTEST_PAUSE = 16;
+const LONGEST_PAUSE = 8192;
+
+/** Searches for runs, less and less often where it finds none. */
+export class RunFinder {
+  #from = SHORT_TEXT;
+  #pause = SHORTEST_PAUSE;
+
+  find(text: string, at: number, keepsDigits: boolean): PlainRun | undefined {
+    if (at < this.#from) return undefined;
+    const run = readPlainRun(text, at, keepsDigits);
+    this.#from = at + this.#pause;
+    this.#pause = run === undefined ? Math.min(2 * this.#pause, LONGEST_PAUSE) : SHORTEST_PAUSE;
+    return run;
+  }
 }
 
 function countKeys(container: unknown[] | Record<string, unknown>): number {

@@ -13,7 +13,7 @@ function readPieces(pieces: readonly string[], policy: ReaderPolicy): unknown {
   const reader = new ReaderClass(policy);
   for (const piece of pieces) reader.push(piece);
   reader.end();
-  const { failure, repairs } = reader.source;
+  const { failure, repairs } = reader.cursor;
   return failure === undefined ? { value: reader.value, repairs } : { failure };
 }
 

@@ -19,7 +19,7 @@ import type { Warning } from '../result.js';
  * each character once (plus a bounded look ahead at quotes) and is the same for a whole text and for a stream.
  */
 export class Reader {
-  readonly source: Source;
+  readonly cursor: Source;
   readonly structure: Structure;
   readonly policy: ReaderPolicy;
   /** What is being read: a string, unquoted text, or nothing but structure. */
@@ -27,12 +27,12 @@ export class Reader {
 
   constructor(policy: ReaderPolicy, offset = 0, listener?: ValueListener) {
     this.policy = policy;
-    this.source = new Source(offset, policy.repairs, policy.formulas);
+    this.cursor = new Source(offset, policy.repairs, policy.formulas);
     this.structure = this.createStructure(listener);
   }
 
   protected createStructure(listener: ValueListener | undefined): Structure {
-    return new Structure(this.source, this.policy, listener);
+    return new Structure(this.cursor, this.policy, listener);
   }
 
   /** The value so far. */
@@ -42,43 +42,43 @@ export class Reader {
 
   /** Reads on. Stops early when the value is finished and the text after it does not matter. */
   push(chunk: string): void {
-    this.source.append(chunk);
+    this.cursor.append(chunk);
     this.#run();
   }
 
   /** No more text comes: closes what is open where the policy allows it. */
   end(): void {
-    this.source.final = true;
+    this.cursor.final = true;
     this.#run();
-    if (this.source.failure === undefined) this.structure.finish();
+    if (this.cursor.failure === undefined) this.structure.finish();
   }
 
   #run(): void {
-    while (this.source.failure === undefined && this.#advance());
+    while (this.cursor.failure === undefined && this.#advance());
   }
 
-  /** One token or structural character; false when there is nothing more to read for now. */
+  /** One token; false when there is nothing more to read for now. */
   #advance(): boolean {
     if (this.token === 'bare') return this.readBare();
     if (this.token !== undefined) return this.#readString(this.token);
-    const step = this.structure.step();
-    return step === 'on' || step === 'wait' ? step === 'on' : this.startToken(step);
+    const next = this.structure.run();
+    return next !== 'wait' && this.startToken(next);
   }
 
   protected startToken(kind: 'string' | 'bare'): boolean {
-    this.token = kind === 'bare' ? kind : new StringToken(this.source);
+    this.token = kind === 'bare' ? kind : new StringToken(this.cursor);
     return true;
   }
 
   #readString(string: StringToken): boolean {
-    const { source, structure } = this;
+    const { cursor, structure } = this;
     const progress = string.read(structure);
     if (progress === 'more') return false;
     this.token = undefined;
     // A root string with unescaped quotes is a sentence with quotation marks.
-    const isSentence = structure.role === 'root' && (string.unescapedSeen || source.repairs.length > 0);
+    const isSentence = structure.role === 'root' && (string.unescapedSeen || cursor.repairs.length > 0);
     if (progress === 'cut' && !this.endCutString(string)) return true;
-    if ((isSentence || string.isDoubtful) && !this.policy.generous) source.fail(string.offset - source.base);
+    if ((isSentence || string.isDoubtful) && !this.policy.generous) cursor.fail(string.offset - cursor.base);
     if (structure.role === 'key') structure.placeKey(string.content, string.offset, false);
     else structure.placeScalar(progress === 'cut' ? string.shown : string.content);
     if (string.separator !== '') structure.passSeparator(string.separator);
@@ -88,12 +88,12 @@ export class Reader {
   /** The text ended inside a string: finds where it should have ended, or keeps what there is of it. */
   protected endCutString(string: StringToken): boolean {
     const { role, builder } = this.structure;
-    if (!string.endCut(role === 'key' || role === 'root' ? -1 : builder.depth)) this.source.repairEnd();
-    return this.source.failure === undefined;
+    if (!string.endCut(role === 'key' || role === 'root' ? -1 : builder.depth)) this.cursor.repairEnd();
+    return this.cursor.failure === undefined;
   }
 
   protected measureBare(isKey: boolean): number {
-    return measureBareToken(this.source, isKey, this.policy);
+    return measureBareToken(this.cursor, isKey, this.policy);
   }
 
   protected readBareText(token: string, atEnd: boolean): BareReading | undefined {
@@ -101,14 +101,14 @@ export class Reader {
   }
 
   protected readBare(): boolean {
-    const { source, structure } = this;
-    const start = source.at;
+    const { cursor, structure } = this;
+    const start = cursor.at;
     const isKey = structure.role === 'key';
-    const token = takeBareToken(source, this.measureBare(isKey));
+    const token = takeBareToken(cursor, this.measureBare(isKey));
     if (token === undefined) return false;
     this.token = undefined;
     if (token.quote === 'foreign' && !this.policy.generous) {
-      source.fail(start);
+      cursor.fail(start);
     } else if (isKey) {
       this.#placeBareKey(token, start);
     } else {
@@ -118,31 +118,31 @@ export class Reader {
   }
 
   #placeBareKey(token: BareToken, start: number): void {
-    const { source, structure } = this;
-    if (token.cut) source.repairEnd();
-    else if (!isBareKey(token.text, this.policy)) source.fail(start);
-    else source.repair(token.quote === 'own' ? 'missing_quote' : 'unquoted_key', start);
-    structure.placeKey(token.text, source.base + start, token.quote !== 'own');
+    const { cursor, structure } = this;
+    if (token.cut) cursor.repairEnd();
+    else if (!isBareKey(token.text, this.policy)) cursor.fail(start);
+    else cursor.repair(token.quote === 'own' ? 'missing_quote' : 'unquoted_key', start);
+    structure.placeKey(token.text, cursor.base + start, token.quote !== 'own');
   }
 
   #placeBareValue(token: BareToken, start: number): void {
-    const { source, structure } = this;
+    const { cursor, structure } = this;
     const reading: BareReading | undefined =
       token.quote === 'own' ? { value: token.text, repair: 'missing_quote' } : this.readBareText(token.text, token.cut);
     if (reading === undefined) {
-      source.fail(start);
+      cursor.fail(start);
       return;
     }
     if (reading.cut === true) {
-      source.repairEnd();
+      cursor.repairEnd();
       // At the root nothing else can follow, and only one literal begins like this.
       if (structure.builder.depth > 0) return;
-      if (!('value' in reading)) source.fail(start, 'TRUNCATED', CUT_OFF);
+      if (!('value' in reading)) cursor.fail(start, 'TRUNCATED', CUT_OFF);
     } else if (reading.repair !== undefined) {
       const prose = reading.repair === 'unquoted_string' && structure.role === 'root' && !this.policy.generous;
-      if (prose) source.fail(start);
-      if (reading.repair === 'truncated') source.repairEnd();
-      else source.repair(reading.repair, start);
+      if (prose) cursor.fail(start);
+      if (reading.repair === 'truncated') cursor.repairEnd();
+      else cursor.repair(reading.repair, start);
     }
     structure.placeScalar(reading.value);
   }
@@ -184,13 +184,13 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy, Re
   const reader = new ReaderClass(policy, offset);
   reader.push(text);
   reader.end();
-  const { source, structure, value } = reader;
+  const { cursor, structure, value } = reader;
   // A string before the first known command may hold `\\theta`, of which `\\t` was decoded.
-  if (source.formulas && policy.formulas !== true && LATEX_COMMAND.test(text))
+  if (cursor.formulas && policy.formulas !== true && LATEX_COMMAND.test(text))
     return readValue(text, offset, { ...policy, formulas: true }, ReaderClass);
-  const { failure, repairs } = source;
+  const { failure, repairs } = cursor;
   const { plausible, builder } = structure;
-  const end = source.base + source.at;
+  const end = cursor.base + cursor.at;
   if (failure !== undefined) return { ok: false, failure, plausible, end };
   const read: ReadValue = { value, repairs, duplicates: builder.duplicates, end };
   const last = repairs.at(-1);

@@ -1,6 +1,6 @@
 import { asciiPunctuation, isQuote, skipSpace } from './character.js';
 import { type Due, Filler } from './filler.js';
-import { readPlainRun, RUN_DEPTH } from './plain-run.js';
+import { RUN_DEPTH, RunFinder } from './plain-run.js';
 import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
 import type { StringSurroundings } from './quote-verdict.js';
 import { type ReaderPolicy, tooDeep } from './reader-policy.js';
@@ -14,11 +14,6 @@ export type State = 'root' | 'first' | 'item' | 'key' | 'colon' | 'member' | 'do
 export type Step = 'on' | 'wait' | 'string' | 'bare';
 
 const DOTS = /\.{3,}|…/y;
-/** Characters read before the first search for a run, and between a failed search and the next one, doubled each time. */
-const SHORT_TEXT = 1024;
-const SHORTEST_PAUSE = 16;
-const LONGEST_PAUSE = 8192;
-
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` takes one
  * structural character and repairs what is missing or superfluous; tokens are read elsewhere and passed in.
@@ -35,7 +30,7 @@ export class Structure implements StringSurroundings {
   doublesQuotes = false;
   /** The string is the argument of a function call. */
   insideCall = false;
-  protected readonly source: Source;
+  protected readonly cursor: Source;
   protected state: State = 'root';
   /** Where the root ended. */
   protected rootEnd = 0;
@@ -48,18 +43,16 @@ export class Structure implements StringSurroundings {
   #concatenating = false;
   /** An ellipsis and a comma were read: items before the next one are missing. */
   #dotsSeen = false;
-  /** Where the next search for a run of plain items starts, and how much text to read before another one. */
-  #runFrom: number;
-  #pause = SHORTEST_PAUSE;
+  /** Undefined with a listener, which is called for every part. */
+  readonly #runs: RunFinder | undefined;
 
-  constructor(source: Source, policy: ReaderPolicy, listener: ValueListener | undefined) {
-    this.source = source;
+  constructor(cursor: Source, policy: ReaderPolicy, listener: ValueListener | undefined) {
+    this.cursor = cursor;
     this.#policy = policy;
     this.builder = new ValueBuilder(listener);
-    this.#filler = new Filler(source);
+    this.#filler = new Filler(cursor);
     this.rootMustEnd = policy.rootMustEnd;
-    // A listener is called for every part, and other number modes need the source text.
-    this.#runFrom = listener === undefined && policy.numbers === 'double' ? SHORT_TEXT : Infinity;
+    this.#runs = listener === undefined ? new RunFinder() : undefined;
   }
 
   /** The root value is finished (more may follow it only where several roots are taken). */
@@ -80,13 +73,22 @@ export class Structure implements StringSurroundings {
     return valueDue ? 'value' : 'other';
   }
 
+  /** Takes structural characters up to a token, or to the end of the text so far. */
+  run(): Exclude<Step, 'on'> {
+    while (this.cursor.failure === undefined) {
+      const step = this.#step();
+      if (step !== 'on') return step;
+    }
+    return 'wait';
+  }
+
   /** Skips white space and comments to the next structural character and takes it. */
-  step(): Step {
+  #step(): Step {
     if (this.complete && !this.rootMustEnd) return 'wait';
     const written = this.#filler.skip(this);
-    if (written === '' || this.source.failure !== undefined) return 'wait';
+    if (written === '' || this.cursor.failure !== undefined) return 'wait';
     const char = asciiPunctuation(written);
-    if (char !== written) this.source.repair('punctuation');
+    if (char !== written) this.cursor.repair('punctuation');
     const state = this.state;
     if (state === 'after' || state === 'end') return this.stepAfter(char);
     if (state === 'dots') return this.#stepDots(char);
@@ -95,14 +97,14 @@ export class Structure implements StringSurroundings {
   }
 
   placeKey(key: string, offset: number, wasBare: boolean): void {
-    if (this.source.failure !== undefined) return;
+    if (this.cursor.failure !== undefined) return;
     this.builder.setKey(key, offset);
     this.#keyWasBare = wasBare;
     this.state = 'colon';
   }
 
   placeScalar(value: unknown): void {
-    if (this.source.failure !== undefined) return;
+    if (this.cursor.failure !== undefined) return;
     const joined = this.#concatenating ? String(this.builder.last) + String(value) : value;
     if (this.#concatenating) this.builder.reopenLast();
     this.#concatenating = false;
@@ -122,15 +124,15 @@ export class Structure implements StringSurroundings {
   finish(): void {
     if (this.complete) return;
     if (this.state === 'root') this.refuse();
-    this.source.repairEnd();
-    if (this.source.failure !== undefined) return;
+    this.cursor.repairEnd();
+    if (this.cursor.failure !== undefined) return;
     while (this.builder.depth > 0) this.builder.close();
     this.state = 'end';
   }
 
   /** Invalid JSON that the reader may not repair. */
   protected refuse(): Step {
-    this.source.fail();
+    this.cursor.fail();
     return 'wait';
   }
 
@@ -150,90 +152,108 @@ export class Structure implements StringSurroundings {
     if (!',}]'.includes(char) || this.state === 'root') return this.refuse();
     if (this.state === 'member') return this.leaveValueOut();
     if (char !== ',') return this.stepClose(char);
-    this.source.repair('extra_comma');
+    this.cursor.repair('extra_comma');
     return this.advance();
   }
 
-  /** Reads plain tokens with the commas between them, as many as follow. Returns whether there was one. */
+  /** Reads plain tokens with the commas and brackets between them, as many as follow. Returns whether there was one. */
   #takePlainTokens(): boolean {
-    const source = this.source;
-    const { text, base, at: start } = source;
-    if (this.rereads || this.#concatenating || source.formulas) return false;
-    while (this.role === 'key' || this.role === 'item') {
-      let { at } = source;
-      const length = source.match(PLAIN_TOKENS[this.role]);
-      if (length === -1) break;
-      const end = at + length;
-      let char = text.charAt(at);
-      if (this.role === 'key') {
-        const quoted = char === '"' || char === "'";
-        const keyEnd = quoted ? text.indexOf(char, at + 1) + 1 : text.indexOf(':', at);
-        if (char !== '"') source.repair(quoted ? 'quote_style' : 'unquoted_key', at);
-        this.builder.setKey(quoted ? text.slice(at + 1, keyEnd - 1) : text.slice(at, keyEnd), base + at);
-        at = skipSpace(text, keyEnd + 1);
-        char = text.charAt(at);
-      }
-      source.at = end;
-      if (at < end && char === "'") source.repair('quote_style', at);
-      if (source.failure !== undefined) return true;
-      this.plausible = true;
-      if (at === end) return this.goTo('member') === 'on';
-      this.builder.place(readPlainValue(text.slice(at, end), this.#policy.numbers));
-      this.endValue();
-      if (text.charAt(end) !== ',') return true;
-      this.#commaOffset = base + end;
-      this.role = this.state = this.builder.inArray ? 'item' : 'key';
-      source.at = skipSpace(text, end + 1);
+    const { cursor } = this;
+    const { text, at: start } = cursor;
+    if (this.rereads || this.#concatenating || cursor.formulas) return false;
+    while (cursor.failure === undefined && (this.role === 'key' || this.role === 'item')) {
+      const length = cursor.match(PLAIN_TOKENS[this.role]);
+      const char = cursor.char();
+      if (length !== -1) {
+        if (!this.#takePlainToken(length)) return true;
+      } else if (cursor.at === start) {
+        return false;
+      } else if (char === '{' && this.state === 'item') {
+        if (!this.#takeRun()) {
+          this.#openContainer(false);
+          this.role = 'key';
+          cursor.at = skipSpace(text, cursor.at);
+          continue;
+        }
+      } else if (isClosing(char) && (char === ']') === this.builder.inArray) this.stepClose(char);
+      else return true;
+      if (cursor.failure !== undefined || this.state !== 'after') return true;
+      if (cursor.char() === ',') {
+        this.role = this.#takeComma();
+        cursor.at = skipSpace(text, cursor.at);
+      } else if (!isClosing(cursor.char())) return true;
     }
-    return source.at > start;
+    return cursor.at > start;
+  }
+
+  /** Places a plain token of this length; false if it is a key alone, or its repair is not allowed. */
+  #takePlainToken(length: number): boolean {
+    const { cursor, builder } = this;
+    const { text, base } = cursor;
+    let { at } = cursor;
+    const end = at + length;
+    let char = text.charAt(at);
+    if (this.role === 'key') {
+      const quoted = char === '"' || char === "'";
+      const keyEnd = quoted ? text.indexOf(char, at + 1) + 1 : text.indexOf(':', at);
+      if (char !== '"') cursor.repair(quoted ? 'quote_style' : 'unquoted_key', at);
+      builder.setKey(quoted ? text.slice(at + 1, keyEnd - 1) : text.slice(at, keyEnd), base + at);
+      at = skipSpace(text, keyEnd + 1);
+      char = text.charAt(at);
+    }
+    cursor.at = end;
+    if (at < end && char === "'") cursor.repair('quote_style', at);
+    if (cursor.failure !== undefined) return false;
+    this.plausible = true;
+    if (at === end) return this.goTo('member') !== 'on';
+    builder.place(readPlainValue(text.slice(at, end), this.#policy.numbers));
+    this.endValue();
+    return true;
+  }
+
+  /** Takes the comma after a value; returns what is due. */
+  #takeComma(): 'item' | 'key' {
+    this.#commaOffset = this.cursor.base + this.cursor.at;
+    this.cursor.at++;
+    return (this.state = this.builder.inArray ? 'item' : 'key');
   }
 
   /** Takes the items that begin here at once, if there are enough of them with nothing to repair. */
   #takeRun(): boolean {
-    const { builder, role, rereads } = this;
-    const source = this.source;
-    const { text, at } = source;
-    if (
-      at < this.#runFrom ||
-      role !== 'item' ||
-      rereads ||
-      source.formulas ||
-      builder.depth + RUN_DEPTH > this.#policy.depth
-    )
-      return false;
-    const run = readPlainRun(text, at);
-    this.#runFrom = at + this.#pause;
-    this.#pause = run === undefined ? Math.min(2 * this.#pause, LONGEST_PAUSE) : SHORTEST_PAUSE;
+    const { builder, cursor } = this;
+    const { numbers, depth } = this.#policy;
+    if (this.role !== 'item' || this.rereads || cursor.formulas || builder.depth + RUN_DEPTH > depth) return false;
+    const run = this.#runs?.find(cursor.text, cursor.at, numbers !== 'double');
     if (run === undefined) return false;
     builder.placeItems(run.items);
-    source.at += run.length;
+    cursor.at += run.length;
     this.endValue();
     return true;
   }
 
   /** A token that is not plain begins here. */
   #stepToken(char: string): Step {
-    const source = this.source;
-    if ((char === '\\' && !source.has(2)) || (char === '.' && !source.has(3))) return 'wait';
+    const { cursor } = this;
+    if ((char === '\\' && !cursor.has(2)) || (char === '.' && !cursor.has(3))) return 'wait';
     // `\"`: the quotes of the whole value were escaped.
-    if (isQuote(char === '\\' ? source.char(1) : char)) return 'string';
+    if (isQuote(char === '\\' ? cursor.char(1) : char)) return 'string';
     if (char === '\\') return this.refuse();
     const dots = this.#dots(char);
     return dots === -1 ? 'bare' : this.#takeEllipsis(dots);
   }
 
   #stepColon(char: string): Step {
-    const source = this.source;
+    const { cursor } = this;
     if (char === ':') {
       this.plausible = true;
       return this.advance('member');
     }
     // Words before a bracket, a string or an equals sign are rather code or prose than a key.
     if (',}];'.includes(char) || (this.#keyWasBare && !this.#policy.generous)) return this.refuse();
-    if (char === '=' && !source.has(2)) return 'wait';
-    source.repair('missing_colon');
+    if (char === '=' && !cursor.has(2)) return 'wait';
+    cursor.repair('missing_colon');
     if (char !== '=') return this.goTo('member');
-    if (source.char(1) === '>') source.at++;
+    if (cursor.char(1) === '>') cursor.at++;
     return this.advance('member');
   }
 
@@ -242,24 +262,21 @@ export class Structure implements StringSurroundings {
     const next = this.builder.inArray ? 'item' : 'key';
     if (char === '+') return this.#stepConcatenation();
     if (this.complete) return this.#stepEnd(char);
-    if (char === '.' && !this.source.has(3)) return 'wait';
-    if (char === ',') {
-      this.#commaOffset = this.source.base + this.source.at;
-      return this.advance(next);
-    }
+    if (char === '.' && !this.cursor.has(3)) return 'wait';
+    if (char === ',') return this.goTo(this.#takeComma());
     if (isClosing(char)) return this.stepClose(char);
     if (next === 'key' && char === '{' && this.builder.otherAbove) return this.#closeMissing();
     if ((next === 'item' ? ':;' : ':{[').includes(char)) return this.refuse();
-    if (this.#dots(char) === -1) this.source.repair('missing_comma');
+    if (this.#dots(char) === -1) this.cursor.repair('missing_comma');
     return char === ';' ? this.advance(next) : this.goTo(next);
   }
 
   #stepEnd(char: string): Step {
-    const source = this.source;
+    const { cursor } = this;
     const isComma = char === ',' && !this.rootCommaSeen;
     if (isComma || '}];'.includes(char)) {
       if (!isClosing(char)) this.rootCommaSeen = isComma;
-      source.repair(isClosing(char) ? 'extra_bracket' : 'extra_comma');
+      cursor.repair(isClosing(char) ? 'extra_bracket' : 'extra_comma');
       return this.advance();
     }
     return this.startNextRoot();
@@ -272,7 +289,7 @@ export class Structure implements StringSurroundings {
 
   #openContainer(isArray: boolean): Step {
     if (this.builder.depth >= this.#policy.depth) {
-      this.source.fail(this.source.at, 'LIMIT_EXCEEDED', tooDeep(this.#policy.depth));
+      this.cursor.fail(this.cursor.at, 'LIMIT_EXCEEDED', tooDeep(this.#policy.depth));
       return 'wait';
     }
     if (this.builder.depth > 0) this.plausible = true;
@@ -283,14 +300,14 @@ export class Structure implements StringSurroundings {
   protected stepClose(char: string): Step {
     const closesArray = char === ']';
     if (this.state === 'item' || this.state === 'key')
-      this.source.repair('extra_comma', this.#commaOffset - this.source.base);
+      this.cursor.repair('extra_comma', this.#commaOffset - this.cursor.base);
     const isOther = closesArray !== this.builder.inArray;
     if (isOther && this.builder.otherAbove) return this.#closeMissing();
     if (this.isSuperfluous(isOther)) {
-      this.source.repair('extra_bracket');
+      this.cursor.repair('extra_bracket');
       return this.advance();
     }
-    if (isOther) this.source.repair('missing_bracket');
+    if (isOther) this.cursor.repair('missing_bracket');
     this.builder.close();
     this.endValue();
     return this.advance();
@@ -303,7 +320,7 @@ export class Structure implements StringSurroundings {
 
   /** Closes the innermost container although its bracket is missing; the character under the position is taken again. */
   #closeMissing(): Step {
-    this.source.repair('missing_bracket');
+    this.cursor.repair('missing_bracket');
     this.builder.close();
     this.endValue();
     return 'on';
@@ -311,21 +328,21 @@ export class Structure implements StringSurroundings {
 
   /** A key without a value is left out. */
   protected leaveValueOut(): Step {
-    this.source.repair('missing_value');
+    this.cursor.repair('missing_value');
     return this.goTo('after');
   }
 
   /** The length of an ellipsis that begins with this character, -1 if none does. */
   #dots(char: string): number {
-    return char === '.' || char === '…' ? this.source.match(DOTS) : -1;
+    return char === '.' || char === '…' ? this.cursor.match(DOTS) : -1;
   }
 
   /** An ellipsis replaces items or members. In the place of a value it replaces the answer itself. */
   #takeEllipsis(length: number): Step {
-    const source = this.source;
-    if (source.at + length === source.text.length && !source.final) return 'wait';
-    source.repair('ellipsis', source.at, length);
-    source.at += length;
+    const { cursor } = this;
+    if (cursor.at + length === cursor.text.length && !cursor.final) return 'wait';
+    cursor.repair('ellipsis', cursor.at, length);
+    cursor.at += length;
     if (this.state === 'root' || (this.state === 'member' && !this.#policy.generous)) return this.refuse();
     return this.state === 'member' ? this.leaveValueOut() : this.goTo('dots');
   }
@@ -342,11 +359,11 @@ export class Structure implements StringSurroundings {
 
   /** `"a" + "b"` */
   #stepConcatenation(): Step {
-    const source = this.source;
+    const { cursor } = this;
     if (typeof this.builder.last !== 'string') return this.refuse();
-    if (!source.final && source.match(/\+\s*$/y) !== -1) return 'wait';
-    source.repair('concatenation');
-    source.at++;
+    if (!cursor.final && cursor.match(/\+\s*$/y) !== -1) return 'wait';
+    cursor.repair('concatenation');
+    cursor.at++;
     const char = this.#filler.skip(this);
     if (isQuote(char)) this.#concatenate();
     else if (!this.#policy.generous && char !== '') return this.refuse();
@@ -360,12 +377,12 @@ export class Structure implements StringSurroundings {
 
   protected endValue(): void {
     this.state = this.builder.depth === 0 ? 'end' : 'after';
-    this.rootEnd = this.source.at;
+    this.rootEnd = this.cursor.at;
     this.#dotsSeen = false;
   }
 
   protected advance(state: State = this.state): Step {
-    this.source.at++;
+    this.cursor.at++;
     return this.goTo(state);
   }
 

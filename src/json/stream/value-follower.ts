@@ -109,9 +109,9 @@ export class ValueFollower {
 
   #feed(reader: Reader, text: string): void {
     reader.push(text);
-    const { source, structure } = reader;
+    const { cursor, structure } = reader;
     const { plausible, complete } = structure;
-    const failed = source.failure !== undefined;
+    const failed = cursor.failure !== undefined;
     if (this.#doubted !== undefined) this.#doubted += text;
     if (!failed && !complete) {
       if (plausible || (this.#doubted?.length ?? 0) > LONGEST_DOUBT) this.#doubted = undefined;
@@ -126,15 +126,15 @@ export class ValueFollower {
       this.#text = this.#doubted;
       this.#at = 1;
     } else {
-      const before = Math.max(0, source.at - 1);
-      this.#text = source.text.slice(before);
-      this.#at = source.at - before;
+      const before = Math.max(0, cursor.at - 1);
+      this.#text = cursor.text.slice(before);
+      this.#at = cursor.at - before;
     }
   }
 }
 
 /** Shows what a reader has not finished yet in its place, as far as `options` ask for it. */
-export function showUnfinished({ token, source, structure, policy }: Reader, options: PartialOptions): void {
+export function showUnfinished({ token, cursor, structure, policy }: Reader, options: PartialOptions): void {
   const { builder, role, awaitsValue } = structure;
   if (token === undefined) {
     if (awaitsValue && options.keys === true) builder.show(null);
@@ -143,7 +143,7 @@ export function showUnfinished({ token, source, structure, policy }: Reader, opt
   } else if (token !== 'bare') {
     if (options.strings === true) builder.show(token.shown);
   } else {
-    const reading = readBareText(source.text.slice(source.at), true, policy);
+    const reading = readBareText(cursor.text.slice(cursor.at), true, policy);
     if (reading === undefined || !('value' in reading) || typeof reading.value === 'string') return;
     if (typeof reading.value === 'number' ? options.numbers : options.literals) builder.show(reading.value);
   }
