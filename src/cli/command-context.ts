@@ -67,11 +67,8 @@ export async function withContext<T>(
   { wrappers: more = {}, createLogger, readsOnly = false, mayBeUnknown = false, pool }: ContextOptions = {},
 ): Promise<T> {
   // Loaded only here: other commands need no databases and no forge clients.
-  const [{ createLead, readChecks, readRepos, readWrappers }, { openStore }, { demoWrappersIn }] = await Promise.all([
-    import('../orders/index.js'),
-    import('../store/index.js'),
-    import('../dispatch/index.js'),
-  ]);
+  const [{ createLead, readChecks, readGitFilters, readRepos, readWrappers }, { openStore }, { demoWrappersIn }] =
+    await Promise.all([import('../orders/index.js'), import('../store/index.js'), import('../dispatch/index.js')]);
   const config = await loadCommandConfig(flags, io);
   const logger = createLogger?.(config) ?? silentLogger;
   for (const warning of config.warnings) {
@@ -86,6 +83,7 @@ export async function withContext<T>(
   };
   const { data, secrets, max_delivery_tries: maxTries } = config;
   const sinks = createSinks(config, process.env);
+  const filters = await readGitFilters(config.git?.filters ?? []);
   if (!readsOnly) await prepareDataFolder(data);
   const store = await openStore(
     readsOnly ? findDatabase(config, flags, mayBeUnknown) : config.database,
@@ -100,6 +98,7 @@ export async function withContext<T>(
       wrappers,
       checks: readChecks(config.checks ?? {}),
       repos: readRepos(config.repos ?? [], process.env),
+      filters,
       logger,
       ...omitUndefined({ secrets }),
     });

@@ -2,7 +2,7 @@ import { count, flag, name, object, oneOf } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 import { approvalRulesSchema, engineNameSchema, RUN_ENGINES, sandboxUse } from '../records/index.js';
 import type { PackingSettings, RetentionSettings } from '../dispatch/index.js';
-import { CHECK_SCHEMA, REPO_SCHEMA, WRAPPER_SCHEMA } from '../orders/index.js';
+import { CHECK_SCHEMA, GIT_FILTERS_SCHEMA, REPO_SCHEMA, WRAPPER_SCHEMA } from '../orders/index.js';
 import { agentSettingsSchema } from '../runs/index.js';
 import type { AgentSettings } from '../runs/index.js';
 
@@ -209,6 +209,8 @@ export const configFileSchema = object(
     roots: names,
     /** Repositories that orders may name by their URL. */
     repos: { type: 'array', items: REPO_SCHEMA },
+    /** Filters of the user's own git configuration that may run on the files of worktrees and checks: `['lfs']`. */
+    git: object({}, { filters: GIT_FILTERS_SCHEMA }),
     /** Programs that requests to the server may start with engine `command`. */
     commands: names,
     server: serverSchema,

@@ -138,6 +138,9 @@ describe('settings', () => {
   it.each([
     ['no JSON', 'sluice.config.json', '{"data": '],
     ['a key that is not known', 'sluice.config.json', '{"dta": "x"}'],
+    ['a command in place of the name of a git filter', 'sluice.config.json', '{"git": {"filters": ["a b"]}}'],
+    ['too many git filters', 'sluice.config.json', `{"git": {"filters": [${'"a",'.repeat(16)}"a"]}}`],
+    ['a setting of git that is not known', 'sluice.config.json', '{"git": {"hooks": []}}'],
     ['a value of the wrong type', 'sluice.config.json', '{"wrappers": {"a": {"type": "script", "command": "rm -rf"}}}'],
     ['a module without a default', 'sluice.config.mjs', 'export const data = "x"'],
     ['a module that throws', 'sluice.config.mjs', 'throw new Error("no")'],

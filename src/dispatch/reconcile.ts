@@ -194,7 +194,7 @@ async function settleOrphan(
   const { stdout, stderr, command, version } = await readLastAttempt(runFolderPath(data, run), STREAM_BYTES, {
     below: data,
   });
-  const worktree = findWorktree(data, record.order, run);
+  const worktree = findWorktree(data, record.order, run, lead.filters);
   const note = (await isPresent(worktree.folder)) ? await putAwayWorktree(worktree) : {};
   await rm(findCheckFolder(data, run), { recursive: true, force: true });
   // An exit code in the folder is ignored: the exit was not observed, and the agent could have written the file.

@@ -12,6 +12,7 @@ export const ORDERS_ERROR_CODES = [
   'UNKNOWN_CHECK',
   'INVALID_REPOS',
   'UNKNOWN_REPO',
+  'UNKNOWN_GIT_FILTER',
 ] as const;
 
 /** One of {@link ORDERS_ERROR_CODES}. */

@@ -27,8 +27,11 @@ async function runDiff(issueRef: string, flags: DiffFlags, io: CommandIo): Promi
   const race = await withContext(
     flags,
     io,
-    async ({ store, lead, config }) =>
-      readRace({ store, data: config.data, maskText: (text) => lead.maskText(text), repos: lead.repos }, issueRef),
+    async ({ store, lead, config }) => {
+      const { repos, filters } = lead;
+      const maskText = (text: string): string => lead.maskText(text);
+      return readRace({ store, data: config.data, maskText, repos, filters }, issueRef);
+    },
     { readsOnly: true },
   );
   if (race === undefined) {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createReadStream, existsSync } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,7 +46,7 @@ async function sluice(...argv: string[]) {
   return { exitCode, ...memory.printed };
 }
 
-async function order(worker: string, issue = 'acme/shop#1') {
+async function order(worker: string, issue = 'acme/shop#1', more: Fields = {}) {
   const file = join(folder, 'request.json');
   const request = {
     issue_ref: issue,
@@ -53,6 +54,7 @@ async function order(worker: string, issue = 'acme/shop#1') {
     repo_dir: join(folder, 'repository'),
     worker,
     instructions: 'Go.',
+    ...more,
   };
   await writeFile(file, JSON.stringify(request));
   const { exitCode, stdout, stderr } = await sluice('order', file);
@@ -70,6 +72,35 @@ const inbox = async () => list('inbox', '--json');
 const comments = async () => readFile(join(folder, 'data', 'comments', 'acme_shop_1.md'), 'utf8');
 
 describe('sluice order', () => {
+  it('lets the git filters run that the configuration names, and refuses one that git does not know', async () => {
+    const home = await makeFolder({ '.gitconfig': '[filter "upper"]\n\tsmudge = tr a-z A-Z\n\tclean = tr A-Z a-z\n' });
+    vi.stubEnv('HOME', home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const repository = join(folder, 'repository');
+    await writeFile(join(repository, '.gitattributes'), '*.txt filter=upper\n');
+    await writeFile(join(repository, 'a.txt'), 'HELLO\n');
+    const who = ['-c', 'user.name=x', '-c', 'user.email=x@example.org'];
+    for (const args of [
+      ['init', '-q'],
+      ['add', '.'],
+      [...who, 'commit', '-qm', 'Begin'],
+    ]) {
+      execFileSync('git', ['-C', repository, ...args]);
+    }
+    // Only a worktree has the file as the filter writes it.
+    await writeFile(join(repository, 'a.txt'), 'changed\n');
+    const does = `const Summary = 'It reads ' + require('node:fs').readFileSync('a.txt', 'utf8');
+      write(result({ Status: 'blocked', Changes: {}, Tests: 'n/a', Summary }))`;
+    const config = { wrappers: { reader: scriptThat(does) }, git: { filters: ['upper'] } };
+    await writeFile(join(folder, 'sluice.config.json'), JSON.stringify(config));
+    await order('reader', 'acme/shop#1', { isolation: 'worktree' });
+    expect(await comments()).toContain('It reads HELLO');
+    await writeFile(join(folder, 'sluice.config.json'), JSON.stringify({ ...config, git: { filters: ['other'] } }));
+    const refused = await order('reader', 'acme/shop#2');
+    expect(refused.exitCode).not.toBe(0);
+    expect(refused.stderr).toContain('git.filters names "other"');
+  });
+
   it('prints the decision, and the comment is delivered when it exits', async () => {
     const { exitCode, printed } = await order('honest');
     expect(printed).toMatchObject({ action: 'advance', source: 'json', result_code: 'none', state: 'settled' });

@@ -125,7 +125,9 @@ export async function chooseWorktree(
   } catch {
     // Preparing the order says what is wrong.
   }
-  return (await chooseIsolation(order, { type })) === 'worktree' ? findWorktree(runs.data, order, run) : undefined;
+  return (await chooseIsolation(order, { type })) === 'worktree'
+    ? findWorktree(runs.data, order, run, lead.filters)
+    : undefined;
 }
 
 /**

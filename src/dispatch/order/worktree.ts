@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { isPresent, makeFolder } from '../../files/index.js';
 import { getRepositoryFolder, runGit } from '../../orders/index.js';
 import { makeGitDir } from './git-dir.js';
-import type { GitEnd, GitOptions } from '../../orders/index.js';
+import type { GitEnd, GitFilters, GitOptions } from '../../orders/index.js';
 import type { WorkOrder } from '../../records/index.js';
 
 /** A folder for one order alone, on its own branch of the repository. */
@@ -12,6 +12,8 @@ export interface Worktree {
   readonly repoDir: string;
   readonly folder: string;
   readonly branch: string;
+  /** The filters that may run on its files; none by default. */
+  readonly filters?: GitFilters;
 }
 
 /** The worktree of an order that has one; a retry uses the path of the run before it, on a new branch. */
@@ -19,11 +21,13 @@ export function findWorktree(
   data: string,
   order: Pick<WorkOrder, 'repo' | 'repo_dir' | 'run_id' | 'start_folder'>,
   run: string,
+  filters: GitFilters = {},
 ): Worktree {
   return {
     repoDir: getRepositoryFolder(data, order),
     folder: join(data, 'worktrees', order.start_folder ?? run),
     branch: `sluice/${order.run_id}-${run}`,
+    filters,
   };
 }
 
@@ -48,7 +52,7 @@ export async function createWorktree(worktree: Worktree, commit = 'HEAD'): Promi
   // Without files: writing them here would run the filters that the repository configures.
   const made = await runGit(repoDir, ['worktree', 'add', '--quiet', '--no-checkout', ...target], LONG);
   if (made.code !== 0) return { error: describeFailure(repoDir, made) };
-  const filled = await withOwnGitDir(folder, async (call) => {
+  const filled = await withOwnGitDir(worktree, async (call) => {
     const read = await call(['read-tree', 'HEAD']);
     return read.code === 0 ? call(['checkout-index', '--all', '--force', '--quiet', '--index']) : read;
   });
@@ -67,12 +71,10 @@ function describeFailure(repoDir: string, { code, stderr }: GitEnd): string {
  * Removes a worktree, unless it holds uncommitted changes. Commits stay in the repository, on the branch; a branch without
  * new commits is removed too.
  */
-async function removeWorktree(
-  { repoDir, folder, branch }: Worktree,
-  isCommitted: boolean,
-): Promise<'removed' | 'kept'> {
+async function removeWorktree(worktree: Worktree, isCommitted: boolean): Promise<'removed' | 'kept'> {
+  const { repoDir, folder, branch } = worktree;
   if (!(await isPresent(folder))) return 'removed';
-  if (!isCommitted && (await holdsChanges(folder))) return 'kept';
+  if (!isCommitted && (await holdsChanges(worktree))) return 'kept';
   // By force: without it git would look for changes itself, through the filters that the repository configures.
   const removed = await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   if (removed.code !== 0) return 'kept';
@@ -81,8 +83,9 @@ async function removeWorktree(
   return 'removed';
 }
 
-async function holdsChanges(folder: string): Promise<boolean> {
-  const status = await withOwnGitDir(folder, async (call) => {
+async function holdsChanges(worktree: Worktree): Promise<boolean> {
+  const { folder } = worktree;
+  const status = await withOwnGitDir(worktree, async (call) => {
     // Git would ask a repository inside the worktree for its state, by its own configuration.
     const [nested] = await findNestedRepositories(call, folder, 'HEAD');
     const flags = ['--porcelain', '--untracked-files=normal', '--ignore-submodules=all'];
@@ -122,9 +125,12 @@ export type CallGit = (args: readonly string[], options?: GitOptions) => Promise
 
 /**
  * Calls git on the files of a worktree with a private git directory: the repository's objects, the worktree's index and
- * commit, and no configuration but ours. So no filter, hook or monitor of the repository can run.
+ * commit, and no configuration but ours. So no filter, hook or monitor of the repository can run, only the filters of the worktree.
  */
-export async function withOwnGitDir(folder: string, work: (call: CallGit) => Promise<GitEnd>): Promise<GitEnd> {
+export async function withOwnGitDir(
+  { folder, filters = {} }: Pick<Worktree, 'folder' | 'filters'>,
+  work: (call: CallGit) => Promise<GitEnd>,
+): Promise<GitEnd> {
   const paths = ['objects', 'index', 'info/exclude'].flatMap((path) => ['--git-path', path]);
   const found = await runGit(folder, ['rev-parse', ...paths, '--show-object-format', 'HEAD']);
   const [objects = '', index = '', exclude = '', format = '', head = ''] = found.stdout.trim().split('\n');
@@ -134,7 +140,7 @@ export async function withOwnGitDir(folder: string, work: (call: CallGit) => Pro
     await makeGitDir(gitDir, format);
     await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${await realpath(resolve(folder, objects))}\n`);
     await writeFile(join(gitDir, 'HEAD'), `${head}\n`);
-    const options = { ...LONG, gitDir, workTree: folder, indexFile: resolve(folder, index) };
+    const options = { ...LONG, gitDir, workTree: folder, indexFile: resolve(folder, index), filters };
     // What is ignored is a list of patterns and runs nothing.
     const ignored = ['-c', `core.excludesFile=${resolve(folder, exclude)}`];
     return await work(async (args, more = {}) => runGit(folder, [...ignored, ...args], { ...options, ...more }));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage } from '../../base/index.js';
 import { parseChanges, parsePatch, runGit } from '../../orders/index.js';
-import type { FileChange, GitEnd, GitOptions, ListedFile, Repo } from '../../orders/index.js';
+import type { FileChange, GitEnd, GitFilters, GitOptions, ListedFile, Repo } from '../../orders/index.js';
 import type { Change, OrderRecord } from '../../records/index.js';
 import { fetchMirror } from '../repos/mirror.js';
 import { recordStart, withObjects } from '../order/proof/repository.js';
@@ -18,6 +18,8 @@ export interface ChangeContext {
   readonly maskText: (text: string) => string;
   /** Repositories that orders name by their URL; a commit that another machine has pushed is fetched. */
   readonly repos?: readonly Repo[];
+  /** The filters that may run on files of worktrees. */
+  readonly filters?: GitFilters;
 }
 
 const FILES_SHOWN = 300;
@@ -44,7 +46,7 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
     return { ...about, ...nothing(why) };
   }
   try {
-    const worktree = findWorktree(context.data, order, record.run);
+    const worktree = findWorktree(context.data, order, record.run, context.filters);
     // A confirmed commit is the whole change, and a retry may stand at the same path by now.
     const isConfirmed = record.decision?.evidence?.some(
       ({ claim, verdict }) => claim === 'commit' && verdict === 'confirmed',
@@ -72,11 +74,12 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /** The files as they are, through a private git directory and index: neither the repository nor its index is changed. */
-async function readWorktree(context: ChangeContext, { folder }: Worktree, base: string): Promise<ShownChange> {
+async function readWorktree(context: ChangeContext, worktree: Worktree, base: string): Promise<ShownChange> {
+  const { folder } = worktree;
   const scratch = await mkdtemp(join(tmpdir(), 'sluice-index-'));
   let shown = nothing('Git cannot read the worktree.');
   try {
-    await withOwnGitDir(folder, async (call) => {
+    await withOwnGitDir(worktree, async (call) => {
       const own = { ...TIME, indexFile: join(scratch, 'index') };
       const read = await call(['read-tree', 'HEAD'], own);
       // Git would ask a repository inside the worktree for its state, by its own configuration.

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { parse } from 'node:path';
 
 const TIME_LIMIT_MS = 10_000;
 
@@ -22,6 +23,8 @@ export interface GitOptions {
   readonly input?: string;
   /** Another machine, or another repository, that the call may reach; none by default. */
   readonly remote?: GitRemote;
+  /** Filters that may run on files; only with a git directory of ours, where the repository cannot configure others. */
+  readonly filters?: GitFilters;
   readonly signal?: AbortSignal;
   /** How much it may print; 64 KiB by default. More is a failure. */
   readonly maxBytes?: number;
@@ -34,20 +37,23 @@ export interface GitRemote {
   readonly config?: Readonly<Record<string, string>>;
 }
 
+/** Settings of the filters that the configuration names: `filter.lfs.process` and so on. */
+export type GitFilters = Readonly<Record<string, string>>;
+
 /**
  * Calls git in a folder, with a time limit. The repository is hostile: an agent can write its configuration. So git gets an
  * environment without secrets, no configuration of the user or the system (an agent of the same user can write that too),
  * and runs no hook and no file system monitor; it asks no other machine but `remote`. What it would still run are the filters that the
- * repository configures: a call that reads or writes files of a work tree needs a `gitDir` of ours.
+ * repository configures: a call that reads or writes files of a work tree needs a `gitDir` of ours. With one, only `filters` run.
  *
  * @example
  * await runGit('/srv/shop', ['rev-parse', '--git-dir']) // { code: 0, stdout: '.git\n', stderr: '' }
  */
 export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitEnd> {
   trustedFolders ??= readTrustedFolders();
-  const { remote } = options;
+  const { remote, filters } = options;
   const reached = remote === undefined ? {} : { [`protocol.${remote.protocol}.allow`]: 'always', ...remote.config };
-  const config = { ...NOTHING_RUNS, ...numbered('safe.directory', await trustedFolders), ...reached };
+  const config = { ...NOTHING_RUNS, ...numbered('safe.directory', await trustedFolders), ...filters, ...reached };
   return callGit(['--no-pager', '-C', folder, ...args], environmentFor(config, options), options);
 }
 
@@ -65,15 +71,24 @@ const NOTHING_RUNS = {
   'protocol.allow': 'never',
 } as const;
 
-/** Repositories of other users that this one trusts: the only setting of the user that is passed on. */
+/** Repositories of other users that this one trusts. Besides named filters the only setting of the user that is passed on. */
 let trustedFolders: Promise<readonly string[]> | undefined;
 
 async function readTrustedFolders(): Promise<readonly string[]> {
+  return readUserConfig(['--get-all', 'safe.directory']);
+}
+
+/**
+ * Reads settings of the system and of the user, in this order, each as git prints it with `--null`. Asked outside of every
+ * repository: none has a say.
+ */
+export async function readUserConfig(query: readonly string[]): Promise<readonly string[]> {
   const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
   const environment = { PATH, HOME, XDG_CONFIG_HOME, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' };
+  const outside = ['-C', parse(process.cwd()).root];
   const scopes = await Promise.all(
     ['--system', '--global'].map(async (scope) =>
-      callGit(['config', scope, '--null', '--get-all', 'safe.directory'], environment),
+      callGit([...outside, 'config', scope, '--includes', '--null', ...query], environment),
     ),
   );
   return scopes.flatMap(({ code, stdout }) => (code === 0 ? stdout.split('\0').filter(Boolean) : []));

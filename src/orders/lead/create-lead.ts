@@ -13,6 +13,7 @@ import type { SubmitOptions, SubmittedOrder } from './submit.js';
 import type { Reading } from '../../records/index.js';
 import type { Checks } from '../proof/checks.js';
 import type { PullRequestFinding } from '../proof/pull-request.js';
+import type { GitFilters } from '../evidence/run-git.js';
 import type { Repo } from '../repos/repos.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
 
@@ -24,6 +25,8 @@ export interface Lead {
   readonly checks: Checks;
   /** The repositories of the configuration. */
   readonly repos: readonly Repo[];
+  /** The git filters that may run on the files of worktrees and checks. */
+  readonly filters: GitFilters;
   /** Checks a request, assigns its run id, makes it the active one and queues it. */
   submit(request: unknown, options?: SubmitOptions): Promise<SubmittedOrder>;
   /** Reads what an agent reports, and decides nothing: for whoever gathers evidence before it is settled. */
@@ -84,6 +87,7 @@ export function createLead(options: LeadOptions): Lead {
     wrappers: context.wrappers,
     checks: context.checks,
     repos: context.repos,
+    filters: context.filters,
     read: async (end) => track(async () => readResult(context, end)),
     findPullRequest: async (issueRef, named) => track(async () => findPullRequest(context, issueRef, named)),
     maskText: (text) => context.secrets.maskText(text),

@@ -11,6 +11,7 @@ import { createMarkdownSink } from '../sinks/markdown-sink.js';
 import type { Sink } from '../sinks/sink.js';
 import { findChecks } from '../proof/checks.js';
 import type { Checks } from '../proof/checks.js';
+import type { GitFilters } from '../evidence/run-git.js';
 import type { Repo } from '../repos/repos.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
 import { DEFAULT_BACKOFF } from './deliver.js';
@@ -25,6 +26,8 @@ export interface LeadOptions {
   readonly checks?: Checks;
   /** The repositories that orders may name by their URL. */
   readonly repos?: readonly Repo[];
+  /** The git filters that may run on the files of worktrees and checks, from `readGitFilters`; none by default. */
+  readonly filters?: GitFilters;
   /** Where comments go; Markdown files in `<data>/comments` by default. */
   readonly sinks?: readonly Sink[];
   /** The folder of run folders, comments and worktrees; by default that of the runs of this project. */
@@ -61,7 +64,7 @@ export function createLeadContext(options: LeadOptions): LeadContext {
   const clock = options.clock ?? (() => options.store.now());
   const newId = options.newId ?? createUlids(clock);
   const data = chooseDataFolder(options.data);
-  const { wrappers = {}, checks = {}, repos = [] } = options;
+  const { wrappers = {}, checks = {}, repos = [], filters = {} } = options;
   // A name that means nothing would be noticed only when the work is done.
   for (const wrapper of Object.values(wrappers)) findChecks({}, wrapper, checks);
   return {
@@ -69,6 +72,7 @@ export function createLeadContext(options: LeadOptions): LeadContext {
     wrappers,
     checks,
     repos,
+    filters,
     sinks: options.sinks ?? [createMarkdownSink({ folder: join(data, 'comments') })],
     data,
     backoff: { ...DEFAULT_BACKOFF, ...options.backoff },

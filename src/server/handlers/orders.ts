@@ -19,7 +19,7 @@ type OrderEndpoint = 'submitOrder' | 'listIssues' | 'getIssue' | 'getIssueDiff' 
 /** Orders and issues. */
 export function createOrderHandlers(server: ServerContext): Pick<Handlers, OrderEndpoint> {
   const { store, lead, settings, data, logger, clock } = server;
-  const { repos } = lead;
+  const { repos, filters } = lead;
   const maskText = (text: string): string => lead.maskText(text);
 
   /** A folder must be allowed; a repository with a URL must be in the configuration, which the lead checks. */
@@ -66,10 +66,10 @@ export function createOrderHandlers(server: ServerContext): Pick<Handlers, Order
       const runId = query['run_id'] ?? issue?.active_run_id ?? issue?.active_group;
       const record = runId === undefined ? undefined : await store.findOrder(params.ref, runId);
       if (record === undefined) throw issueNotFound();
-      return readChange({ data, maskText, repos }, record);
+      return readChange({ data, maskText, repos, filters }, record);
     },
     async getIssueRace({ params }) {
-      const race = await readRace({ store, data, maskText, repos }, params.ref);
+      const race = await readRace({ store, data, maskText, repos, filters }, params.ref);
       if (race === undefined) throw issueNotFound();
       return race;
     },

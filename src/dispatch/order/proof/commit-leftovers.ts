@@ -1,5 +1,8 @@
-import { lstat } from 'node:fs/promises';
-import { listSubmodules, parseChanges, runGit } from '../../../orders/index.js';
+import { lstat, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeFolder } from '../../../files/index.js';
+import { listSubmodules, parseChanges, placeGitFilters, runGit } from '../../../orders/index.js';
 import type { WorkOrder, WorkResult } from '../../../records/index.js';
 import { findNestedRepositories } from '../worktree.js';
 import type { Worktree } from '../worktree.js';
@@ -52,6 +55,7 @@ async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit
   const { worktree, result, start } = leftovers;
   // The index lies beside the private git directory, which is removed afterwards.
   const files = { ...LONG, workTree: worktree.folder };
+  const filters = placeGitFilters(worktree.filters ?? {}, start.objects);
   const call: CallGit = async (args, more = {}) => callGit(['-C', worktree.folder, ...args], { ...files, ...more });
   const ignored = await runGit(start.repoDir, ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude']);
   const exclude = ignored.code === 0 ? ['-c', `core.excludesFile=${ignored.stdout.trim()}`] : [];
@@ -60,7 +64,7 @@ async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit
   // Before git sees them: it would ask such a repository for its state, by its own configuration.
   const [nested] = await findNestedRepositories(call, worktree.folder, parent);
   if (nested !== undefined) return stop(`it contains another repository: ${nested.slice(0, 200)}`);
-  const added = await call([...exclude, 'add', '--all', '--', '.']);
+  const added = await call([...exclude, 'add', '--all', '--', '.'], { filters });
   if (added.code !== 0) return stop(`git could not read its files: ${added.stderr.trim().slice(-200)}`);
   const tree = (await call(['write-tree'])).stdout.trim();
   if (tree === '') return stop('its files could not be written as a tree');
@@ -70,7 +74,10 @@ async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit
     if (its.code === 0 && its.stdout.trim() === tree) return { state: 'clean' };
   }
 
-  const objection = await findObjection(call, parent, tree, leftovers.maskText);
+  const isFiltered = Object.keys(filters).length > 0;
+  const objection =
+    (await findObjection(call, parent, tree, leftovers.maskText)) ??
+    (isFiltered ? await findHiddenSecret(call, parent, tree, leftovers) : undefined);
   if (objection !== undefined) return stop(objection);
   const identity = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@localhost', '-c', 'commit.gpgsign=false'];
   const commit = await call([...identity, 'commit-tree', tree, '-p', parent, '-F', '-'], {
@@ -99,10 +106,54 @@ async function findObjection(
   if (submodules.length > 0) return `it contains another repository: ${submodules[0]?.slice(0, 200)}`;
   const [linkOut] = await findLinksOut(call, changes);
   if (linkOut !== undefined) return `it holds a link that leads out of it: ${linkOut.slice(0, 200)}`;
+  return findSecret(call, parent, tree, maskText);
+}
+
+async function findSecret(
+  call: CallGit,
+  parent: string,
+  tree: string,
+  maskText: (text: string) => string,
+): Promise<string | undefined> {
   const plain = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '-U0'];
   const diff = await call(['diff-tree', '-r', '-p', ...plain, parent, tree], { maxBytes: MAX_DIFF });
   if (diff.code !== 0) return 'it is too large to be searched for secrets';
   return holdsSecret(diff.stdout, maskText) ? 'it holds a secret' : undefined;
+}
+
+/** Looks at changed files as the agent left them: what a filter makes of a file need not show what is in it. */
+async function findHiddenSecret(
+  callGit: CallGit,
+  parent: string,
+  tree: string,
+  { start, maskText }: Leftovers,
+): Promise<string | undefined> {
+  // Objects of files that are not committed as they are do not belong in the repository.
+  const objectDirectory = await mkdtemp(join(tmpdir(), 'sluice-objects-'));
+  const call: CallGit = async (args, more = {}) => callGit(args, { objectDirectory, ...more });
+  try {
+    await makeFolder(join(objectDirectory, 'info'));
+    await writeFile(join(objectDirectory, 'info', 'alternates'), `${start.objects}\n`);
+    return await searchUnfiltered(call, parent, tree, maskText);
+  } finally {
+    await rm(objectDirectory, { recursive: true, force: true });
+  }
+}
+
+async function searchUnfiltered(
+  call: CallGit,
+  parent: string,
+  tree: string,
+  maskText: (text: string) => string,
+): Promise<string | undefined> {
+  const names = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=AMT', parent, tree];
+  const changed = await call(names, { maxBytes: MAX_LISTING });
+  // Reading the tree forgets which files are unchanged: they are read again, now without filters.
+  const read = await call(['read-tree', tree]);
+  const added = await call(['update-index', '-z', '--stdin'], { input: changed.stdout });
+  const unfiltered = await call(['write-tree']);
+  if ([changed, read, added, unfiltered].some(({ code }) => code !== 0)) return 'it could not be searched for secrets';
+  return findSecret(call, parent, unfiltered.stdout.trim(), maskText);
 }
 
 /** Looks at what is added, not at what is taken away: to remove a secret is right. */

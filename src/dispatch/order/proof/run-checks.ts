@@ -71,7 +71,7 @@ async function tryCheck(
   const home = join(folder, 'home');
   await rm(home, { recursive: true, force: true });
   await makeFolder(home);
-  const { error } = await checkOut(start, commit, work);
+  const { error } = await checkOut(start, commit, work, context.lead.filters);
   if (error !== undefined) return { problem: `not run: ${error}` };
   const environment = cleanEnvironment(context.runs.environment ?? process.env, home);
   // Stopped with the order, and in an environment that no agent could prepare.

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { placeGitFilters, readGitFilters } from './git-filters.js';
+
+/** A home folder with a git configuration. */
+async function useHome(gitconfig: string, more: Readonly<Record<string, string>> = {}): Promise<void> {
+  vi.stubEnv('HOME', await makeFolder({ '.gitconfig': gitconfig, ...more }));
+  vi.stubEnv('XDG_CONFIG_HOME', undefined);
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe('readGitFilters', () => {
+  it('reads the commands of named filters only, from the configuration of the user and its includes', async () => {
+    const included = '[filter "a.b"]\n\tclean = included %f\n\trequired\n\tother = x\n';
+    const own = '[filter "a.b"]\n\tsmudge = own\n[filter "unnamed"]\n\tclean = cat\n[include]\n\tpath = more\n';
+    await useHome(own, { more: included });
+    expect(await readGitFilters(['a.b'])).toEqual({
+      'filter.a.b.smudge': 'own',
+      'filter.a.b.clean': 'included %f',
+      'filter.a.b.required': 'true',
+    });
+    expect(await readGitFilters([])).toEqual({});
+  });
+
+  it.each([
+    ['is not defined', '[user]\n\tname = x\n'],
+    ['has no command', '[filter "mine"]\n\trequired = true\n\tclean =\n'],
+    ['cannot be read', '[filter "mine"\n'],
+  ])('refuses a name that %s', async (_, gitconfig) => {
+    await useHome(gitconfig);
+    await expect(readGitFilters(['mine'])).rejects.toMatchObject({
+      code: 'UNKNOWN_GIT_FILTER',
+      message: expect.stringMatching(/^git\.filters names "mine", which .* git lfs install/),
+    });
+  });
+});
+
+describe('placeGitFilters', () => {
+  it('lets Git LFS keep its files beside the objects of the repository, and changes no other filter', () => {
+    const lfs = { 'filter.lfs.process': 'git-lfs filter-process' };
+    const objects = join('/srv', 'shop', '.git', 'objects');
+    expect(placeGitFilters(lfs, objects)).toEqual({ ...lfs, 'lfs.storage': join('/srv', 'shop', '.git', 'lfs') });
+    const other = { 'filter.other.clean': 'cat' };
+    expect(placeGitFilters(other, objects)).toBe(other);
+  });
+});

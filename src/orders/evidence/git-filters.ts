@@ -1,0 +1,49 @@
+import { dirname, join } from 'node:path';
+import { OrdersError } from '../orders-error.js';
+import { readUserConfig } from './run-git.js';
+import type { GitFilters } from './run-git.js';
+
+/** Names of filters, as JSON Schema. */
+export const GIT_FILTERS_SCHEMA = {
+  type: 'array',
+  items: { type: 'string', pattern: '^[a-zA-Z0-9._-]{1,64}$' },
+  maxItems: 16,
+} as const;
+
+const SETTING = /^filter\.(?<name>.+)\.(?<key>process|smudge|clean|required)(?:\n(?<value>.*))?$/s;
+
+/**
+ * Reads the commands of the named filters from the git configuration of the user and the system, never from a repository.
+ * Call it once, at the start: agents of the same user may be able to write that configuration later.
+ *
+ * @example
+ * await readGitFilters(['lfs']) // { 'filter.lfs.process': 'git-lfs filter-process', 'filter.lfs.required': 'true', … }
+ */
+export async function readGitFilters(names: readonly string[]): Promise<GitFilters> {
+  if (names.length === 0) return {};
+  const settings: Record<string, string> = {};
+  const defined = new Set<string>();
+  for (const setting of await readUserConfig(['--get-regexp', String.raw`^filter\.`])) {
+    // A key without a value is a yes.
+    const { name = '', key = '', value = 'true' } = SETTING.exec(setting)?.groups ?? {};
+    if (!names.includes(name)) continue;
+    settings[`filter.${name}.${key}`] = value;
+    if (key !== 'required' && value !== '') defined.add(name);
+  }
+  const missing = names.find((name) => !defined.has(name));
+  if (missing === undefined) return settings;
+  throw new OrdersError(
+    'UNKNOWN_GIT_FILTER',
+    `git.filters names "${missing}", which the git configuration of this user does not define. ` +
+      `Define it there (for Git LFS: git lfs install --skip-repo), or remove it from "git.filters".`,
+  );
+}
+
+/**
+ * The filters, for a private git directory that works on the objects of a repository. Git LFS keeps the content of files beside
+ * the objects; without a word it would look for it in the private directory, and what it writes would be deleted with that.
+ */
+export function placeGitFilters(filters: GitFilters, objects: string): GitFilters {
+  const isLfs = Object.keys(filters).some((key) => key.startsWith('filter.lfs.'));
+  return isLfs ? { ...filters, 'lfs.storage': join(dirname(objects), 'lfs') } : filters;
+}
