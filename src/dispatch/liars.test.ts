@@ -135,7 +135,7 @@ describe('an honest agent', { timeout: 60_000 }, () => {
     expect(decision?.evidence?.map(({ claim, by, verdict }) => `${claim} ${by} ${verdict}`)).toEqual([
       'result sluice confirmed',
       'commit sluice confirmed',
-      'paths sluice confirmed',
+      'paths sluice unchecked',
       'tests sluice confirmed',
       'tests worker unchecked',
     ]);
