@@ -67,10 +67,10 @@ describe('a database that cannot be used', () => {
 
 describe('a folder that cannot be made', () => {
   it.each([
-    [['run', '--engine', 'command', '--data', 'file/x', '--', process.execPath, '-v'], 'RUN_STORAGE_FAILED'],
-    [['run', '--engine', 'command', '--data', 'CLOSED', '--', process.execPath, '-v'], 'RUN_STORAGE_FAILED'],
-    [['demo', '--data', 'CLOSED'], 'SYSTEM_REFUSED'],
-    [['demo', '--data', 'file'], 'SYSTEM_REFUSED'],
+    [['run', '--engine', 'command', '--data', 'file/x', '--', process.execPath, '-v'], 'DATA_FOLDER_UNUSABLE'],
+    [['run', '--engine', 'command', '--data', 'CLOSED', '--', process.execPath, '-v'], 'DATA_FOLDER_UNUSABLE'],
+    [['demo', '--data', 'CLOSED'], 'DATA_FOLDER_UNUSABLE'],
+    [['demo', '--data', 'file'], 'DATA_FOLDER_UNUSABLE'],
     [['backup', 'CLOSED/copy.db'], 'STORE_UNAVAILABLE'],
   ])('is reported at once: %j', async (args, code) => {
     expectRefusal(await sluice(...args), code);

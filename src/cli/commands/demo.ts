@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { DemoReport } from '../../dispatch/index.js';
+import { prepareDataFolder } from '../../files/index.js';
 import type { CommandIo } from '../command-io.js';
 import { loadCommandConfig } from '../load-command-config.js';
 import { EXIT, type ExitCode } from '../failure.js';
@@ -26,6 +27,7 @@ async function runDemoCommand(flags: DemoFlags, io: CommandIo): Promise<ExitCode
   const { runDemo } = await import('../../dispatch/index.js');
   const { data, database } = await loadCommandConfig(flags, io);
   await io.stderr.write('Running four demo orders.\n');
+  await prepareDataFolder(data);
   const report = await runDemo({ data, database });
   if (wantsJson(flags, io)) await printJson(report, io);
   else await io.stdout.write(renderReport(report));
