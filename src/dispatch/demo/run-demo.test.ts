@@ -23,7 +23,7 @@ describe('the closed loop', { timeout: 60_000 }, () => {
     expect(proof).toEqual([
       'result sluice confirmed',
       'commit sluice confirmed',
-      'paths sluice confirmed',
+      'paths sluice unchecked',
       'tests sluice confirmed',
       'tests worker unchecked',
     ]);
