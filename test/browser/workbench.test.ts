@@ -193,6 +193,7 @@ describe('the workbench', () => {
 
   it('refuses a text that is too long, and keeps the previous one', async () => {
     const { page } = await bench('{"kept": true}');
+    await expect.poll(async () => value(page)).toContain('kept');
     await page
       .getByLabel('Model output')
       .first()

@@ -1,20 +1,26 @@
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { readResultFile } from './result-file.js';
 
-const waits = vi.hoisted((): number[] => []);
+async function writeResult(): Promise<string> {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return join(await makeFolder({ 'work_result.json': '{}' }), 'work_result.json');
+}
 
-vi.mock('timers/promises', () => ({
-  setTimeout: async (milliseconds: number) => {
-    waits.push(milliseconds);
-  },
-}));
+describe('a file that was just written', () => {
+  it('is looked at a second time, and refused if it has grown', async () => {
+    const path = await writeResult();
+    const reading = readResultFile(path);
+    while (vi.getTimerCount() === 0) await new Promise(setImmediate);
+    await appendFile(path, ' ');
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await reading).toMatchObject({ status: 'unreadable', problem: { code: 'RESULT_CHANGING' } });
+  });
 
-it('looks a second time at a file that was just written, unless nothing of its writer runs any more', async () => {
-  const path = join(await makeFolder({ 'work_result.json': '{}' }), 'work_result.json');
-  expect(await readResultFile(path)).toMatchObject({ status: 'read' });
-  expect(waits).toEqual([100]);
-  expect(await readResultFile(path, { hasEnded: true })).toMatchObject({ status: 'read' });
-  expect(waits).toEqual([100]);
+  it('is read at once if nothing of its writer runs any more', async () => {
+    expect(await readResultFile(await writeResult(), { hasEnded: true })).toMatchObject({ status: 'read' });
+  });
 });

@@ -1,7 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { setTimeout as wait } from 'node:timers/promises';
 import { isSluiceError } from '../../base/index.js';
 import { openForReading } from '../../files/index.js';
 import type { Below } from '../../files/index.js';
@@ -48,6 +47,12 @@ export async function readResultFile(path: string, writer: Writer & Below = {}):
   } finally {
     await handle?.close();
   }
+}
+
+async function wait(milliseconds: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
 }
 
 async function readHandle(handle: FileHandle, path: string, { startedAt, hasEnded }: Writer): Promise<ResultFile> {
