@@ -46,7 +46,7 @@ export async function uploadFile(client: S3Client, upload: Upload): Promise<void
 /** A small object that is written at once. */
 export interface SmallObject {
   readonly key: string;
-  readonly body: Buffer<ArrayBuffer>;
+  readonly body: Uint8Array<ArrayBuffer>;
   readonly type: string;
 }
 
@@ -59,7 +59,7 @@ export async function putObject(client: S3Client, { key, body, type }: SmallObje
     requireFound(client, answer);
     if (unquote(answer.headers.get('etag') ?? '') === md5(body)) return;
     const { status, body: found } = await client.send({ method: 'GET', key, maxBytes: body.length });
-    if (status === 200 && body.equals(found)) return;
+    if (status === 200 && Buffer.compare(body, found) === 0) return;
   }
   throw damaged(client, key, 'it did not arrive unchanged. It is uploaded again');
 }

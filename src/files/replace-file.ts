@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { getErrorCode } from '../base/index.js';
 import { openNew } from './safe-file.js';
 import { withFolder } from './safe-folder.js';
-import type { Below } from './safe-folder.js';
+import type { Below } from '../base/index.js';
 
 let made = 0;
 

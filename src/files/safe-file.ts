@@ -5,8 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { FileError, getErrorCode } from '../base/index.js';
 import { readSpan } from './readable-file.js';
 import { withFolder } from './safe-folder.js';
-import type { Below } from './safe-folder.js';
-import type { OpenFile } from '../base/index.js';
+import type { Below, OpenFile } from '../base/index.js';
 
 /*
  * A worker can write into its run folder, so a name there may be a link to somewhere else or a pipe that never ends.

@@ -3,6 +3,7 @@ import { lstat, mkdir, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { FileError, getErrorCode } from '../base/index.js';
+import type { Below } from '../base/index.js';
 
 /*
  * A folder that an agent can write to may be replaced by a link at any moment, and so may every folder between it and one that only
@@ -10,12 +11,6 @@ import { FileError, getErrorCode } from '../base/index.js';
  * its descriptor: whatever happens to the names, it stays the folder that was opened. Elsewhere all of them are looked at before
  * and after.
  */
-
-/** Where trust ends. */
-export interface Below {
-  /** The folder below which no link is followed; without it that is the folder above the one that is used. */
-  readonly below?: string | undefined;
-}
 
 /** Of Linux; Node.js has no name for it. A folder that may be passed through but not listed is opened too. */
 const O_PATH = 0x20_00_00;

@@ -1,7 +1,6 @@
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 import { readSpan } from '../files/index.js';
-import type { Below } from '../files/index.js';
-import type { OpenFile } from '../base/index.js';
+import type { Below, OpenFile } from '../base/index.js';
 import { openRunFolder } from './open-run-folder.js';
 
 /** What the last attempt of a run left in its folder. The worker could write there: it shows, it does not prove. */

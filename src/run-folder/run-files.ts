@@ -2,8 +2,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSluiceError } from '../base/index.js';
 import { openForReading, withFolder } from '../files/index.js';
-import type { Below } from '../files/index.js';
-import type { ReadableFile } from '../base/index.js';
+import type { Below, ReadableFile } from '../base/index.js';
 
 /** A file of a run, wherever the run is kept. */
 export interface RunFile {

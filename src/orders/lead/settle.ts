@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
 import { withFolder } from '../../files/index.js';
-import type { Below } from '../../files/index.js';
+import type { Below } from '../../base/index.js';
 import type {
   Decision,
   Evidence,

@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isSluiceError } from '../../base/index.js';
 import { openForReading } from '../../files/index.js';
-import type { Below } from '../../files/index.js';
+import type { Below } from '../../base/index.js';
 import type { Problem } from '../../records/index.js';
 
 /** The names under which a worker may leave its result, in the order of trust. */

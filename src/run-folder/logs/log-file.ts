@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { openForAppending } from '../../files/index.js';
-import type { Below } from '../../files/index.js';
+import type { Below } from '../../base/index.js';
 
 /** A log of one JSON value a line that only grows. */
 export interface LogFile {
