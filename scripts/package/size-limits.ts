@@ -16,25 +16,25 @@ export interface EntryLimit {
 
 /**
  * Every entry of the package has a limit: a test compares the list with `exports` of package.json. Limits of `sluice/json` are
- * what is reached (docs/decisions/2026-11-15-size-of-json.md); the others leave a tenth above the bytes that were measured, and half
- * above the import, which varies.
+ * what is reached (docs/decisions/2026-11-15-size-of-json.md); the others leave a tenth above the bytes that were measured. Imports
+ * may cost about twice what was measured on a quiet machine, because that varies: an import that doubles is noticed.
  */
 export const ENTRY_LIMITS: readonly EntryLimit[] = [
-  { entry: 'json', bytes: 25_000, aim: 20_000, isForPages: true, import: 0.5 },
-  { entry: 'json', names: ['parse'], bytes: 20_200, aim: 17_000, isForPages: true, import: 0.5 },
-  { entry: 'json-schema', bytes: 96_000, isForPages: true, import: 2 },
-  { entry: 'events', bytes: 84_000, isForPages: true, import: 0.8 },
-  { entry: 'client', bytes: 18_200, isForPages: true, import: 0.9 },
-  { entry: 'tool-calls', bytes: 25_000, isForPages: true, import: 0.5 },
-  { entry: 'ai-sdk', bytes: 53_000, isForPages: true, import: 1.8 },
-  { entry: 'langchain', bytes: 30_000, isForPages: true, import: 6 },
-  { entry: 'react', bytes: 25_000, isForPages: true, import: 0.9 },
-  { entry: 'index', bytes: 27_000, import: 0.5 },
-  { entry: 'run-folder', bytes: 91_000, import: 1.4 },
-  { entry: 'runs', bytes: 186_000, import: 3.5 },
-  { entry: 'store', bytes: 76_000, import: 4.5 },
-  { entry: 'orders', bytes: 92_000, import: 6 },
-  { entry: 'dispatch', bytes: 221_000, import: 8 },
+  { entry: 'json', bytes: 25_000, aim: 20_000, isForPages: true, import: 0.7 },
+  { entry: 'json', names: ['parse'], bytes: 20_200, aim: 17_000, isForPages: true, import: 0.7 },
+  { entry: 'json-schema', bytes: 96_000, isForPages: true, import: 3 },
+  { entry: 'events', bytes: 84_000, isForPages: true, import: 1.5 },
+  { entry: 'client', bytes: 18_200, isForPages: true, import: 1.5 },
+  { entry: 'tool-calls', bytes: 25_000, isForPages: true, import: 0.8 },
+  { entry: 'ai-sdk', bytes: 53_000, isForPages: true, import: 2.5 },
+  { entry: 'langchain', bytes: 30_000, isForPages: true, import: 9 },
+  { entry: 'react', bytes: 25_000, isForPages: true, import: 2 },
+  { entry: 'index', bytes: 27_000, import: 1 },
+  { entry: 'run-folder', bytes: 91_000, import: 2 },
+  { entry: 'runs', bytes: 186_000, import: 6 },
+  { entry: 'store', bytes: 76_000, import: 6.5 },
+  { entry: 'orders', bytes: 92_000, import: 10 },
+  { entry: 'dispatch', bytes: 221_000, import: 12 },
 ];
 
 /**
