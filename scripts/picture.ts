@@ -1,5 +1,5 @@
 /**
- * The picture of the house: `npm run picture [-- --write]`. Fails when the one in `docs/architecture.md` is not what the
+ * The diagram of the floors: `npm run picture [-- --write]`. Fails when the one in `docs/architecture.md` is not what the
  * imports say; `--write` draws it again.
  */
 import { readFile, writeFile } from 'node:fs/promises';

@@ -49,7 +49,7 @@ async function git(...args: readonly string[]): Promise<string[]> {
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-/** Runs a step in sight of everyone; the first that fails is the last. */
+/** Runs a step and shows its output; the first failure ends the release. */
 function attempt(program: string, args: readonly string[]): void {
   const { status } = spawnSync(program, args, { cwd: PROJECT, stdio: 'inherit' });
   if (status === 0) return;

@@ -69,7 +69,7 @@ async function runCampaign({ project, files, rounds, settings }: Campaign) {
   return { passed, failed, took: Math.round((performance.now() - start) / 1000) };
 }
 
-/** Breaks each clause in turn; the tests that are named for it must fail. Gives how many did not. */
+/** Breaks each clause in turn; the tests that are named for it must fail. Returns how many did not. */
 async function runMutations(): Promise<number> {
   const start = performance.now();
   const requirements = readRequirements(await readFile(join(PROJECT, 'docs/requirements.md'), 'utf8'));

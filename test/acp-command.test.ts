@@ -15,7 +15,7 @@ import { openStore } from '../src/store/index.js';
 import { BUNDLED_MAIN } from './command-stage.js';
 import { startCommand } from './start-command.js';
 
-/** Several processes a test, on a machine that may have other things to do. */
+/** Each test starts several processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 120_000 });
 
 const AGENT = fileURLToPath(new URL('../src/runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));

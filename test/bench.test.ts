@@ -51,7 +51,7 @@ describe('compare', () => {
     expect(awaited).toBeGreaterThan(0);
   });
 
-  it('takes the middle of the rounds', () => {
+  it('takes the median of the rounds', () => {
     expect(median([5, 1, 100])).toBe(5);
     expect(median([1, 2, 3, 100])).toBe(2.5);
   });

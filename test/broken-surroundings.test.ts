@@ -127,7 +127,7 @@ describe('output that has no room', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('of talk changes nothing', async () => {
+  it('for messages changes nothing', async () => {
     expect(await withoutRoom(['parse', 'answer.json'], 'stderr')).toMatchObject({ exitCode: 0 });
     expect(await withoutRoom(['parse', 'gone.json'], 'stderr')).toEqual({ exitCode: 2, said: '' });
   });

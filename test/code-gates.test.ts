@@ -24,7 +24,7 @@ describe('npm run typecheck', () => {
 });
 
 describe('npm run lint', () => {
-  it('refuses what the house rules forbid', async () => {
+  it('refuses what the project rules forbid', async () => {
     const planted = {
       'no-explicit-any': 'export const a: any = 1;',
       'no-non-null-assertion': 'export const b = (list: string[]): string => list[0]!;',

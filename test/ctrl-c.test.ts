@@ -56,7 +56,7 @@ describe('Ctrl-C', () => {
     ).toHaveLength(1);
   });
 
-  /** An agent that asks, and is content with any answer. */
+  /** An agent that asks, and accepts any answer. */
   async function writeAskingAgent(): Promise<readonly string[]> {
     const source = `#!/usr/bin/env node
       if (process.argv.includes('--version')) { console.log('codex-cli 0.1.0'); process.exit(); }

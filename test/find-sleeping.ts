@@ -1,6 +1,6 @@
-/** The timer that is awaited, under the name it was imported by. */
+/** The timer of `node:timers/promises`, under the name it was imported by. */
 const IMPORTED = /import \{[^}]*\bsetTimeout(?: as (\w+))?[^}]*\} from 'node:timers\/promises'/;
-/** A promise of the other timer. Nothing to wait for is a turn of the event loop. */
+/** A promise of the global timer. A delay of 0 only waits for a turn of the event loop, so it is allowed. */
 const PROMISED = /\bsetTimeout\((?:resolve|done|r)\b(?!, 0\))/;
 
 /**

@@ -4,7 +4,7 @@ import { readImportGraph } from '../scripts/layering/import-graph.js';
 import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** What the gate says about a house of these files. */
+/** What the gate reports for a project with these files. */
 async function findViolations(files: Readonly<Record<string, string>>): Promise<string[]> {
   return checkLayering(await readImportGraph(await makeFolder(files)));
 }
@@ -24,7 +24,7 @@ describe('npm run layering', () => {
     expect(await runGate(files)).toEqual({ exitCode: 0, violations: '' });
   });
 
-  it('lets every floor stand on the ground floor', async () => {
+  it('lets every floor import the lowest one', async () => {
     const files = {
       'src/base/index.ts': 'export class SluiceError extends Error {}',
       'src/json/error.ts': `import { SluiceError } from '../base/index.js'; export class A extends SluiceError {}`,
@@ -72,7 +72,7 @@ describe('npm run layering', () => {
     ]);
   });
 
-  it('lets only types through where the house says so', async () => {
+  it('allows only types where the floors say so', async () => {
     const files = {
       'src/orders/index.ts': 'export type A = 1; export const a = 1;',
       'src/store/type.ts': `import type { A } from '../orders/index.js'; export type B = A;`,

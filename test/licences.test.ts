@@ -49,7 +49,7 @@ describe('licences', () => {
     expect(isAllowed(expression, ['MIT', 'ISC'])).toBe(allowed);
   });
 
-  it('are given on in full', () => {
+  it('are included in full', () => {
     const page = renderNotices([{ name: 'a', version: '1.0.0', licence: 'MIT', text: 'Copyright A\r\n' }]);
     expect(page).toContain('| a | 1.0.0 | MIT |');
     expect(page).toContain('## a\n\n```\nCopyright A\n```');

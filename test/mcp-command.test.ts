@@ -9,7 +9,7 @@ import { BUNDLED_MAIN, MAIN } from './command-stage.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Several processes a test, on a machine that may have other things to do. */
+/** Each test starts several processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 120_000 });
 
 const WORKER = join(PROJECT, 'examples/workers/json-worker.mjs');

@@ -10,7 +10,7 @@ import { PROJECT, run } from '../scripts/run-tool.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Several processes a test, on a machine that may have other things to do. */
+/** Each test starts several processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 120_000 });
 
 const TOKEN = 't'.repeat(32);

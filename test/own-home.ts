@@ -9,7 +9,7 @@ import { afterAll } from 'vitest';
  */
 const folder = mkdtempSync(join(tmpdir(), 'sluice-user-'));
 process.env['XDG_DATA_HOME'] = folder;
-// What the developer has set for their own Sluice is none of the tests' business.
+// Settings of the developer's own Sluice must not affect the tests.
 delete process.env['SLUICE_DATA'];
 delete process.env['SLUICE_TOKEN'];
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -8,7 +8,7 @@ const shown = { ...said, blockTags: [{ tag: '@example', content: [] }] };
 const entry = (...children: readonly object[]) => ({ children: [{ name: 'json', children }] });
 
 describe('npm run reference', () => {
-  it('is content with a comment, and for functions an example', () => {
+  it('accepts a comment, and for functions an example', () => {
     const add = { name: 'add', kind: FUNCTION, signatures: [{ comment: shown }] };
     expect(findUndocumented(entry(add, { name: 'Sum', kind: INTERFACE, comment: said }))).toEqual([]);
   });
@@ -26,7 +26,7 @@ describe('npm run reference', () => {
     ]);
   });
 
-  it('does not pass over nothing', () => {
+  it('fails when there is nothing to check', () => {
     expect(findUndocumented({ children: [] })).toEqual(['typedoc found no entry']);
   });
 });

@@ -12,7 +12,7 @@ describe('a release', () => {
     changelog: '# Changes\n\n## 1.2.0\n\n- More.\n\n## 1.1.0\n\n- First.\n',
   };
 
-  it('may be made when everything is in its place', () => {
+  it('may be published when all conditions are met', () => {
     expect(checkRelease(ready)).toEqual([]);
     expect(findNotes(ready.changelog, '1.2.0')).toBe('- More.');
   });

@@ -8,7 +8,7 @@ import { PROJECT } from '../scripts/run-tool.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Several processes a test, on a machine that may have other things to do. */
+/** Each test starts several processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 120_000 });
 
 const SDK = join(PROJECT, 'test/fixtures/open-telemetry.mjs');
@@ -48,7 +48,7 @@ async function startReceiver() {
   return { spans, named, env };
 }
 
-/** An attribute as plain as it was set. */
+/** The value of an attribute, as it was set. */
 function read({ attributes }: ReceivedSpan, key: string): unknown {
   const value = attributes.find((attribute) => attribute.key === key)?.value ?? {};
   return value['stringValue'] ?? value['intValue'] ?? value['doubleValue'] ?? value['boolValue'];

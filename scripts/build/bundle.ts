@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
 /**
- * Keeps the file that imports Ajv apart: a bundler of a page that does not use it drops a whole file of ours, but no import of
+ * Keeps the file that imports Ajv apart: a bundler of a page that does not use it drops a whole file of the package, but no import of
  * a package from the middle of one. Every bundled file lies one folder below `dist`, so one address fits all.
  */
 const ajvApart: Plugin = {

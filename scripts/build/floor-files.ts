@@ -54,7 +54,7 @@ export function copyDeclarations(
   }
 }
 
-/** Removes the modules of the floors that are no doors: the bundled doors hold them. */
+/** Removes the inner modules of the floors: the bundled entry files (doors) contain them. */
 export function removeInnerModules(dist: string, doors: readonly string[]): void {
   const kept = new Set(doors);
   for (const file of FLOORS.flatMap((floor) => listFiles(join(dist, floor)))) {

@@ -8,7 +8,7 @@ import type { ConformanceCase } from './conformance-case.js';
 /** What a case gave: a value, or the code of the refusal. A `crash` is an exception that is not one of Sluice's own. */
 export type Answer = { readonly value: unknown } | { readonly error: string } | { readonly crash: string };
 
-/** A case that gave something else than its project expects. */
+/** A case whose outcome is not what its project expects. */
 export interface Miss {
   readonly id: string;
   readonly input: string;

@@ -32,7 +32,7 @@ const CORE = [
   'tracing',
 ];
 
-/** The house, from the ground up: `docs/architecture.md` draws it. */
+/** All floors, the lowest first; `docs/architecture.md` has a diagram. */
 export const FLOORS: Readonly<Record<string, Floor>> = {
   base: { imports: [], packages: [], browserSafe: true },
   files: { imports: [GROUND], packages: [] },

@@ -19,7 +19,7 @@ export interface ImportGraph {
   readonly edges: readonly ImportEdge[];
 }
 
-/** The folders that hold the house; a root without one of them is read without it. */
+/** The folders with source files; one that is missing is skipped. */
 const FOLDERS = ['src', 'web'];
 
 /** Reads the imports of every TypeScript file (tests aside) under `<root>/src` and `<root>/web`. */

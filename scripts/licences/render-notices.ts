@@ -1,6 +1,6 @@
 import type { LockedPackage } from './read-lock.js';
 
-/** A package that is given on, with the text of its licence. */
+/** A package that is distributed, with the text of its licence. */
 export interface Notice extends Pick<LockedPackage, 'name' | 'version' | 'licence'> {
   readonly text: string;
 }

@@ -14,7 +14,7 @@ interface Trial {
   readonly silent?: boolean;
 }
 
-/** What came of the trials. */
+/** The outcome of the trials. */
 export interface MatrixReport {
   readonly passed: readonly string[];
   /** Tools that are not published for this machine. */

@@ -95,7 +95,7 @@ export class AcpSessions {
     return this.#add(stored, servers);
   }
 
-  /** Opens a conversation of before. */
+  /** Opens a stored conversation. */
   async load(id: string, { cwd, mcpServers }: SessionRequest): Promise<StoredSession> {
     const open = this.#open.get(id);
     if (open !== undefined) {
@@ -164,7 +164,7 @@ export class AcpSessions {
     await Promise.allSettled(this.#turns);
   }
 
-  /** The updates of the prompts of before, oldest first; of a long conversation only the last. */
+  /** The updates of earlier prompts, oldest first; of a long conversation only the last. */
   async *replay(id: string): AsyncGenerator<AcpUpdate> {
     const { runs, turns } = this.#find(id).stored;
     const first = Math.max(0, runs.length - MAX_REPLAYED_RUNS);

@@ -16,7 +16,7 @@ import { openStore } from '../store/index.js';
 import type { TurnSpec } from './acp-sessions.js';
 import { serveAcp } from './serve-acp.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** The tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const AGENT = fileURLToPath(new URL('../runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));
@@ -142,7 +142,7 @@ describe('a prompt of a client', () => {
     expect(items[0]?.result).toMatchObject({ status: 'success', text: 'All done.' });
   });
 
-  it('goes on in the session of the engine, with ids that are unique in the conversation', async () => {
+  it('continues in the session of the engine, with ids that are unique in the conversation', async () => {
     const site = await makeSite();
     const call = { update: { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Look', kind: 'read' } };
     const { agents, logged } = await playFake(site, [
@@ -450,8 +450,8 @@ describe('images, files and MCP servers of a client', () => {
   });
 });
 
-describe('a conversation of before', () => {
-  it('is loaded with what was said, and goes on in the same session of the engine', async () => {
+describe('a stored conversation', () => {
+  it('is loaded with its messages, and continues in the same session of the engine', async () => {
     const site = await makeSite();
     const { agents, logged } = await playFake(site, [[{ say: 'One.' }], [{ say: 'Two.' }]]);
     const first = await connect(site, { ports: { agents } });
@@ -460,7 +460,7 @@ describe('a conversation of before', () => {
     const second = await connect(site, { ports: { agents } });
     const params = { sessionId, cwd: site.workdir, mcpServers: [] };
     await second.agent.request(methods.agent.session.load, params);
-    // Another store: the runs of before are not in it, and are left out.
+    // Another store does not have the earlier runs: they are left out.
     expect(second.updates).toEqual([]);
     await say(second.agent, sessionId, 'Second');
     expect((await logged()).flatMap(({ method }) => method ?? [])).toContain('session/resume');
@@ -578,7 +578,7 @@ describe('a client that misbehaves', () => {
     expect((await store.listRuns({})).items).toMatchObject([{ state: 'ended', result: { status: 'canceled' } }]);
   });
 
-  it('ends its runs by leaving', async () => {
+  it('ends its runs when it disconnects', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: 'Working' }, { hang: true }]]);
     const { agent, updates, store, leave, server } = await connect(site, { ports: { agents } });

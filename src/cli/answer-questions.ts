@@ -16,9 +16,9 @@ export interface QuestionAnswerer {
 
 interface OpenQuestion {
   readonly id: string;
-  /** What a line means as its answer; a text says why it means nothing. */
+  /** Reads a line as the answer, or says why it is not one. */
   read(line: string): { readonly reply: RunReply } | { readonly problem: string };
-  /** When no line can come any more. */
+  /** Called when there is no more input. */
   giveUp(): Promise<void>;
 }
 

@@ -27,7 +27,7 @@ describe('progress on a terminal', () => {
     expect(written.at(-1)).toBe('\r\u001B[K');
   });
 
-  it('says nothing about what is over at once', async () => {
+  it('shows nothing for a task that ends at once', async () => {
     const { written, io, options } = openTerminal();
     await withProgress(io, options, async (set) => Promise.resolve(set(1, 1)));
     expect(written).toEqual([]);

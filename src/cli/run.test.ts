@@ -53,7 +53,7 @@ describe('sluice', () => {
     expect(await sluice('help', 'help')).toEqual(await sluice('help'));
   });
 
-  it('says what is wrong in its own name, and whose help to read', async () => {
+  it('reports wrong usage under its own name, and names the help to read', async () => {
     expect(await sluice('repair', '--nope')).toEqual({
       exitCode: 2,
       stdout: '',

@@ -72,7 +72,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
     messages += failure.text;
     return failure.exitCode;
   };
-  const words = spellHelp(argv);
+  const words = rewriteHelp(argv);
   for (const add of await loadCommands(words[0])) add(program, io, end);
   for (const command of program.commands) command.showHelpAfterError(`(see sluice ${command.name()} --help)`);
   addExamples(program);
@@ -89,7 +89,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<ExitC
 }
 
 /** Turns `help NAME` into `NAME --help`; an unknown name is passed on alone, so that the error suggests a similar one. */
-function spellHelp(argv: readonly string[]): readonly string[] {
+function rewriteHelp(argv: readonly string[]): readonly string[] {
   const [name, flag] = argv[0] === 'help' ? [argv[1], '--help'] : argv;
   if (name === undefined || (flag !== '--help' && flag !== '-h')) return argv;
   return Object.hasOwn(COMMANDS, name) ? [name, flag] : [name];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { knownKeys } from './known-keys.js';
 
-describe('the keys known', () => {
+describe('knownKeys', () => {
   it.each([
     [[], ['data', 'sinks', 'retention']],
     [['retention'], ['runs', 'records', 'delivered', 'results']],

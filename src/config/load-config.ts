@@ -139,7 +139,7 @@ async function readValue(file: string, { bytes, sha256 }: Awaited<ReturnType<typ
   try {
     // The decoder strips the byte order mark that some editors write.
     if (isJson(file)) return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
-    const module: unknown = await inTime(import(pathToFileURL(file).href));
+    const module: unknown = await withTimeLimit(import(pathToFileURL(file).href));
     // Node.js reads the file again, so check that it loaded the trusted content.
     if (hashConfig(await readFile(file)) !== sha256) throw new Error('it changed while it was loaded');
     return typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
@@ -162,7 +162,7 @@ async function checkFile(file: string): Promise<void> {
 }
 
 /** Without a limit, a module that never finishes loading would make the command hang without a message. */
-async function inTime<T>(loading: Promise<T>): Promise<T> {
+async function withTimeLimit<T>(loading: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const why = `loading it took longer than ${MAX_LOAD_MS / 1000} s; check what it waits for`;

@@ -9,7 +9,7 @@ beforeEach(async () => {
   env = { XDG_DATA_HOME: await makeFolder({}) };
 });
 
-it('is generated once, long, for this user alone, and found again', async () => {
+it('is generated once, long, readable by this user only, and found again', async () => {
   expect(await readLocalToken(env)).toBeUndefined();
   const { value, file } = await openLocalToken(env);
   expect(value).toMatch(/^[\w-]{43}$/);
@@ -53,7 +53,7 @@ it('is replaced on request', async () => {
   expect(await readLocalToken(env)).toBe(rotated.value);
 });
 
-it('is good for one start where it cannot be stored', async () => {
+it('is valid for one start if it cannot be stored', async () => {
   const file = join(await makeFolder({ 'not-a-folder': '' }), 'not-a-folder');
   expect(await openLocalToken({ XDG_DATA_HOME: file })).toEqual({
     value: expect.stringMatching(/^[\w-]{43}$/),

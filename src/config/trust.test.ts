@@ -44,7 +44,7 @@ describe('a module in the project', () => {
     expect(existsSync(second)).toBe(false);
   });
 
-  it('is trusted where it was, not in another project', async () => {
+  it('is trusted in its own project only', async () => {
     await write('sluice.config.mjs', 'export default {}');
     await trust('sluice.config.mjs');
     const other = await makeFolder({ 'sluice.config.mjs': 'export default {}' });
@@ -121,7 +121,7 @@ describe('a person', () => {
     ]);
   });
 
-  it('has the record in their own folder, outside of the project and for them alone', async () => {
+  it('has the record in their own folder, outside of the project and readable only by them', async () => {
     await write('sluice.config.json', '{"commands": ["sh"]}');
     await trust('sluice.config.json');
     const folder = join(root, 'home/.local/share/sluice/trusted');

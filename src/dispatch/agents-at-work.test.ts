@@ -26,7 +26,7 @@ function answer(text: string): readonly Step[] {
   return [say(codex.thread('t-1'), codex.message(text), codex.completed(10, 1))];
 }
 
-/** Gives an order to a played codex, and waits for what comes of it. */
+/** Submits an order to a simulated codex, and waits until it is settled. */
 async function orderFrom(...attempts: readonly (readonly Step[])[]) {
   const site = await makeSite(...attempts);
   const workshop = await openWorkshop({ lead: { clock: () => Date.parse('2020-01-01T12:00:00Z') } });

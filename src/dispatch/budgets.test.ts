@@ -8,7 +8,7 @@ import { listLimits, reportBudgets } from './budgets.js';
 import type { BudgetSettings } from './budget-settings.js';
 import { startWorker } from './start-worker.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** The tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
 /** Speaks like Codex: uses so many tokens, then ends, or works on until it is stopped. */
@@ -86,12 +86,12 @@ describe('the budget of a day', () => {
         waiting_for: { reason: 'budget', budget: 'day', opens_at: midnight() },
       }),
     );
-    // Who waits can be canceled.
+    // A waiting run can be canceled.
     await store.requestCancel('r2', store.now());
     expect((await ended('r2')).result).toMatchObject({ status: 'canceled' });
   });
 
-  it('does not concern programs that use no tokens', async () => {
+  it('does not apply to programs that use no tokens', async () => {
     const { data, store, queue, ended } = await openSite({ day: { tokens: 1 } });
     await queue('r1', agent(1));
     await ended('r1');

@@ -39,7 +39,7 @@ function toLimit(
 /** A run waits this long at most before it asks again: what others hold may become free. */
 const ASK_AGAIN_MS = 60_000;
 
-/** What came of asking for a share of the budgets. */
+/** The outcome of asking for a share of the budgets. */
 export type BudgetAnswer =
   | { readonly status: 'held'; readonly budget?: RunBudget }
   /** Not today: the run stays queued. */

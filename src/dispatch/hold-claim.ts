@@ -19,7 +19,7 @@ export interface HeldClaim {
 
 /**
  * Renews the lease of a run three times per lease and whenever something was requested of it, and passes requests on. A
- * store that is away is a pause: it is asked again, for ten minutes or two leases, whichever is longer; then the claim counts
+ * store that is unavailable is a pause: it is asked again, for ten minutes or two leases, whichever is longer; then the claim counts
  * as lost.
  */
 export function holdClaim(context: WorkContext, { id, workerId }: { id: string; workerId: string }): HeldClaim {

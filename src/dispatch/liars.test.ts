@@ -390,7 +390,7 @@ describe('an agent that writes its own check', { timeout: 60_000 }, () => {
     expect(paths?.detail).toContain('Configuration of builds and tests touched: package.json.');
   });
 
-  it('by another content under the name of a file that it did not touch gets it not run', async () => {
+  it('by replacing the stored content of an untouched file is noticed, and the check is not run', async () => {
     const script = `h=$(git rev-parse HEAD:check.sh); echo true > /tmp/$h; f=.git/objects/\${h:0:2}/\${h:2}
       other=$(git hash-object -w /tmp/$h); chmod u+w $f; cp .git/objects/\${other:0:2}/\${other:2} $f
       rm /tmp/$h; echo yes > src/broken; work; report $(git rev-parse HEAD)`;
@@ -452,7 +452,7 @@ describe('an agent that lies about its pull request', { timeout: 60_000 }, () =>
 });
 
 describe('an agent that names its branch like a flag', { timeout: 60_000 }, () => {
-  it('gets nothing written, and is not believed', async () => {
+  it('writes nothing, and is not believed', async () => {
     const branch = 'cp .git/refs/heads/main .git/refs/heads/--output=stolen';
     const { decision, data } = await hear({ ...PROVEN, script: `work; ${branch}; report --output=stolen` });
     expect(show(decision)).toBe('needs-human manual_intervention');
@@ -492,7 +492,7 @@ describe('an agent that leaves a process behind', { timeout: 60_000 }, () => {
 });
 
 describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () => {
-  it('gets none of it run: no hook, filter, monitor or included configuration', async () => {
+  it('runs none of it: no hook, filter, monitor or included configuration', async () => {
     const marks = await makeFolder({});
     const trap = (name: string) => `touch ${join(marks, name)}; cat`;
     const script = `

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../base/index.js';
 import type { Waker } from './waker.js';
 
-/** However often it is woken, it looks no more often than this. */
+/** The shortest pause between two rounds, however often it is woken. */
 const LEAST_PAUSE_MS = 5;
 const FAILURE_PAUSE_MS = 200;
 

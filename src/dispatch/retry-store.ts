@@ -8,7 +8,7 @@ const LONGEST_PAUSE_MS = 10_000;
 const MOST_TRIES = 65;
 
 /**
- * Repeats a call to a store that is away: with growing pauses up to ten seconds, for about ten minutes. Once the
+ * Repeats a call to a store that is unavailable: with growing pauses up to ten seconds, for about ten minutes. Once the
  * signal is aborted it tries one last time; the rest is left to reconciliation.
  */
 export async function retryStore<T>(

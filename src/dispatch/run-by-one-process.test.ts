@@ -41,7 +41,7 @@ function startProcesses(store: Pick<Store, 'holdDuties' | 'releaseDuties' | 'now
 }
 
 describe('a duty', () => {
-  it('is done again and again, by one process', async () => {
+  it('is repeated, by one process', async () => {
     const { done, start, until } = startProcesses(await openSite('memory:'));
     start('first');
     await until('first', 1);

@@ -33,7 +33,7 @@ export interface UpkeepOptions {
 }
 
 /**
- * Starts what a server and a worker do beside their work: packing ended runs, deleting old data and unused mirrors, counting runs for statistics, and other duties.
+ * Starts the background work of a server and a worker: packing ended runs, deleting old data and unused mirrors, counting runs for statistics, and other duties.
  *
  * @example
  * const upkeep = startUpkeep({ store, data, settings: { runsMs: 30 * 86_400_000 } })

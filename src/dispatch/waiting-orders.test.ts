@@ -7,7 +7,7 @@ import { encodeReply } from '../records/index.js';
 import { LAUNCHERS } from '../runs/launchers/launchers.js';
 import { openWorkshop } from './fixtures/workshop.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** The tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 90_000 });
 
 const AGENT = fileURLToPath(new URL('../runs/scenarios/fixtures/two-way-agent.mjs', import.meta.url));

@@ -17,7 +17,7 @@ import { reconcile } from './reconcile.js';
 import { startWorker } from './start-worker.js';
 import type { WorkerOptions } from './worker-options.js';
 
-/** Processes are started, on a machine that may have other things to do. */
+/** The tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 90_000 });
 
 const AGENT = fileURLToPath(new URL('../runs/scenarios/fixtures/two-way-agent.mjs', import.meta.url));

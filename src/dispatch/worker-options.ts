@@ -46,7 +46,7 @@ export interface Worker {
   /** Looks for work now. */
   wake(): void;
   /**
-   * Takes nothing more, waits for what it does, delivers what that left to say. With `graceMs` what is not done by then is
+   * Claims no more runs, waits for those it executes, delivers their comments. With `graceMs` what is not done by then is
    * stopped: such orders go to a person, such runs end as canceled.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;

@@ -1,7 +1,7 @@
 import { isIncompleteCode } from '../records/index.js';
 import type { Decision, ExecutionRecord, InboxItem, Reading, WorkOrder } from '../records/index.js';
 
-/** Names the rules by which results are read: a change of them changes this. */
+/** The version of the rules by which results are read; it changes when they do. */
 export const READER_VERSION = 'work-result/1';
 
 /** One execution: what was run, how it ended, what was read of it and what was decided. */
@@ -26,7 +26,7 @@ export interface Execution {
 }
 
 /**
- * The row that an execution leaves for good.
+ * Creates the permanent record of an execution.
  *
  * @example
  * const row = createExecution({ id, order, reading, decision, exitCode: 0, signal: null, … })
@@ -61,7 +61,7 @@ export function createExecution(execution: Execution): ExecutionRecord {
 }
 
 /**
- * How far reading a result came.
+ * How far a result could be read.
  *
  * @example
  * getParseStatus(await readWorkResult({ dir, stdout, stderr, order })) // 'parsed', 'incomplete', 'unreadable', …

@@ -24,7 +24,7 @@ const text = [
   'Tests: npm test => pass',
 ];
 
-/** What a worker's files and words lead to. */
+/** The decision that follows from a worker's files and output. */
 async function settle({
   files = {},
   stdout = '',

@@ -46,7 +46,7 @@ describe('a request', () => {
     expect(await problem(await post('/v1/parse', body, headers))).toEqual({ status, code });
   });
 
-  it('gets the place where its body is invalid', async () => {
+  it('is refused with the place where its body is invalid', async () => {
     const { post } = await openServer();
     const answer = await post('/v1/parse', { text: 1, profile: 'mine' });
     expect(await readJson(answer)).toMatchObject({

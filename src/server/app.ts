@@ -69,7 +69,7 @@ export function createApp(server: ServerContext): Hono {
   return app;
 }
 
-/** What watches over the server must learn that it is busy, not dead. */
+/** Monitoring must see that the server is busy, not dead. */
 const ALWAYS_ANSWERED: ReadonlySet<EndpointName> = new Set(['health', 'ready']);
 
 /** The handlers of all endpoints, from one file per resource. */

@@ -23,13 +23,13 @@ interface Acknowledged {
 
 type Protocol = 'fcmp' | 'rasp';
 
-/** Callers that keep a server busy, whatever becomes of it, until they are stopped. */
+/** Callers that keep a server busy, also while it is killed and restarted, until they are stopped. */
 function startLoad(client: () => Client, folder: string) {
   const acknowledged: Acknowledged = { runs: [], orders: [], replies: [], decisions: [], events: new Map() };
   const stopping = new AbortController();
   const failures: unknown[] = [];
 
-  /** Does something again and again; a server that is gone is nothing to stop for. */
+  /** Repeats a call, also while the server is gone. */
   async function repeat(work: (turn: number) => Promise<unknown>): Promise<void> {
     for (let turn = 0; !stopping.signal.aborted; turn += 1) {
       await work(turn).catch(() => undefined);
@@ -68,7 +68,7 @@ function startLoad(client: () => Client, folder: string) {
     const { id } = await client().startRun({ body });
     await follow(id, async (event) => {
       if (!('type' in event) || event.type !== 'user.input.required') return;
-      // The books learn that it waits a moment after its readers do.
+      // The store records that it waits a moment after its readers see it.
       for (let tries = 0; tries < 50; tries += 1) {
         const isPosted = await client()
           .replyToRun({ id, body: { text: 'Blue.' } })

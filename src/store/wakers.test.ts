@@ -15,7 +15,7 @@ describe('wakers', () => {
     expect(calls).toEqual(['first', 'second']);
   });
 
-  it('do not call who has stopped, also between the wake and the call', async () => {
+  it('do not call a listener that was removed, also between the wake and the call', async () => {
     const wakers = createWakers();
     const calls: string[] = [];
     const wake = (): unknown => calls.push('x');

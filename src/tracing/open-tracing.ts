@@ -30,7 +30,7 @@ export interface TracingOptions {
   readonly content?: boolean | undefined;
   /** The address of the console, for links to runs. */
   readonly consoleUrl?: string | undefined;
-  /** Where it is seen that traces are wanted. */
+  /** The environment variables that show whether traces are wanted. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly load?: () => Promise<OpenTelemetry>;
 }
@@ -67,7 +67,7 @@ export async function openTracing({
     });
     return undefined;
   }
-  // A copy of the package ignores an SDK that was registered by an older one, without a word.
+  // A copy of the package silently ignores an SDK that was registered by an older one.
   if (api.trace.getTracerProvider() !== sdk.provider) {
     logger.warn(
       'no traces: the OpenTelemetry SDK uses another version of @opentelemetry/api. Install the same version beside Sluice.',

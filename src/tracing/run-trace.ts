@@ -68,7 +68,7 @@ export function startRunTrace(
   const own: Speaker = { since: Date.now(), step: undefined, parent: api.trace.setSpan(api.ROOT_CONTEXT, span) };
   const speakers = new Map<string, Speaker>();
   const calls = new Map<string, Span>();
-  /** Records the first step, until it is known whether it was the only one: then what the run used is what it used. */
+  /** Records the first step, until it is known whether it was the only one: then the usage of the run is its usage. */
   let held: ((usage: Usage | undefined, model: string | undefined) => void) | undefined;
   let isFirst = true;
   let made = 0;
@@ -95,8 +95,8 @@ export function startRunTrace(
     return speaker;
   }
 
-  /** The model has said something: its step goes on, or a new one began after the last tool result. */
-  function speak(speaker: Speaker, at: number): Step {
+  /** Continues the step of a model that has said something, or starts one after the last tool result. */
+  function continueStep(speaker: Speaker, at: number): Step {
     speaker.step ??= { start: Math.min(speaker.since, at), end: at, model: undefined, usage: undefined, said: [] };
     speaker.step.end = at;
     return speaker.step;
@@ -130,11 +130,11 @@ export function startRunTrace(
     isFirst = false;
   }
 
-  function seeTool(event: FcmpEvent<'assistant.tool_call'>, at: number): void {
+  function recordTool(event: FcmpEvent<'assistant.tool_call'>, at: number): void {
     const { tool_call_id, name, status, input, output, error, exit_code, model, usage } = event.data;
     const speaker = findSpeaker(event.data, at);
     if (!calls.has(tool_call_id)) {
-      const step = speak(speaker, at);
+      const step = continueStep(speaker, at);
       step.model ??= model;
       step.usage ??= usage;
       const attributes: Attributes = {
@@ -163,8 +163,8 @@ export function startRunTrace(
     endStep(speaker, at);
   }
 
-  function seeMessage({ data }: FcmpEvent<'assistant.message.final'>, at: number): void {
-    const step = speak(findSpeaker(data, at), at);
+  function recordMessage({ data }: FcmpEvent<'assistant.message.final'>, at: number): void {
+    const step = continueStep(findSpeaker(data, at), at);
     step.model = data.model ?? step.model;
     step.usage = data.usage ?? step.usage;
     // What is said in one step is recorded shortened, so no more of it is kept.
@@ -177,11 +177,11 @@ export function startRunTrace(
       const at = Math.max(last, Date.parse(event.ts));
       if (Number.isNaN(at)) return;
       last = at;
-      if (event.type === 'assistant.tool_call') seeTool(event, at);
-      else if (event.type === 'assistant.message.final') seeMessage(event, at);
+      if (event.type === 'assistant.tool_call') recordTool(event, at);
+      else if (event.type === 'assistant.message.final') recordMessage(event, at);
       else if (event.type === 'assistant.message.delta' || event.type === 'assistant.reasoning')
-        speak(findSpeaker(event.data, at), at);
-      // Whoever is waited for now is not the model.
+        continueStep(findSpeaker(event.data, at), at);
+      // The run now waits for someone else than the model.
       else if (event.type === 'user.input.required' || event.type === 'user.input.replied') endStep(own, at);
     },
     end(result) {

@@ -4,7 +4,7 @@ import { launchChromium } from './launch-chromium.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the browser that all test files share takes orders. */
+    /** The debugging endpoint of the browser that all test files share. */
     readonly browserEndpoint: string;
   }
 }

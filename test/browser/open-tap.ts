@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A way to a server that a test can cut and open again. */
+/** A proxy whose connections a test can cut and allow again. */
 export interface Tap {
   readonly url: string;
   /** Breaks every connection and takes no new one. */

@@ -18,7 +18,7 @@ const PROMPTS = [
 const WORKER = 'history';
 const AT_ONCE = 100;
 
-/** Runs of the last days, as a house that has been in use would have them. The same ones for the same seed. */
+/** Runs of the last days, as an installation in use would have them. The same ones for the same seed. */
 export async function seedHistory(
   data: string,
   { days = 7, perDay = 40, now = Date.now(), seed = 8, hasEvents = true } = {},

@@ -58,7 +58,7 @@ async function packageVersion(): Promise<string> {
   return (manifest as { readonly version: string }).version;
 }
 
-/** Without a word about it, every family is the first font there is. */
+/** Without a configuration, every font family is the first font that is found. */
 function fontSettings(folder: string, withSystemFonts: boolean): string {
   const folders = [join(folder, 'fonts'), ...(withSystemFonts ? ['/usr/share/fonts'] : [])];
   return [

@@ -22,7 +22,7 @@ const SPANS = {
 
 type Moment = Stage | 'from' | 'submitted' | 'noticed';
 
-/** The middle of what each stage took, in milliseconds, over the orders of which everything was recorded. */
+/** The median duration of each stage in milliseconds, over the orders whose stages were all recorded. */
 export function describeStages(orders: readonly WatchedOrder[], lines: readonly string[]): string {
   const moments = new Map(
     orders.map(({ issueRef, from, submitted, noticed }) => [

@@ -24,7 +24,7 @@ export async function readOrders(store: Store): Promise<OrderRecord[]> {
   return orders;
 }
 
-/** What must not be, as sentences. */
+/** Violated invariants, as sentences. */
 export async function findViolations(
   site: WorkerSite,
   store: Store,

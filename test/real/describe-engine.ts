@@ -13,7 +13,7 @@ import type { Places, Played, Stage } from './stage.js';
 export function describeEngine(real: RealEngine): void {
   const { engine } = real;
 
-  /** Plays a scenario and checks what holds for all; the stage is struck when the test is over. */
+  /** Plays a scenario and checks what holds for all; the stage is removed when the test is over. */
   async function perform(scenario: Scenario): Promise<{ readonly stage: Stage; readonly played: Played }> {
     const { stage, played } = await playScenario(real, scenario);
     onTestFinished(async () => stage.strike());
@@ -40,7 +40,7 @@ export function describeEngine(real: RealEngine): void {
       expect(result).toMatchObject({ status: 'success', value: { answer: 7 }, repair_level: 'deterministic_generic' });
       expect(result.warnings.map(({ code }) => code)).toContain('OUTPUT_REPAIRED_GENERIC');
       expect(played.fcmp.at(-1)).toMatchObject({ data: { reason_code: 'OUTPUT_VALIDATED' } });
-      expect(lastWordsTo(stage)).toContain('skill_content name=');
+      expect(readLastMessage(stage)).toContain('skill_content name=');
     });
 
     it('answers with tags in prose', async () => {
@@ -148,14 +148,14 @@ export function describeEngine(real: RealEngine): void {
       const spec = { ...SCENARIOS.tagged.spec, prompt: '--help me', terminal: true };
       const { played, stage } = await perform({ ...SCENARIOS.tagged, spec });
       expect(played.result).toMatchObject({ status: 'success', value: { answer: 7 } });
-      expect(lastWordsTo(stage)).toContain('--help me');
+      expect(readLastMessage(stage)).toContain('--help me');
     });
 
     it('is asked a long prompt that begins like a flag', async () => {
       const prompt = `--help ${'x'.repeat(200_000)} the end`;
       const { played, stage } = await perform({ ...SCENARIOS.plain, spec: { prompt } });
       expect(played.result.status).toBe('success');
-      expect(lastWordsTo(stage)).toContain(prompt);
+      expect(readLastMessage(stage)).toContain(prompt);
     });
 
     it(`${real.trapSprings ? 'starts' : 'does not even start'} what a folder wants started with every permission`, async () => {
@@ -182,7 +182,7 @@ function listFinals({ fcmp }: Played): string[] {
 }
 
 /** The text of the last message that reached the model. */
-function lastWordsTo({ model }: Stage): string {
+function readLastMessage({ model }: Stage): string {
   const content = model.requests.at(-1)?.messages.at(-1)?.content;
   if (typeof content === 'string') return content;
   const parts = Array.isArray(content) ? (content as readonly unknown[]) : [];

@@ -31,7 +31,7 @@ test('the first page is the list of runs', () => {
   expect(readRoute('/')).toEqual({ page: 'runs' });
 });
 
-test('a reference with a slash stays one part', () => {
+test('a reference with a slash stays one path segment', () => {
   expect(toPath({ page: 'issues', ref: 'owner/project#7' })).toBe('/issues/owner%2Fproject%237');
 });
 

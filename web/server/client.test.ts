@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newRequestId } from './client.js';
 
-test('says where it comes from, and is another each time', () => {
+test('generates a new id with its prefix each time', () => {
   expect(newRequestId()).toMatch(/^console-[\da-f]{32}$/);
   expect(newRequestId()).not.toBe(newRequestId());
 });

@@ -27,31 +27,31 @@ test('new items come first, loaded ones stay, and so does the cursor of the next
   expect(taken.next).toBe('oldest');
 });
 
-test('what changed is replaced, also while it is held', () => {
+test('a changed item is replaced, also while the list is held', () => {
   const changed = page([row(2, 'ended'), row(1)]);
   for (const how of [now, held]) {
     expect(mergeHead(list(rows(2, 1)), changed, getKey, how).items).toEqual([row(2, 'ended'), row(1)]);
   }
 });
 
-test('what is gone is taken out, also while it is held', () => {
+test('a removed item disappears, also while the list is held', () => {
   for (const how of [now, held]) {
     expect(ids(mergeHead(list(rows(5, 4, 3, 2)), page(rows(5, 3)), getKey, how))).toEqual([5, 3, 2]);
   }
 });
 
-test('while it is held, what is new is counted and nothing moves', () => {
+test('while the list is held, new items are counted and no row moves', () => {
   const taken = mergeHead(list(rows(3, 2, 1)), page(rows(5, 4, 3, 2)), getKey, held);
   expect(ids(taken)).toEqual([3, 2, 1]);
   expect(taken.unseen).toBe(2);
   expect(ids(mergeHead(taken, page(rows(5, 4, 3, 2)), getKey, now))).toEqual([5, 4, 3, 2, 1]);
 });
 
-test('an item that has moved to the head is there once', () => {
+test('an item that has moved to the head is listed once', () => {
   expect(ids(mergeHead(list(rows(1, 2, 3, 4, 5)), page(rows(4, 1, 2)), getKey, now))).toEqual([4, 1, 2, 3, 5]);
 });
 
-test('with nothing in common, nothing is left that others may belong before', () => {
+test('drops the older rows when the new head does not overlap with them', () => {
   expect(mergeHead(list(rows(2, 1)), page(rows(9, 8)), getKey, now)).toEqual({
     items: rows(9, 8),
     next: 'older',
@@ -59,18 +59,18 @@ test('with nothing in common, nothing is left that others may belong before', ()
   });
 });
 
-test('a head that is the whole list leaves nothing below', () => {
+test('a head that is the whole list removes everything below it', () => {
   expect(ids(mergeHead(list(rows(3, 2, 1)), page(rows(3), null), getKey, now))).toEqual([3]);
   expect(ids(mergeHead(list(rows(3, 2, 1)), page([], null), getKey, now))).toEqual([]);
 });
 
-test('an older page is added, and nothing twice', () => {
+test('adds an older page without duplicates', () => {
   const taken = appendPage(list(rows(5, 4)), page(rows(4, 3), null), getKey);
   expect(ids(taken)).toEqual([5, 4, 3]);
   expect(taken.next).toBeNull();
 });
 
-test('however runs come and pages are turned, the list is what the server has from its newest on, without gaps', () => {
+test('the list equals the newest items of the server without gaps, whatever the order of new runs and pages', () => {
   const step = fc.oneof(
     fc.record({ come: fc.integer({ min: 1, max: 12 }) }),
     fc.constant('more' as const),

@@ -14,7 +14,7 @@ export interface ShownList<Item> {
   /** Null until the first answer. */
   readonly list: LiveList<Item> | null;
   readonly failure: Failure | null;
-  /** The rows are those of the question before; the answer to this one is on its way. */
+  /** The rows are those of the previous query; this one is loading. */
   readonly isOld: boolean;
   readonly isLoadingMore: boolean;
   /** There may be more, and the page can hold them. */
@@ -116,12 +116,12 @@ export function useLiveList<Item>(
   };
 }
 
-/** A list as far as it is known: its head is asked for again and again, older pages are added when asked for. */
+/** A loaded list: its head is polled, older pages are added on request. */
 export interface LiveList<Item> {
   readonly items: readonly Item[];
-  /** Where what comes after begins; null at the end. */
+  /** The cursor of the next page; null at the end. */
   readonly next: string | null;
-  /** How many have come that are not shown yet. */
+  /** How many new items are not shown yet. */
   readonly unseen: number;
 }
 
@@ -131,12 +131,12 @@ export interface Page<Item> {
   readonly next_cursor: string | null;
 }
 
-/** What names an item for good. */
+/** The permanent key of an item. */
 export type GetKey<Item> = (item: Item) => string;
 
 /**
- * Takes in the head of a list as it is now: what changed is replaced, what is gone is taken out, what is new comes in, and
- * what was loaded below the head stays. With `hold` nothing new comes in and nothing changes its place: it is counted.
+ * Merges the current head of a list: changed items are replaced, deleted ones are removed, new ones are added, and what was
+ * loaded below the head stays. With `hold` no item is added or moved: new ones are only counted.
  *
  * @example
  * mergeHead(null, page, getKey, { hold: false }).items // those of the page
@@ -173,7 +173,7 @@ export function appendPage<Item>(list: LiveList<Item>, page: Page<Item>, getKey:
   return { ...list, items: [...list.items, ...added], next: page.next_cursor };
 }
 
-/** How many of the known items the head speaks of: those up to the last one that both have. */
+/** How many of the known items the head covers: those up to the last one that both have. */
 function countHead<Item>(known: readonly Item[], head: readonly Item[], getKey: GetKey<Item>): number {
   const places = new Map(known.map((item, index) => [getKey(item), index]));
   const last = head.findLast((item) => places.has(getKey(item)));

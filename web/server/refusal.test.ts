@@ -32,7 +32,7 @@ test('a code can name the field', () => {
   });
 });
 
-test('what belongs to no field is said for itself', () => {
+test('a problem that belongs to no field is shown separately', () => {
   const stray = refused('INVALID_BODY', [
     { path: 'constructor', message: 'no' },
     { path: 'env', message: 'not so' },
@@ -46,7 +46,7 @@ test('what belongs to no field is said for itself', () => {
   });
 });
 
-test('only a clear no is certain: with no answer, or a broken one, it may have been done', () => {
+test('a missing or broken answer leaves it open whether the request was executed', () => {
   expect(readRefusal(refused('FOLDER_NOT_ALLOWED'), form).isCertain).toBe(true);
   expect(readRefusal(new ClientError('REQUEST_TIMED_OUT', 'Too long.', { status: 503 }), form).isCertain).toBe(false);
 });

@@ -27,7 +27,7 @@ test('a list without rows has none to draw', () => {
   });
 });
 
-test('however few are granted at a time, all rows are drawn in the end, in order', () => {
+test('draws all rows in the end, in order, however few are granted at a time', () => {
   const numbers = fc.record({
     from: fc.nat(50),
     length: fc.nat(40),
@@ -56,7 +56,7 @@ test('however few are granted at a time, all rows are drawn in the end, in order
   );
 });
 
-test('a list that can be drawn is drawn as it is', () => {
+test('a list that a browser can draw is not scaled', () => {
   const scale = createListScale(1000, 100);
   expect([scale.pageHeight, scale.toList(40), scale.toPage(40), scale.place(70, 40)]).toEqual([1000, 40, 40, 70]);
 });

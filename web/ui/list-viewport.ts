@@ -13,7 +13,7 @@ interface ListViewport {
   readonly settle: () => void;
   /** Brings a row into view, if it is not. */
   readonly show: (index: number) => void;
-  /** The person moves by themselves from now on. */
+  /** From now on the person scrolls. */
   readonly release: () => void;
   readonly goToEnd: () => void;
   readonly onScroll: () => void;
@@ -46,8 +46,8 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   let atEnd = true;
   let aim: { readonly index: number; readonly until: number; readonly isCentred: boolean } | null = null;
   /** The row that was to be shown last. */
-  let wished = 0;
-  /** What was drawn last, in a word: where nothing of it changes, nothing is drawn. */
+  let targetRow = 0;
+  /** What was drawn last, as a key: if it has not changed, nothing is drawn. */
   let drawn = '';
   let drawnRows: ReadonlySet<number> = new Set();
 
@@ -81,8 +81,8 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   }
 
   /** In a separate turn: when several lists jump to a row, each stays unchanged until its new rows can be created. */
-  function goToWished(): void {
-    aim = { index: wished, until: performance.now() + AIM_MS, isCentred: true };
+  function scrollToTargetRow(): void {
+    aim = { index: targetRow, until: performance.now() + AIM_MS, isCentred: true };
     atEnd = false;
     settle();
     draw();
@@ -90,12 +90,12 @@ export function createListViewport(estimate: number, draw: () => void): ListView
 
   function release(): void {
     aim = null;
-    rowTurns.leave(goToWished);
+    rowTurns.leave(scrollToTargetRow);
   }
 
   const seen = (): RowRange => [heights.at(top(), count), heights.at(top() + view, count)];
   const around = ([from, to]: RowRange): RowRange => [Math.max(0, from - AROUND), Math.min(count - 1, to + AROUND)];
-  /** Who watches the end would see it flicker if some of its rows came later. */
+  /** The end would flicker for a person who watches it if some of its rows came later. */
   const take = (wanted: number): number => (staysAtEnd() ? wanted : rowTurns.take(wanted));
 
   function takeSizes(entries: readonly ResizeObserverEntry[]): void {
@@ -123,7 +123,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
       return () => {
         observer?.disconnect();
         rowTurns.leave(draw);
-        rowTurns.leave(goToWished);
+        rowTurns.leave(scrollToTargetRow);
       };
     },
     keep(row) {
@@ -145,10 +145,10 @@ export function createListViewport(estimate: number, draw: () => void): ListView
       settle();
     },
     show(index) {
-      wished = index;
-      if (!isSeen(index)) return rowTurns.wait(goToWished);
+      targetRow = index;
+      if (!isSeen(index)) return rowTurns.wait(scrollToTargetRow);
       // A row that is seen stays where it is, unless rows above it turn out to be higher than they were thought.
-      rowTurns.leave(goToWished);
+      rowTurns.leave(scrollToTargetRow);
       aim = { index, until: performance.now() + AIM_MS, isCentred: false };
     },
     release,

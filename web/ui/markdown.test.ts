@@ -106,7 +106,7 @@ const marks = [
 ];
 const markdown = fc.array(fc.constantFrom(...marks), { maxLength: 200 }).map((parts) => parts.join(''));
 
-test('no letter of any text is lost or added, however little it may become', () => {
+test('keeps every letter of a text, whatever the budget', () => {
   fc.assert(
     fc.property(markdown, fc.integer({ min: 1, max: 60 }), (text, nodes) => {
       const letters = (all: string): string => all.replaceAll(/[^a]/g, '');
@@ -124,14 +124,14 @@ test('of a long table the row where the budget ends keeps its cells', () => {
   }
 });
 
-test('a text of marks alone becomes no more than its budget', () => {
+test('a text of marks alone stays within the budget of elements', () => {
   for (const unit of ['*a* ', '`a`', '- a\n', '> ', '# a\n', '|a', '[a](b)', '- - - - a\n']) {
     const nodes = countNodes(readBlocks(unit.repeat(5000), { nodes: 300 }));
     expect(nodes).toBeLessThan(700);
   }
 });
 
-test('a text that opens and opens nests a few levels, no more', () => {
+test('limits the nesting of a text that opens many marks', () => {
   const deepest = (blocks: readonly Block[]): number =>
     Math.max(0, ...blocks.map((block) => ('blocks' in block ? 1 + deepest(block.blocks) : 0)));
   expect(deepest(readBlocks('> '.repeat(1000)))).toBeLessThanOrEqual(6);

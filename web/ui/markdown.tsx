@@ -10,7 +10,7 @@ import './markdown.css';
 /** Longer texts are shown as they are: reading them would hold the page up. */
 const MOST_READ = 20_000;
 
-/** A message of an agent as the Markdown it is written in. Nothing in it acts: no HTML, links asked for first, images as text. */
+/** A message of an agent as the Markdown it is written in. Nothing in it acts: no HTML, links open only after a confirmation, images as text. */
 export function Markdown({ text }: { readonly text: string }) {
   const blocks = useMemo(() => (text.length > MOST_READ ? null : readBlocks(text)), [text]);
   if (blocks === null) return <SafeText text={text} />;

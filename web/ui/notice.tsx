@@ -68,7 +68,7 @@ export function OfferFailure({ offer: { failure, reload } }: { readonly offer: R
   );
 }
 
-/** Something is on its way: calm words in the room it will take. */
+/** A loading message in the space that the content will take. */
 export function Loading({ isList = false }: { readonly isList?: boolean }) {
   return (
     <p class={isList ? 'loading list-waiting' : 'loading'} aria-busy="true">
@@ -77,7 +77,7 @@ export function Loading({ isList = false }: { readonly isList?: boolean }) {
   );
 }
 
-/** Whether what is shown is still news: what is shown stays while the server is away, and it is asked again. */
+/** Whether what is shown is up to date: it stays while the server does not answer, and the request is repeated. */
 export function UpToDate({ failure, live = '' }: { readonly failure: Failure | null; readonly live?: string }) {
   return (
     <span class="dim" role="status">

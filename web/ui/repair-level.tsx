@@ -1,7 +1,7 @@
 import { Badge, chooseTone } from './badge.js';
 import type { RunSummary } from '../../src/api/index.js';
 
-/** How much a text had to be changed, in a word; the tooltip has the name used on the wire. */
+/** How much a text had to be changed, as one word; the tooltip has the name used on the wire. */
 export function RepairLevel({
   level,
   kinds = [],

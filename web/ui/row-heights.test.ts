@@ -24,12 +24,12 @@ test('a height that is measured again counts once', () => {
   expect(heights.top(4)).toBe(85);
 });
 
-test('what lies outside is the first or the last row', () => {
+test('a position outside the list is the first or the last row', () => {
   const heights = createRowHeights(20);
   expect([heights.at(-5, 10), heights.at(1e9, 10), heights.at(0, 0)]).toEqual([0, 9, 0]);
 });
 
-test('agrees with adding up, however many rows were measured in whichever order', () => {
+test('gives the same positions as a plain sum, in whatever order rows are measured', () => {
   const row = fc.record({ index: fc.nat(5000), height: fc.integer({ min: 1, max: 400 }) });
   fc.assert(
     fc.property(fc.array(row, { maxLength: 60 }), fc.nat(5200), fc.nat(200_000), (rows, index, offset) => {

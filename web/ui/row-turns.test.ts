@@ -15,7 +15,7 @@ function openTurns(most: number) {
   return { ...turns, frames, frame: () => runAll(frames), task: () => runAll(tasks) };
 }
 
-test('all lists together make so many rows, then none before the next frame', () => {
+test('limits the rows that all lists together create in a frame', () => {
   const turns = openTurns(8);
   expect([turns.take(5), turns.take(5), turns.take(5)]).toEqual([5, 3, 0]);
   turns.frame();
@@ -48,7 +48,7 @@ test('a list that waits twice is drawn once', () => {
   expect(drawn).toBe(1);
 });
 
-test('what a turn has made is not taken from the frame that follows', () => {
+test('rows created in a turn do not count against the next frame', () => {
   const turns = openTurns(8);
   turns.wait(() => void turns.take(8));
   turns.frame();

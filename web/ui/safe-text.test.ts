@@ -7,7 +7,7 @@ const shown = (text: string): string =>
     .map((piece) => (typeof piece === 'string' ? piece : `<${piece.shown}>`))
     .join('');
 
-test('plain text is one piece, as it is', () => {
+test('plain text is one piece, unchanged', () => {
   expect(makeVisible('line\n\tnext, 中文 👩‍💻')).toEqual(['line\n\tnext, 中文 👩‍💻']);
 });
 
@@ -27,7 +27,7 @@ test('a line may end in the two characters of Windows', () => {
   expect(makeVisible('a\r\nb')).toEqual(['a\r\nb']);
 });
 
-test('nothing of a text is lost, and nothing that acts is left', () => {
+test('keeps every character, and makes control characters visible', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const pieces = makeVisible(text);

@@ -12,7 +12,7 @@ test.each([
   expect(formatDuration(ms)).toBe(expected);
 });
 
-test('a moment of today is its time, another one has its day', () => {
+test('shows only the time for today, and the day for other dates', () => {
   const now = new Date(2026, 10, 15, 12, 0, 0);
   expect(shortMoment(new Date(2026, 10, 15, 9, 5, 7).toISOString(), now)).toBe('09:05:07');
   expect(shortMoment(new Date(2026, 10, 14, 9, 5, 7).toISOString(), now)).toBe('2026-11-14 09:05');

@@ -4,19 +4,19 @@ import { readDraft } from './use-draft.js';
 
 const initial = { why: '', sure: false };
 
-test('what was kept comes back', () => {
+test('restores a stored draft', () => {
   expect(readDraft('{"why":"wrong branch","sure":true}', initial)).toEqual({ why: 'wrong branch', sure: true });
 });
 
-test.each([null, '', 'null', '[]', '7', '{'])('%j is the beginning', (text) => {
+test.each([null, '', 'null', '[]', '7', '{'])('%j gives the initial values', (text) => {
   expect(readDraft(text, initial)).toEqual(initial);
 });
 
-test('a field of another kind is as in the beginning, and others are not taken', () => {
+test('a stored field of another type keeps its initial value, and unknown fields are ignored', () => {
   expect(readDraft('{"why":7,"sure":true,"more":1,"__proto__":{"why":"x"}}', initial)).toEqual({ why: '', sure: true });
 });
 
-test('whatever was kept, the fields are those of the form', () => {
+test('whatever was stored, the fields are those of the form', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const read = readDraft(text, initial);

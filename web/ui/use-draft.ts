@@ -10,7 +10,7 @@ interface Draft<Fields extends DraftFields> {
 }
 
 /**
- * Keeps what is half written for as long as the tab is open: another page, a reload or a server that is away takes nothing.
+ * Keeps what is half written for as long as the tab is open: it survives another page, a reload and a server that does not answer.
  *
  * @example
  * const { fields, change, forget } = useDraft(`inbox ${id}`, { why: '' })

@@ -15,7 +15,7 @@ export interface VirtualListProps {
   readonly follow?: boolean;
   /** The row that keys start from. It stays in the page, so that the focus is not lost with it. */
   readonly active?: number | null;
-  /** NoteList of the row a key leads to; its element of the class `choose` then gets the focus. */
+  /** Called with the row that a key leads to; its element of the class `choose` then gets the focus. */
   readonly onMove?: (index: number) => void;
 }
 

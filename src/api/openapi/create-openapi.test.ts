@@ -42,7 +42,7 @@ describe('the OpenAPI document', () => {
     expect(await validate(JSON.parse(JSON.stringify(served)) as object)).toMatchObject({ valid: true, errors: [] });
   });
 
-  it('is refused by both where it is wrong', async () => {
+  it('is refused by both if it is wrong', async () => {
     const wrong = { ...document, paths: { '/v1/x': { get: { operationId: 'x', responses: {}, parameters: [{}] } } } };
     const config = await createConfig({ extends: ['recommended-strict'] });
     expect((await lintFromString({ source: JSON.stringify(wrong), config })).length).toBeGreaterThan(0);

@@ -34,7 +34,7 @@ const candidate = object({
   end: count,
 });
 
-/** What came of it: as `sluice parse` prints it. */
+/** The result, as `sluice parse` prints it. */
 export const parseAnswerSchema = object(
   {
     status: oneOf(['success', 'failed', 'comment']),

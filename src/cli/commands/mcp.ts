@@ -107,7 +107,7 @@ async function serve(client: Client, mayDecide: boolean, { logger, io, signal }:
   try {
     await serveMcp({ client, mayDecide, input, output, logger, signal });
   } finally {
-    // What is still unread is of no interest, nor that it was cut off.
+    // The rest of the input is not needed, so errors of the closed stream are ignored.
     input.on('error', () => undefined).destroy();
     stdin.close?.();
   }

@@ -60,7 +60,7 @@ describe('sluice parse', () => {
     },
   );
 
-  it('with --value a comment is no value', async () => {
+  it('with --value a comment is not a value', async () => {
     const { exitCode, stderr } = await parseCommand('not yet', ['--value', '--profile', 'tagged']);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('NO_JSON: No <json> block found.');

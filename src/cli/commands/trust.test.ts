@@ -66,7 +66,7 @@ describe('sluice trust', () => {
     expect((await sluice(['inbox'])).exitCode).toBe(2);
   });
 
-  it('refuses what is no configuration, and says where there is none', async () => {
+  it('refuses a file that is not a configuration, and reports a missing one', async () => {
     expect(await sluice(['trust'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('There is no') });
     await writeFile(join(project, 'sluice.config.json'), '{"comands": []}');
     expect(await sluice(['trust'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('INVALID_CONFIG') });

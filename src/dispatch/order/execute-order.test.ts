@@ -123,7 +123,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     await done;
   });
 
-  it('settles with the exit code it saw although the store was away for a moment', async () => {
+  it('settles with the observed exit code although the store was unavailable for a moment', async () => {
     const memory = openMemoryStore();
     let failures = 2;
     const store: Store = {

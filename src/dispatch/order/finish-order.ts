@@ -19,20 +19,20 @@ import type { Worktree } from './worktree.js';
 /** How a process ended that was not seen to end, also because it never started. */
 export const EXIT_UNKNOWN = { exitCode: null, signal: null } as const;
 
-/** An order at work: where, and in which state its repository was before. */
+/** An order being executed: where, and the state of its repository before. */
 export interface OrderAtWork {
   readonly record: OrderRecord;
   readonly worktree: Worktree | undefined;
   readonly start: RepositoryStart | { readonly why: string };
 }
 
-/** Settles an order. A result must not be lost to a store that is away for a moment; to settle twice is harmless. */
+/** Settles an order. A result must not be lost because the store is unavailable for a moment; settling twice is harmless. */
 export async function settleOrder(context: WorkContext, order: WorkOrder, end: WorkerEnd): Promise<void> {
   const { issue_ref: issueRef, run_id: runId } = order;
   await retryStore(async () => context.lead.settle({ issueRef, runId, ...end }), context);
 }
 
-/** Takes an order from the end of its agent to its decision: reads the result, proves it, publishes its commit, puts the worktree away, settles. */
+/** Takes an order from the end of its agent to its decision: reads the result, proves it, publishes its commit, removes the worktree, settles. */
 export async function finishOrder(
   context: WorkContext,
   { record, worktree, start }: OrderAtWork,
@@ -88,7 +88,7 @@ export function readExit(result: RunResult): WorkerEnd {
     signal: wasStopped ? (signal ?? 'SIGTERM') : signal,
     command,
     workerVersion: version,
-    // That a process exited or was killed, exit code and signal say already.
+    // Exit code and signal already say that a process exited or was killed.
     ...(error === undefined || error.category === 'process' ? {} : { runError: error.message }),
   };
 }

@@ -135,7 +135,7 @@ describe('a worktree of a hostile repository', () => {
     },
   );
 
-  it('would be seen to run something', async () => {
+  it('the test detects a program that is run', async () => {
     const repository = await makeRepository();
     await TRICKS['a smudge filter']?.(repository);
     repository.git('worktree', 'add', '--quiet', join(repository.root, 'other'));

@@ -57,7 +57,7 @@ export async function callRemote(repo: Repo, args: readonly string[], options: G
 }
 
 const CAREFUL = {
-  // A server that sends its clients elsewhere would send them the password along.
+  // A redirect to another server would send the password there.
   'http.followRedirects': 'false',
   'credential.helper': '',
   'core.askPass': '',
@@ -75,7 +75,7 @@ const CAREFUL = {
 } as const;
 
 function sendPassword({ url, credentials }: Repo): Readonly<Record<string, string>> {
-  // Only over https: anybody on the way could read it otherwise; on this machine there is no way.
+  // Only over https, because others on the network could read it otherwise; within this machine no network is used.
   const { protocol, hostname } = new URL(url);
   const isLocal = protocol === 'http:' && /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
   if (credentials === undefined || !(protocol === 'https:' || isLocal)) return {};

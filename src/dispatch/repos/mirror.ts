@@ -50,7 +50,7 @@ const MOST_PACKS = 50;
  * await fetchMirror('/data', findRepo(order.repo, lead.repos)) // '/data/mirrors/4f0c….git'
  */
 export async function fetchMirror(data: string, repo: Repo, options: MirrorOptions = {}): Promise<string> {
-  return insist(options, async () =>
+  return retryCall(options, async () =>
     withMirrorLock(data, repo, options, async (folder) => {
       const head = await findHead(repo, options);
       const format = head.commit.length === 40 ? 'sha1' : 'sha256';
@@ -76,7 +76,7 @@ export async function pushCommit(
   options: MirrorOptions = {},
 ): Promise<void> {
   const folder = getRepositoryFolder(data, { repo: repo.url, repo_dir: repo.url });
-  await insist(options, async () => {
+  await retryCall(options, async () => {
     const format = commit.length === 40 ? 'sha1' : 'sha256';
     const pushed = await withRemote(repo, { folder, format }, async (call) =>
       call(['push', '--quiet', '--no-verify', '--', repo.url, `${commit}:refs/heads/${branch}`], pickSignal(options)),
@@ -96,7 +96,7 @@ function pickSignal({ signal }: MirrorOptions): { readonly signal?: AbortSignal 
   return signal === undefined ? {} : { signal };
 }
 
-async function insist<T>(options: MirrorOptions, work: () => Promise<T>): Promise<T> {
+async function retryCall<T>(options: MirrorOptions, work: () => Promise<T>): Promise<T> {
   const { pauses = PAUSES_MS, signal } = options;
   for (const pause of pauses) {
     try {

@@ -76,7 +76,7 @@ async function removeFiles(data: string, id: string): Promise<boolean> {
     const hasFolder = await removeRunFolder(data, id);
     return (await removePackedRun(data, id)) || hasFolder;
   } catch (error) {
-    // Runs of a library may have ids that are no names of folders.
+    // Runs started by a library user may have ids that are not valid folder names.
     if (getErrorCode(error) === 'INVALID_RUN_ID') return false;
     throw error;
   }

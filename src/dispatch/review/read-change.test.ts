@@ -102,7 +102,7 @@ describe('the change of an order', () => {
     expect(files.every(({ change, removed }) => change === 'added' && removed === 0)).toBe(true);
   });
 
-  it('shows text that is called binary, and no secrets', async () => {
+  it('shows text files that are declared binary, and masks secrets', async () => {
     const { worktree, read } = await startOrder();
     await writeFile(join(worktree.folder, '.gitattributes'), '* binary -diff\n');
     await writeFile(join(worktree.folder, 'key.txt'), 'hunter2\n');

@@ -76,7 +76,7 @@ async function fire(
   } catch (error) {
     // Changed between two processes: the tick has its order already.
     if (isSluiceError(error) && error.code === 'REQUEST_ID_REUSED') return;
-    // One schedule that is wrong does not stop the others; a store that is away is tried again.
+    // One schedule that is wrong does not stop the others; a store that is unavailable is tried again.
     if (isSluiceError(error) && error.code.startsWith('STORE_')) throw error;
     logger.error('schedule failed', { schedule: name, at, error: String(error) });
   }

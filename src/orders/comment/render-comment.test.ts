@@ -45,7 +45,7 @@ describe('renderComment', () => {
     expect(readOutline(comment)).toEqual({ header: HEADER, sections: SECTIONS });
   });
 
-  test('notifies nobody, loads no image and leads nowhere but to the pull request', () => {
+  test('notifies no one, loads no image, and links only to the pull request', () => {
     const summary = [
       'Thanks @owner/team and (@ada), mail me@example.org.',
       '![x](https://evil.example/pixel.png) [click](//evil.example) [ref][1]',
@@ -265,7 +265,7 @@ Cannot use the agent's result: no result file found. Its process exited with cod
     expect(comment.includes('- Commit: git:1a2b3c4d')).toBe(action === 'edit');
   });
 
-  test('a person may vouch for a commit', () => {
+  test('shows an unconfirmed commit if a person has entered it', () => {
     const problems = [{ code: 'COMMIT_UNCHECKED', message: 'git is not installed' }];
     const resolution = { action: 'edit', who: 'Ada', why: 'I looked.', result } as const;
     const decision = decideByPerson(resolution);

@@ -16,8 +16,8 @@ export interface CommentContent {
 
 /**
  * The comment that a decision writes: header lines, a blank line, sections, always the same ones in the same order, with
- * `none` for what is absent; one about the evidence where there is any. Whatever a worker wrote stays inside its quote or its line, so it can forge neither.
- * What a worker wrote notifies nobody, loads no image and leads nowhere: only the address of the pull request is a link.
+ * `none` for what is absent; one about the evidence where there is any. Text of a worker stays inside a quote or on one line, so that it cannot forge a header or a section.
+ * It notifies no one and loads no image; the only link is the address of the pull request.
  *
  * @example
  * renderComment({ order, reading, decision }).split('\n')[0] // 'Role: backend'
@@ -53,7 +53,7 @@ export function renderComment(content: CommentContent): string {
 }
 
 /**
- * What a write-back is recognised by: the run, or the inbox item that a person settled.
+ * What a comment is written for, as its key: the run, or the inbox item that a person settled.
  *
  * @example
  * formatTrigger(order) // 'workrun:2026-11-15-backend-0001'
@@ -82,7 +82,7 @@ function readClaims({ order, reading, resolved }: CommentContent): WorkResult | 
   return result?.run_id === order.run_id && result.issue_ref === order.issue_ref ? result : undefined;
 }
 
-/** A commit that was looked for and is not there is not shown as one, unless a person vouches for it. */
+/** A commit that was not found or not checked is left out, unless a person has entered the result. */
 function findCommit({ reading, resolved }: CommentContent, result: WorkResult | undefined): string | undefined {
   const commit = result?.changes.commit;
   const doubts = [...reading.problems, ...(reading.notices ?? [])].map(({ code }) => code);
@@ -173,7 +173,7 @@ function quote(text: string): string {
     .join('\n');
 }
 
-/** The address that the decision is about stays a link, if it is nothing but an address. */
+/** The address of the pull request stays a link if it is a plain web address. */
 function showAddress(value: string | undefined): string {
   const line = showLine(value ?? '', LINE_LENGTH);
   return /^https?:\/\/[\w.:-]+(?:\/[\w./#?=&%+~-]*)?$/.test(line) ? line : none(value);

@@ -2,7 +2,7 @@ import { showLine } from '../plain-text.js';
 import type { Decision, Resolution } from '../../records/index.js';
 
 /**
- * What a person's word makes of an order. A retry archives what the old run left; the new run is decided by itself.
+ * Decides an order as a person says. A retry archives the result of the old run; the new run is decided separately.
  *
  * @example
  * decideByPerson({ action: 'reject', who: 'Ada', why: 'wrong branch' }).action // 'blocked'

@@ -343,7 +343,7 @@ describe('row 10: blocked', () => {
     expect(decideWith({ reading })).toMatchObject({ action: 'blocked', result_code });
   });
 
-  test('the reason is the agent’s', () => {
+  test('the reason is that of the agent', () => {
     const reading = { ...createReading(), result: { ...bare, summary: 'No key.', blocked_by: ['acme/shop#3'] } };
     expect(decideWith({ reading }).reason).toBe(
       'The agent reports blocked: No key. It waits for acme/shop#3. Its process exited with code 0.',

@@ -221,7 +221,7 @@ function decideByStatus({ reading: { result }, evidence, ...end }: EndedCase): D
         next: 'Review the change.',
       };
     case undefined:
-      // `isUnreadable` has said so already; without it nothing may go through either.
+      // Unreachable after `isUnreadable`; a missing result must never advance, so it goes to a person here too.
       return needsHuman('output_unparseable', 'No result found.', 'Check the output, then retry.');
   }
 }

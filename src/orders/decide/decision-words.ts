@@ -12,7 +12,7 @@ export interface End {
   readonly signal: string | null;
 }
 
-/** The worker's code, if it is one of Sluice's and says anything. */
+/** The worker's result code, if Sluice knows it and it is not `none`. */
 export function knownCode(code: string | undefined): ResultCode | undefined {
   return RESULT_CODES.find((known) => known === code && known !== 'none');
 }
@@ -25,7 +25,7 @@ export function describeReport({ summary, result_code: code }: WorkResult): stri
   return words === '' ? odd : `${odd}: ${words.replace(/[.\s]+$/, '')}`;
 }
 
-/** Tests that say otherwise than `fail`. */
+/** A note that the reported tests passed although the status is `fail`. */
 export function describeDisagreement({ tests }: WorkResult): string {
   return tests !== undefined && tests !== 'n/a' && tests.result === 'pass'
     ? ' It also reports that its tests passed.'

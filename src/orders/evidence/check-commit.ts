@@ -4,7 +4,7 @@ import type { Problem } from '../../records/index.js';
 import { runGit } from './run-git.js';
 import type { GitEnd } from './run-git.js';
 
-/** What came of looking for a commit; neither key if it is there. */
+/** The outcome of looking for a commit; neither key if it exists. */
 export interface CommitCheck {
   /** It is not there, or it could not be looked for in a repository that is. */
   readonly problem?: Problem;
@@ -32,7 +32,7 @@ export async function checkCommit(repoDir: string, commit: string): Promise<Comm
 }
 
 function judgeFailure({ code, stderr }: GitEnd, looksLikeRepository: boolean): CommitCheck {
-  // A repository that was broken is not one that never was: no worker gets around the check that way.
+  // A damaged repository is a problem, a missing one is not: a worker cannot avoid the check by damaging it.
   if (!looksLikeRepository && (code === 'no_folder' || stderr.includes('not a git repository'))) {
     return { notice: notChecked('repo_dir is not a git repository') };
   }

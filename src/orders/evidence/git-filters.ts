@@ -24,7 +24,7 @@ export async function readGitFilters(names: readonly string[]): Promise<GitFilte
   const settings: Record<string, string> = {};
   const defined = new Set<string>();
   for (const setting of await readUserConfig(['--get-regexp', String.raw`^filter\.`])) {
-    // A key without a value is a yes.
+    // A key without a value means true.
     const { name = '', key = '', value = 'true' } = SETTING.exec(setting)?.groups ?? {};
     if (!names.includes(name)) continue;
     settings[`filter.${name}.${key}`] = value;
@@ -41,7 +41,7 @@ export async function readGitFilters(names: readonly string[]): Promise<GitFilte
 
 /**
  * The filters, for a private git directory that works on the objects of a repository. Git LFS keeps the content of files beside
- * the objects; without a word it would look for it in the private directory, and what it writes would be deleted with that.
+ * the objects; without this setting it would look for it in the private directory, which is deleted afterwards.
  */
 export function placeGitFilters(filters: GitFilters, objects: string): GitFilters {
   const isLfs = Object.keys(filters).some((key) => key.startsWith('filter.lfs.'));

@@ -4,7 +4,7 @@ import { findMissingEvidence, isNoneLike } from './missing-evidence.js';
 
 const listCodes = (changes: object) => findMissingEvidence({ ...result, ...changes }).map(({ code }) => code);
 
-test('ok and fail owe a change and a word about tests, blocked owes nothing', () => {
+test('ok and fail need a change and explicit tests, blocked needs neither', () => {
   const { tests: _, ...untested } = result;
   for (const status of ['ok', 'fail'] as const) {
     expect(listCodes({ status })).toEqual([]);

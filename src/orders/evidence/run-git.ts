@@ -13,7 +13,7 @@ export interface GitEnd {
 /** Where a call works, beyond the folder it starts in. */
 export interface GitOptions {
   readonly timeLimitMs?: number;
-  /** A git directory of ours instead of the repository's own: then nothing that the repository configures counts. */
+  /** A private git directory instead of the repository's own: then the configuration of the repository has no effect. */
   readonly gitDir?: string;
   readonly workTree?: string;
   readonly indexFile?: string;
@@ -23,7 +23,7 @@ export interface GitOptions {
   readonly input?: string;
   /** Another machine, or another repository, that the call may reach; none by default. */
   readonly remote?: GitRemote;
-  /** Filters that may run on files; only with a git directory of ours, where the repository cannot configure others. */
+  /** Filters that may run on files; only with a private git directory, where the repository cannot configure others. */
   readonly filters?: GitFilters;
   readonly signal?: AbortSignal;
   /** How much it may print; 64 KiB by default. More is a failure. */
@@ -44,7 +44,7 @@ export type GitFilters = Readonly<Record<string, string>>;
  * Calls git in a folder, with a time limit. The repository is hostile: an agent can write its configuration. So git gets an
  * environment without secrets, no configuration of the user or the system (an agent of the same user can write that too),
  * and runs no hook and no file system monitor; it asks no other machine but `remote`. What it would still run are the filters that the
- * repository configures: a call that reads or writes files of a work tree needs a `gitDir` of ours. With one, only `filters` run.
+ * repository configures: a call that reads or writes files of a work tree needs a private `gitDir`. With one, only `filters` run.
  *
  * @example
  * await runGit('/srv/shop', ['rev-parse', '--git-dir']) // { code: 0, stdout: '.git\n', stderr: '' }
@@ -80,7 +80,7 @@ async function readTrustedFolders(): Promise<readonly string[]> {
 
 /**
  * Reads settings of the system and of the user, in this order, each as git prints it with `--null`. Asked outside of every
- * repository: none has a say.
+ * repository, so that none of them can change the answer.
  */
 export async function readUserConfig(query: readonly string[]): Promise<readonly string[]> {
   const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
@@ -132,7 +132,7 @@ function environmentFor(
   };
 }
 
-/** Keys are in the agent or where ssh looks for them; a host that is not known yet is refused, and nobody is asked. */
+/** Keys are in the agent or where ssh looks for them; an unknown host is refused without a prompt. */
 function keysForSsh(): NodeJS.ProcessEnv {
   const { SSH_AUTH_SOCK } = process.env;
   return {
@@ -154,7 +154,7 @@ async function callGit(
       else if (stderr.includes('cannot change to')) resolve({ code: 'no_folder', stdout, stderr });
       else resolve({ code: typeof error.code === 'number' ? error.code : 'failed', stdout, stderr });
     });
-    // A git that ends without reading its input is no error of ours.
+    // Git may exit without reading its input; that is not an error here.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
   });

@@ -85,7 +85,7 @@ async function deliverWithTrouble(trouble: Trouble, isSearchable: boolean): Prom
     },
     async markDelivered(done) {
       await time.sleep(trouble.stallBeforeCommit);
-      if (trouble.isCommitLost) throw new Error('the database is away');
+      if (trouble.isCommitLost) throw new Error('the database is unavailable');
       return store.markDelivered(done);
     },
   });
@@ -95,7 +95,7 @@ async function deliverWithTrouble(trouble: Trouble, isSearchable: boolean): Prom
   let isOver = false;
   const work = async (): Promise<void> => {
     const faulty = deliverDue(first).catch(() => undefined);
-    // The other looks all the time, long after the first one can have ended.
+    // The other worker polls all the time, until long after the first one must have ended.
     while (time.now() < START + 100 * TIMEOUT_MS) {
       await time.sleep(7);
       await deliverDue(second);

@@ -62,7 +62,7 @@ describe('a comment for a sink that is not configured', () => {
     expect(looks).toBeLessThan(20);
   });
 
-  it('keeps those of other sinks from nothing', async () => {
+  it('does not delay messages to other sinks', async () => {
     const { store, lead, logged, queue, pass } = setUp();
     await queue('a', 'renamed');
     await queue('b', 'mine');

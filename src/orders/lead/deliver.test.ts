@@ -71,7 +71,7 @@ describe('deliverDue', () => {
     expect(await findMessage('a-scripted')).toMatchObject({ state: 'delivered', delivered_to: 'sent:a-scripted' });
   });
 
-  it('sends to every sink on its own: one that fails keeps no other back', async () => {
+  it('sends to every sink separately: one that fails does not delay the others', async () => {
     const good = createScriptedSink('good');
     const bad = createScriptedSink('bad');
     const { ports, queue } = setUp([bad.sink, good.sink]);
@@ -112,7 +112,7 @@ describe('deliverDue', () => {
     expect(await findMessage('a-scripted')).toMatchObject({ state: 'delivered', delivered_to: 'found:a-scripted' });
   });
 
-  it('looks for a message that a lead took and then died with', async () => {
+  it('searches for a message that a lead had claimed before it died', async () => {
     const { sink, arrived } = createScriptedSink();
     const { store, ports, queue, pass } = setUp([sink]);
     await queue('a');
@@ -146,7 +146,7 @@ describe('deliverDue', () => {
     expect(await findMessage('a-scripted')).toMatchObject({ state: 'delivered', tries: 2 });
   });
 
-  it('does not send when it cannot look', async () => {
+  it('does not send when it cannot search for the message first', async () => {
     const { sink, arrived, script } = createScriptedSink();
     const blind: Sink = {
       ...sink,
@@ -200,7 +200,7 @@ describe('deliverDue', () => {
     expect(looks.at(-1)).toBe('a-scripted');
   });
 
-  it('goes on for days by default', () => {
+  it('retries for days by default', () => {
     let hours = 0;
     for (let tries = 1; tries < DEFAULT_BACKOFF.maxTries; tries += 1) {
       hours += pauseAfter({ tries, leastMs: 0, random: () => 0.5, backoff: DEFAULT_BACKOFF }) / 3_600_000;
@@ -230,7 +230,7 @@ describe('deliverDue', () => {
     expect(arrived).toEqual(['first-scripted', 'second-scripted']);
   });
 
-  it('leaves a message alone that somebody else has taken over', async () => {
+  it('does not touch a message that another lead has taken over', async () => {
     const { sink, arrived, script } = createScriptedSink();
     const { store, ports, queue, pass, findMessage } = setUp([sink]);
     script.push(() => {
@@ -263,7 +263,7 @@ describe('deliverDue', () => {
 });
 
 describe('pauseAfter', () => {
-  it('grows with every try, is never nothing and never longer than the longest', () => {
+  it('grows with every try, is never zero and never exceeds the maximum', () => {
     const numbers = { tries: fc.integer({ min: 1, max: 1000 }), chance: fc.double({ min: 0, max: 1, noNaN: true }) };
     fc.assert(
       fc.property(fc.record(numbers), ({ tries, chance }) => {

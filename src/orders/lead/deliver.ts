@@ -33,7 +33,7 @@ export interface DeliveryReport {
   readonly retryAt?: number;
 }
 
-/** What became of one message. */
+/** The outcome of one message. */
 type Outcome = { readonly is: Exclude<keyof DeliveryReport, 'retryAt'>; readonly retryAt?: number };
 
 /*
@@ -80,7 +80,7 @@ async function deliverTo(ports: DeliveryPorts, sink: Sink): Promise<DeliveryRepo
   return readReport();
 }
 
-/** Waits for all, also when one fails: nothing is left running behind the caller's back. */
+/** Waits for all, even if one fails: nothing is left running when the caller continues. */
 async function waitForAll<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(promises);
   return Promise.all(promises);

@@ -65,7 +65,7 @@ export function createLeadContext(options: LeadOptions): LeadContext {
   const newId = options.newId ?? createUlids(clock);
   const data = chooseDataFolder(options.data);
   const { wrappers = {}, checks = {}, repos = [], filters = {} } = options;
-  // A name that means nothing would be noticed only when the work is done.
+  // An unknown name would otherwise be noticed only after the work is done.
   for (const wrapper of Object.values(wrappers)) findChecks({}, wrapper, checks);
   return {
     store: options.store,

@@ -78,7 +78,7 @@ describe.each([
   it.each<[string, (host: string) => string, object]>([
     ['on a host without credentials', () => `https://example.org/acme/shop/${path}/7`, {}],
     ['of an issue without a repository', () => '#7', { issueRef: 'local#1' }],
-    ['that nobody can read', () => 'somewhere', {}],
+    ['that cannot be parsed', () => 'somewhere', {}],
     ['when the forge fails', () => '#500', {}],
     ['with a token that the forge refuses', () => '#7', { token: 'wrong' }],
   ])('stays unchecked %s', async (_name, named, options) => {
@@ -95,7 +95,7 @@ it('believes the forge about the repository, not the address', async () => {
   });
 });
 
-it('asks nobody where no sink is a forge', async () => {
+it('sends no request where no sink is a forge', async () => {
   const sinks = [createMarkdownSink({ folder: '/nowhere' })];
   expect(await findPullRequest({ sinks }, 'acme/shop#1', '#7')).toMatchObject({ found: 'nothing' });
 });

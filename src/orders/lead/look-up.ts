@@ -16,7 +16,8 @@ export async function findPullRequest(
   const repository = getRepository(issueRef);
   const wanted = parsePullRequest(named);
   if (repository === undefined) return { found: 'nothing', why: 'the issue names no repository' };
-  if (wanted === undefined) return { found: 'nothing', why: 'it is neither an address nor a number of one' };
+  if (wanted === undefined)
+    return { found: 'nothing', why: 'it is neither the address nor the number of a pull request' };
   const able = sinks.filter((sink) => sink.pullRequests !== undefined && sink.accepts(issueRef));
   const [sink, ...others] =
     wanted.host === undefined ? able : able.filter(({ pullRequests }) => pullRequests?.host === wanted.host);
@@ -31,7 +32,7 @@ export async function findPullRequest(
     const signal = AbortSignal.timeout(sink.timeoutMs);
     const found = await sink.pullRequests.find(issueRef, wanted.number, signal);
     if (found === undefined) return { found: 'missing', repository };
-    // A renamed repository is followed by the forge: what it answers is what counts.
+    // The forge redirects from a renamed repository: the name in its answer counts.
     if (found.repository !== undefined && found.repository.toLowerCase() !== repository.toLowerCase()) {
       return { found: 'elsewhere', repository };
     }

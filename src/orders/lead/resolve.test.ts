@@ -105,7 +105,7 @@ Ada has read the change of that run and asks for corrections: I looked at it
     expect(await inbox()).toHaveLength(1);
   });
 
-  it('cannot enter a result that would not do', async () => {
+  it('cannot enter a result that is not acceptable', async () => {
     const { lead, by, findState } = await withItem(null);
     const result = { Status: 'ok', Changes: {}, Summary: 'trust me' };
     await expect(lead.resolve({ ...by, action: 'edit', result })).rejects.toMatchObject({

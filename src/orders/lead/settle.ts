@@ -62,7 +62,7 @@ export interface WorkerEnd {
   readonly draft?: unknown;
   /** What else a person should know, such as a worktree that was kept. */
   readonly note?: string;
-  /** What came of its run; by default made from exit code and signal. */
+  /** The result of its run; by default made from exit code and signal. */
   readonly runResult?: RunResult;
   /** What `Lead.read` returned, where the result has been read already. */
   readonly reading?: Reading;
@@ -82,7 +82,7 @@ export interface OrderName {
 export interface Settlement {
   readonly decision: Decision;
   readonly reading: Reading;
-  /** The order had been settled before; this is the decision of then. */
+  /** The order was settled before; this is that earlier decision. */
   readonly repeated: boolean;
   /** Its race is undecided until these runs have ended; `decision` is what the run would get alone. */
   readonly waitsFor?: readonly string[];
@@ -235,11 +235,11 @@ function readPolicy({ wrappers }: LeadContext, order: OrderRecord['order']) {
 }
 
 async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {
-  // A worker that was not started has nothing to report; what stands in the folder is somebody else's.
+  // A worker that was not started has nothing to report; files in the folder are not its own.
   if (!wasStarted(end)) return { source: 'none', problems: [] };
   const startedAt = end.startedAt ?? record.started_at;
   const dir = end.dir ?? context.getRunFolder(record.run);
-  // Whoever names another folder trusts it.
+  // A caller that names another folder trusts it.
   const below = end.dir === undefined ? context.data : undefined;
   await maskResultFiles(context, dir, { below });
   const reading = await readWorkResult({

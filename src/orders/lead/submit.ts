@@ -67,7 +67,7 @@ async function prepareOrder(
   traceparent: string | undefined,
 ): Promise<Rival> {
   const wrapper = findWrapper(request.worker, wrappers);
-  // A name that means nothing is refused now, not when the work is done.
+  // An unknown name is refused now, not after the work is done.
   findChecks(request, wrapper, checks);
   if (request.repo !== undefined) findRepo(request.repo, repos);
   return {

@@ -64,7 +64,7 @@ export interface OrderStore {
   findIssue(issueRef: string): Promise<IssueRecord | undefined>;
   findOrder(issueRef: string, runId: string): Promise<OrderRecord | undefined>;
   /**
-   * `search`: words that all stand, in whatever case, in the reference. A page then looks at a bounded number of issues: it
+   * `search`: words that the reference must all contain, in any case. A page then looks at a bounded number of issues: it
    * may be short, or empty, and still have a next one.
    */
   listIssues(page: Page & { readonly state?: IssueState; readonly search?: string }): Promise<Listed<IssueRecord>>;
@@ -131,7 +131,7 @@ export interface OrderSettlement {
   readonly issueRef: string;
   readonly runId: string;
   readonly now: number;
-  /** What came of the run; a run that has ended keeps the result it has. */
+  /** The result of the run; a run that has ended keeps the result it has. */
   readonly runResult: RunResult;
   readonly active: DecidedOrder & { readonly state: IssueState };
   readonly stale: Pick<DecidedOrder, 'decision' | 'result' | 'execution'>;
@@ -179,13 +179,13 @@ export interface ItemResolution {
   readonly execution: ExecutionRecord;
   readonly outbox: readonly NewOutboxMessage[];
   /**
-   * For a retry: the order goes out again under a new run id. It has no request id: a repeat of the request that had it
-   * must still give the old order.
+   * For a retry: the order is submitted again under a new run id. It has no request id: a repeat of the request that had it
+   * must still return the old order.
    */
   readonly retry?: Omit<OrderSubmission, 'now'> & { readonly request: { readonly request_id?: never } };
 }
 
-/** What became of a person's decision: taken, too late, or about nothing. */
+/** The outcome of a person's decision: recorded, too late, or about an unknown item. */
 export type ResolveOutcome =
   | { readonly status: 'resolved'; readonly item: InboxItem; readonly order?: OrderRecord }
   | { readonly status: 'conflict'; readonly activeRunId: string | null; readonly resolution: InboxItem['resolution'] }

@@ -32,7 +32,7 @@ describe('parseChanges', () => {
     ]);
   });
 
-  test('of nothing is nothing', () => {
+  test('of empty output is an empty list', () => {
     expect(parseChanges('')).toEqual([]);
   });
 

@@ -67,7 +67,7 @@ export function isToolingPath(path: string): boolean {
 }
 
 /**
- * The test files that a change takes away: deleted, emptied, or moved to where they are no tests any more.
+ * The test files that a change takes away: deleted, emptied, or moved to where they no longer count as tests.
  *
  * @example
  * listDeletedTests([{ kind: 'deleted', path: 'test/basket.test.ts', … }]) // ['test/basket.test.ts']

@@ -2,12 +2,12 @@ import type { Evidence, RunResult, WorkResult } from '../../records/index.js';
 import { showLine } from '../plain-text.js';
 import type { NamedCheck } from './checks.js';
 
-/** One try of a check: its run and what came of it, or why it did not start. */
+/** One try of a check: its run and its result, or why it did not start. */
 export type CheckTry =
   | { readonly run: string; readonly result: RunResult; readonly durationMs: number }
   | { readonly run?: string; readonly problem: string };
 
-/** Everything that came of one check. */
+/** All tries of one check. */
 export interface CheckOutcome {
   readonly check: NamedCheck;
   readonly tries: readonly CheckTry[];

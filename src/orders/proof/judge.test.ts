@@ -68,7 +68,7 @@ describe('judgeCommit', () => {
     expect(judge({ files })).toContain('tests contradicted: The change deletes tests: test/a.test.ts.');
   });
 
-  test('what could not be looked at is unchecked', () => {
+  test('what could not be examined is unchecked', () => {
     expect(judgeCommit({ found: 'nothing', why: 'git is not installed' }, {})).toEqual([
       { claim: 'commit', by: 'worker', verdict: 'unchecked', detail: 'Not checked: git is not installed.' },
     ]);
@@ -188,7 +188,7 @@ describe('findUnproven', () => {
   });
 });
 
-test('an unchecked claim is the word of the agent', () => {
+test('an unchecked claim counts as reported by the agent', () => {
   const result = { ...RESULT, changes: { pr: '#7', commit: 'abcd' } };
   const found = listReported(result, [evidence('commit', 'confirmed')]);
   expect(found.map(({ claim, by, verdict, detail }) => [claim, by, verdict, detail])).toEqual([

@@ -36,7 +36,7 @@ export function parsePullRequest(text: string): NamedPullRequest | undefined {
 
 /** What looking up a pull request gave. */
 export type PullRequestFinding =
-  /** Nobody could be asked, or nobody answered. */
+  /** It could not be looked up, or the forge did not answer. */
   | { readonly found: 'nothing'; readonly why: string }
   | { readonly found: 'missing'; readonly repository: string }
   | { readonly found: 'elsewhere'; readonly repository: string }

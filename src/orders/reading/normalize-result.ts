@@ -6,7 +6,7 @@ import type { SpelledFields } from '../shapes/spelling.js';
 import { readTests } from './read-tests.js';
 import { gatherChanges, isFields, readResultFields } from './result-fields.js';
 
-/** A result in Sluice's own spelling, as far as there is one, and what speaks against it. */
+/** A result in Sluice's own spelling, if there is one, and its problems. */
 export interface NormalizedResult {
   readonly result?: WorkResult;
   readonly problems: readonly Problem[];
@@ -35,9 +35,9 @@ export function normalizeResult(fields: Pick<SpelledFields, 'known' | 'conflicts
   const { tests, problem: testProblem } = readTests(known.get('tests'));
   const evidenceProblems = [...changeProblems, ...(testProblem === undefined ? [] : [testProblem])];
   // A blocked agent needs no evidence, so invalid evidence is not a reason to ask a person.
-  const owesEvidence = status !== 'blocked';
-  if (owesEvidence) problems.push(...evidenceProblems);
-  const notices = owesEvidence ? [] : evidenceProblems;
+  const needsEvidence = status !== 'blocked';
+  if (needsEvidence) problems.push(...evidenceProblems);
+  const notices = needsEvidence ? [] : evidenceProblems;
   if (issueRef === undefined || runId === undefined || status === undefined || problems.length > 0) {
     return { problems, notices };
   }

@@ -87,7 +87,7 @@ describe('work_result.json', () => {
     ],
     ['a commit in two spellings at the top', { Commit: '1a2b3c4d', COMMIT: '5e6f7a8b' }, ['KEY_CONFLICT commit']],
     [
-      'a page that is no commit',
+      'a page that is not of a commit',
       { changes: { commit: 'https://forge.example/commit/main' } },
       ['INVALID_VALUE changes.commit'],
     ],

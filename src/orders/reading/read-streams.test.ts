@@ -52,7 +52,7 @@ describe('what a worker only printed', () => {
     });
   });
 
-  test('without an anchor is nothing', () => {
+  test('without an anchor is ignored', () => {
     const missing = {
       source: 'none',
       problems: [{ code: 'RESULT_MISSING', message: 'no work_result.json or work_result.txt found' }],

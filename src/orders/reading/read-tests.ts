@@ -30,7 +30,7 @@ function readLine(line: string): TestsFound {
   const arrow = line.lastIndexOf('=>');
   if (arrow < 0) return { tests: describeTests('', line, '') };
   const said = line.slice(arrow + 2).trim();
-  if (isUnsaid(said)) return { problem: invalidValue('tests', HOW_TO) };
+  if (lacksOutcome(said)) return { problem: invalidValue('tests', HOW_TO) };
   return { tests: describeTests(line.slice(0, arrow).trim(), said, '') };
 }
 
@@ -48,18 +48,18 @@ function readReport(report: Readonly<Record<string, unknown>>): TestsFound {
     if (said.toLowerCase() === 'n/a') return { tests: 'n/a' };
     if (isNoneLike(said)) return {};
   }
-  if (isUnsaid(said)) return { problem: invalidValue('tests.result', HOW_TO) };
+  if (lacksOutcome(said)) return { problem: invalidValue('tests.result', HOW_TO) };
   return { tests: describeTests(command, said, words.get('evidence') ?? '') };
 }
 
-/** A command alone says nothing about what came of it. */
-function isUnsaid(said: string): boolean {
+/** A command alone does not say how it ended. */
+function lacksOutcome(said: string): boolean {
   return isNoneLike(said) && said.toLowerCase() !== 'n/a';
 }
 
 function describeTests(command: string, said: string, evidence: string): TestReport {
   const result = recognizeTestResult(said);
-  // Words beyond the result itself are kept: they are what shows it.
+  // Words beyond the result itself are kept as its evidence.
   const words = said.toLowerCase() === result ? [evidence] : [said, evidence];
   const shown = words.filter((part) => !isNoneLike(part)).join('; ');
   return { command: isNoneLike(command) ? '' : command, result, evidence: shown };

@@ -21,7 +21,7 @@ export interface ResultPlace {
   readonly below?: string | undefined;
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
-  /** What the agent answered and why that is no result; what its program printed around it is then not looked at. */
+  /** What the agent answered and why that is not a result; other output of its program is then ignored. */
   readonly answer?: RejectedAnswer;
   readonly order: Pick<WorkOrder, 'repo_dir'>;
   /** When the worker was started: a file older than that is not its result. */
@@ -48,7 +48,7 @@ const FILES = [
 
 /**
  * Reads what a worker reported, in a fixed order: `work_result.json`, `work_result.txt`, what it printed. The first that
- * is there counts, readable or not: a broken file is never made good by a lesser one.
+ * is there counts, readable or not: a broken file is never replaced by a less reliable source.
  *
  * @example
  * const reading = await readWorkResult({ dir, stdout, stderr, order })
@@ -95,7 +95,7 @@ async function withCommitChecked(
   const { problem, notice } = await findCommit(commit);
   if (notice !== undefined) return withNotices(reading, [notice]);
   if (problem === undefined) return reading;
-  // Who is blocked owes no commit, so a wrong one is worth knowing and no reason to ask a person.
+  // A blocked agent needs no commit, so a wrong one is a notice and not a reason to ask a person.
   if (reading.result?.status === 'blocked') return withNotices(reading, [problem]);
   return { ...reading, problems: [...reading.problems, problem] };
 }
@@ -107,7 +107,7 @@ function withNotices(reading: Reading, notices: readonly Problem[]): Reading {
 /** What an encoding gives a reading. */
 export type ResultReading = Pick<Reading, 'result' | 'problems' | 'notices' | 'draft'>;
 
-// Nothing in a result is deep; a bomb is.
+// A real result is not nested deeply; a malicious one may be.
 const DEPTH = 64;
 
 /** Reads `work_result.json` strictly. What it takes a repair to read is a draft and never a result. */
@@ -123,7 +123,7 @@ export function readJsonResult(text: string): ResultReading {
   return { ...reading, result };
 }
 
-/** `JSON.parse`, and an objection to keys that are there twice: it would take the last one without a word. */
+/** `JSON.parse`, but duplicate keys are a problem: it would silently take the last one. */
 function readStrictly(text: string): { readonly value?: unknown; readonly problems: readonly Problem[] } {
   let value: unknown;
   try {
@@ -185,7 +185,7 @@ export function readStreams({
 // A comment has room for as much, and the rest is in the run's result.
 const ANSWER_LENGTH = 16_000;
 
-/** The same of an agent's answer, with its words for the comment. */
+/** The same for an agent's answer, with its text for the comment. */
 function readAnswer({ text, problem: message }: RejectedAnswer): Reading {
   const end = readEnd(text);
   const anchors = findAnchors(end);
@@ -214,7 +214,7 @@ const IS_ANCHOR = {
   status: (text: string) => RESULT_STATUSES.some((status) => status === text),
 } as const;
 
-/** What a stream says in passing about which issue, run and status it is; of several the last. */
+/** Finds the issue, run and status that a stream mentions; of several mentions the last. */
 export function findAnchors(text: string): NonNullable<Reading['anchors']> {
   const found: { issue_ref?: string; run_id?: string; status?: string } = {};
   for (const [, key = '', value = ''] of text.matchAll(ANCHOR)) {
@@ -289,8 +289,7 @@ const NAMES = [
 
 /**
  * Reads `work_result.txt`: `Key: Value` lines up to the first blank line behind them, then free text, which is the
- * summary. A line
- * of another form or a key that is there twice makes the header unreadable; unknown keys are left alone.
+ * summary. A line of another form or a duplicate key makes the header unreadable; unknown keys are ignored.
  *
  * @example
  * readTextResult('IssueRef: acme/shop#12\nRunId: 2026-11-15-qa-0001\nStatus: ok\nCommit: 1a2b3c4\nTests: npm test => pass\n\nDone.\n')

@@ -44,14 +44,14 @@ export function isFields(value: unknown): value is Readonly<Record<string, unkno
 export function gatherChanges(fields: ReadonlyMap<string, unknown>): Pick<SpelledFields, 'known' | 'conflicts'> {
   const known = new Map(fields);
   const conflicts: Problem[] = [];
-  const named = ['pr', 'commit'].filter((name) => !isUnsaid(fields.get(name)));
+  const named = ['pr', 'commit'].filter((name) => !isMissing(fields.get(name)));
   for (const name of ['pr', 'commit']) known.delete(name);
   const value = fields.get('changes');
-  if (named.length === 0 || !(isFields(value) || isUnsaid(value))) return { known, conflicts };
+  if (named.length === 0 || !(isFields(value) || isMissing(value))) return { known, conflicts };
   const changes = new Map(isFields(value) ? Object.entries(value) : []);
   const inside = readResultFields(changes, ['pr', 'commit']).known;
   for (const name of named) {
-    if (isUnsaid(inside.get(name))) {
+    if (isMissing(inside.get(name))) {
       changes.set(name, fields.get(name));
       // Another spelling of the same key that says nothing must not count as a second value.
       for (const key of changes.keys()) if (key !== name && foldKey(key) === name) changes.delete(key);
@@ -63,6 +63,6 @@ export function gatherChanges(fields: ReadonlyMap<string, unknown>): Pick<Spelle
   return { known: known.set('changes', Object.fromEntries(changes)), conflicts };
 }
 
-function isUnsaid(value: unknown): boolean {
+function isMissing(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && isNoneLike(value));
 }

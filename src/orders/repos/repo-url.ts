@@ -1,4 +1,4 @@
-/** What git is allowed to speak. */
+/** The protocols that git may use. */
 const PROTOCOLS = ['https:', 'http:', 'ssh:', 'file:'];
 
 /** What is wrong with the URL of a repository; undefined if nothing is. */

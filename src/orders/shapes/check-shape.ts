@@ -6,7 +6,7 @@ export type CheckedShape<T> =
   | { readonly value: T; readonly problems?: undefined }
   | { readonly problems: readonly Problem[] };
 
-/** Checks a value that came from outside. `advise` says it better than the schema where it can. */
+/** Checks a value that came from outside. `advise` may replace the schema's message by a clearer one. */
 export function checkShape<T>(
   schema: StandardSchema<unknown, T>,
   value: unknown,

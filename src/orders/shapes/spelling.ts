@@ -4,7 +4,7 @@ import type { Problem } from '../../records/index.js';
 export interface SpelledFields {
   /** By snake_case name. */
   readonly known: ReadonlyMap<string, unknown>;
-  /** Under the spelling they came with. */
+  /** Under the spelling that was used. */
   readonly unknown: ReadonlyMap<string, unknown>;
   /** One key in two spellings with different values: it is unknown which one counts. */
   readonly conflicts: readonly Problem[];

@@ -55,7 +55,7 @@ describe('createMarkdownSink', () => {
     await writeFile(join(claim, `${other.pid}.${started}.x`), '');
     await expect(sink.send(message, AbortSignal.timeout(50))).rejects.toMatchObject({ code: 'SINK_TIMED_OUT' });
     await expect(read()).rejects.toThrow('ENOENT');
-    // Its right is void when it is gone; what it had written by then counts.
+    // Its lock ends with the process; what it had written by then counts.
     const sent = sink.send(message, signal);
     await writeFile(join(folder, FILE), `${message.body}\n\n${formatMarker(message)}\n`);
     other.kill('SIGKILL');
@@ -102,7 +102,7 @@ describe('createMarkdownSink', () => {
     expect(await readFile(join(folder, 'elsewhere.txt'), 'utf8')).toBe('untouched');
   });
 
-  it('says so when something else stands in the way', async () => {
+  it('reports a folder in place of its file', async () => {
     const { sink, folder } = await start();
     await mkdir(join(folder, FILE));
     await expect(sink.send(makeMessage(), signal)).rejects.toMatchObject({ code: 'SINK_FILE_UNUSABLE' });

@@ -91,7 +91,7 @@ const OPENING = '<!-- sluice:';
 
 /**
  * The hidden line by which a message is found again. The id in it cannot be guessed before it was published, so no one
- * can keep a comment back by writing its marker first.
+ * can suppress a comment by writing its marker first.
  *
  * @example
  * formatMarker(message) // '<!-- sluice:workrun:2026-11-15-backend-0001 01KA3… -->'

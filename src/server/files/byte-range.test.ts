@@ -21,6 +21,6 @@ it.each([
   expect(byteRange(header, 100)).toEqual(expected);
 });
 
-it('has no part of nothing', () => {
+it('has no range in an empty file', () => {
   expect(byteRange('bytes=0-', 0)).toBe('none');
 });

@@ -90,13 +90,13 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'resumed', attempts: 2 } });
   });
 
-  it('that nobody sends denies, and the run does not wait any more', async () => {
+  it('that is never sent means deny, and the run continues', async () => {
     const { ended } = await waitForQuestion([{ ask: WRITE }, { say: 'without' }], { wait_s: 0.5 });
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'without' } });
   });
 });
 
-it('a request may not bring rules that allow', async () => {
+it('refuses a request with rules that allow tools', async () => {
   const { post, work } = await openServer();
   const request = { engine: 'gemini-acp', prompt: 'x', workdir: work, permissions: 'ask' };
   const refused = await readJson(post('/v1/runs', { ...request, approvals: [{ decide: 'allow' }] }));

@@ -115,7 +115,7 @@ async function checkRunRequest(
   if (spec.approvals?.some(({ decide }) => decide === 'allow') === true && !allowBypass) {
     throw new RequestError(
       'PERMISSIONS_NOT_ALLOWED',
-      'A request may not bring rules that allow. Put them into "approvals" of the configuration, or set "server.allow_bypass".',
+      'A request must not contain rules that allow tools. Add them to "approvals" in the configuration, or set "server.allow_bypass".',
     );
   }
   const variable = (spec.env ?? []).find((name) => !settings.env.includes(name));

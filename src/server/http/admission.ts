@@ -31,7 +31,7 @@ export function createBudget(most: number): Budget {
     return true;
   }
 
-  function give(key: string, amount: number): void {
+  function releaseAmount(key: string, amount: number): void {
     used -= amount;
     const own = (byKey.get(key) ?? 0) - amount;
     if (own > 0) byKey.set(key, own);
@@ -48,7 +48,7 @@ export function createBudget(most: number): Budget {
           return true;
         },
         release() {
-          if (taken > 0) give(key, taken);
+          if (taken > 0) releaseAmount(key, taken);
           taken = 0;
         },
       };

@@ -11,7 +11,7 @@ interface BodyLimits {
   readonly grow: (bytes: number) => boolean;
 }
 
-/** The bytes of a JSON body. Throws at once where its headers speak against it. */
+/** The bytes of a JSON body. Throws at once if its headers are not acceptable. */
 export function readBody(context: Context, limits: BodyLimits): Promise<Uint8Array> {
   const { maxBytes } = limits;
   const type = readHeader(context, 'content-type') ?? '';
@@ -98,7 +98,7 @@ export function readHeader(context: Context, name: string): string | undefined {
 
 const TRACEPARENT = new RegExp(runSpecSchema.properties.traceparent.pattern);
 
-/** The span that sent a request; undefined if it says none, or none that can be read. */
+/** The span that sent a request; undefined if the header is missing or invalid. */
 export function readTraceparent(context: Context): string | undefined {
   const sent = readHeader(context, 'traceparent');
   return sent !== undefined && TRACEPARENT.test(sent) ? sent : undefined;

@@ -37,7 +37,7 @@ describe('figures', () => {
     expect(figures.render([]).split('\n').slice(2)).toEqual(['x_total{version="1\\"} 7\\nfake_total 1\\\\"} 1', '']);
   });
 
-  it('stay few, whatever labels come', () => {
+  it('are bounded in number, whatever the labels', () => {
     const figures = createFigures();
     const counter = figures.counter('x_total', 'X.');
     for (let version = 0; version < 2000; version += 1) counter.add({ version: `${version} ${'x'.repeat(1000)}` });

@@ -40,7 +40,7 @@ describe('on loopback with the token of the user', () => {
     expect((await post('/v1/inbox/1/resolve', rejection, { cookie, origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it('who decides may say their name: the token is of whoever uses this machine', async () => {
+  it('the person who decides may name themselves: the token belongs to the user of this machine', async () => {
     const { post } = await openLocal();
     const named = await post('/v1/inbox/1/resolve', { ...rejection, who: 'Ada' }, bearer(value));
     expect(await problem(named)).toMatchObject({ status: 404 });
@@ -109,7 +109,7 @@ describe('on loopback without tokens', () => {
     },
   );
 
-  it('a page of another site may neither read nor do anything', async () => {
+  it('a page of another site may neither read nor change anything', async () => {
     const { get, post } = await openServer();
     const foreign = [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }];
     for (const headers of foreign) {

@@ -40,12 +40,12 @@ interface GuardPost {
 /** Creates the guard of a server. */
 export function createGuard({ settings, host, clock }: GuardPost): Guard {
   const { hosts, origins, https, limits, openRead = false } = settings;
-  const know = (tokens: readonly Token[]) => ({
+  const indexTokens = (tokens: readonly Token[]) => ({
     isEmpty: tokens.length === 0,
     find: createTokenCheck(tokens),
     sessions: createSessions(tokens, { https, clock }),
   });
-  let known = know(settings.tokens);
+  let known = indexTokens(settings.tokens);
   const stranger = openRead ? READER : ANONYMOUS;
   const requests = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
   const anonymousRequests = createRateLimit({ perMinute: limits.requestsPerMinute, clock });
@@ -134,7 +134,7 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
     closeSession: () => known.sessions.close(),
     replaceTokens(tokens) {
       // Without any, everyone would be let in: whoever wants that creates another server.
-      if (tokens.length > 0) known = know(tokens);
+      if (tokens.length > 0) known = indexTokens(tokens);
     },
   };
 }

@@ -30,7 +30,7 @@ export function isAuthentic(type: TriggerType, secret: string, body: Uint8Array,
   }
 }
 
-/** Takes as long for a nearly right word as for a wrong one. */
+/** Compares in constant time. */
 function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(hash(given), hash(expected));
 }
@@ -41,7 +41,7 @@ function hash(word: string): Buffer {
 
 const DELIVERY = /^[\w-]{8,100}$/;
 
-/** What names a delivery, however often it is repeated: the id of the forge, else the hash of its body. */
+/** Identifies a delivery, the same for every repeat: the id of the forge, else the hash of its body. */
 export function readDelivery(type: TriggerType, body: Uint8Array, header: ReadHeader): string {
   const given =
     type === 'github' ? header('x-github-delivery') : (header('idempotency-key') ?? header('x-gitlab-event-uuid'));

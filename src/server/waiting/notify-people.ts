@@ -5,7 +5,7 @@ import type { SignedPost } from '../../orders/index.js';
 import { createWaitingList } from './waiting-list.js';
 import type { WaitingList } from './waiting-list.js';
 
-/** What calling people needs. */
+/** What notifying people needs. */
 export interface NotifyOptions {
   readonly post: SignedPost;
   /** Links begin with it. */

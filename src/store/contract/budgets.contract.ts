@@ -48,7 +48,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.listBudgetUse(10)).toMatchObject({ waiting: [{ run: 'r3', budget: 'day' }] });
     });
 
-    it('is what a queued run says it waits for, and until when, unless its folder is in use', async () => {
+    it('is shown as what a queued run waits for, and until when, unless its folder is in use', async () => {
       const store = await openSite(await makeSite());
       await start(store, 'r1');
       await reserve(store, 'r1');
@@ -74,7 +74,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect((await store.findRun('r2'))?.waiting_for).toEqual({ reason: 'folder', run: 'r3' });
     });
 
-    it('is passed by as many runs that start at once as it has shares', async () => {
+    it('lets as many runs start at once as it has shares', async () => {
       const store = await openSite(await makeSite());
       const runs = Array.from({ length: 30 }, (_, index) => `r${index}`);
       for (const run of runs) await start(store, run);

@@ -16,7 +16,7 @@ export function createEventLog(tables: Tables): WatchableEventLog {
         const log = logs.get(key) ?? [];
         logs.set(key, log);
         const position = getPosition(emitted);
-        const index = firstBehind(log, position);
+        const index = findFirstAfter(log, position);
         const before = log[index - 1];
         if (before === undefined || comparePositions(before, position) < 0) {
           log.splice(index, 0, { ...position, emitted: copyValue(emitted) });
@@ -29,8 +29,8 @@ export function createEventLog(tables: Tables): WatchableEventLog {
       checkOpen(tables);
       const { after, to, limit } = readEventRange(query);
       const log = logs.get(`${query.protocol} ${query.runId}`) ?? [];
-      const from = firstBehind(log, after);
-      return log.slice(from, Math.min(from + limit, firstBehind(log, to))).map(({ emitted }) => copyValue(emitted));
+      const from = findFirstAfter(log, after);
+      return log.slice(from, Math.min(from + limit, findFirstAfter(log, to))).map(({ emitted }) => copyValue(emitted));
     },
 
     watch(runId, wake) {
@@ -41,6 +41,6 @@ export function createEventLog(tables: Tables): WatchableEventLog {
 }
 
 /** The index of the first event after a position. */
-function firstBehind(log: readonly KeptEvent[], position: LogPosition): number {
+function findFirstAfter(log: readonly KeptEvent[], position: LogPosition): number {
   return firstIndexThat(log, (kept) => comparePositions(kept, position) > 0);
 }

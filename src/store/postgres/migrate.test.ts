@@ -86,7 +86,7 @@ describe('opening a store on PostgreSQL', () => {
     await store.append('run', [sampleFcmp(1)]);
   });
 
-  it('takes no writes of a version that does not say what it writes, in any table', async () => {
+  it('refuses writes of a version that does not declare its form, in every table', async () => {
     const url = await createDatabase();
     await openSite(url);
     const client = new pg.Client(url);

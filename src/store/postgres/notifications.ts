@@ -17,7 +17,7 @@ export type NamedWatcher = QueueWatcher & { readonly worker: string };
 
 /** How often followers are woken without a notification, in case one was lost. */
 const NET_MS = 20_000;
-/** A connection that no one follows a run on is checked every so many times. */
+/** A connection without followers is checked only every so many times. */
 const CHECK_EVERY = 3;
 
 /** A writer that began before a follower was registered does not see it; it has committed by then. */

@@ -27,7 +27,7 @@ test.each(['from=yesterday', 'to=2026-11', 'from=0000-01-01', 'decision=maybe'])
   expect(read(text)).toEqual({});
 });
 
-test('the same rows can be had as a file', () => {
+test('links to the same rows as a file', () => {
   expect(exportAddress(read('issue_ref=acme/shop%237'), 'csv')).toBe(
     '/v1/executions/export?format=csv&issue_ref=acme%2Fshop%237',
   );

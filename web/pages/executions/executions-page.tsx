@@ -5,7 +5,7 @@ import { ListPage } from '../../ui/list-page.js';
 import { EXECUTION_FILTERS, DECISIONS, exportAddress, readExecutionFilter } from './execution-filter.js';
 import { ExecutionTable } from './execution-table.js';
 
-/** Every execution and what came of it, for good. */
+/** The permanent list of all executions and their decisions. */
 export function ExecutionsPage() {
   const filter = readExecutionFilter(query.value);
   return (

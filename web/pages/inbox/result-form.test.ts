@@ -19,7 +19,7 @@ const whole = {
   questions: ['Is the cache cold?'],
 };
 
-test('a result goes through the form and comes out the same', () => {
+test('a result passes through the form unchanged', () => {
   expect(buildResult(fillResultForm(whole), item)).toEqual(whole);
   const untested = { ...whole, tests: 'n/a' };
   expect(buildResult(fillResultForm(untested), item)).toEqual(untested);
@@ -31,7 +31,7 @@ test.each(['not_run', 'not_recognised'])('tests that are %s leave the result to 
   expect(findMissing(form)).toEqual({ testResult: 'Choose the result.' });
 });
 
-test('what was not said is not said', () => {
+test('leaves out what the result does not contain', () => {
   expect(buildResult(fillResultForm({ status: 'ok' }), item)).toEqual({
     ...item,
     status: 'ok',
@@ -46,7 +46,7 @@ test('issue, run and status are those of the item, whatever the worker wrote', (
   expect(buildResult(forged, item)).toMatchObject({ ...item, status: 'ok' });
 });
 
-test('whatever a draft holds, it becomes a form', () => {
+test('any draft can be shown in the form', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const form = fillResultForm(value);

@@ -1,7 +1,7 @@
 import type { InboxItem, OrderView, OutboxMessage } from '../../../src/api/index.js';
 import { readTrigger } from '../../ui/read-trigger.js';
 
-/** An order with everything that came of it. */
+/** An order with its inbox items and comments. */
 export interface OrderHistory {
   readonly runId: string;
   /** Null for one that is older than what the server lists. */

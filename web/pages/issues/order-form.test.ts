@@ -30,7 +30,7 @@ test('a URL that is not configured is refused with those that are, and only once
   expect(checkOrderForm(unknown).wrong).toEqual({});
 });
 
-test('a form with the least becomes the least request', () => {
+test('a form with only the required fields becomes a minimal request', () => {
   expect(checkOrderForm(form({}))).toEqual({
     request: {
       issue_ref: 'acme/shop#12',
@@ -43,7 +43,7 @@ test('a form with the least becomes the least request', () => {
   });
 });
 
-test('an order that was given comes out of the form as it went in, without its run', () => {
+test('an earlier order passes through the form unchanged, without its run', () => {
   const order = {
     ...checkOrderForm(form({})).request,
     constraints: ['No new dependency.', 'Tests stay.'],

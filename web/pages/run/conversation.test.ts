@@ -79,7 +79,7 @@ test('an item is not there before its first event', () => {
   expect([conversation.itemsAt(0), conversation.itemsAt(1), conversation.itemsAt(2)]).toEqual([0, 1, 2]);
 });
 
-test('a clock that is set back does not turn the order', () => {
+test('a clock that is set back does not change the order', () => {
   const conversation = readConversation(
     fcmpEvent('raw.stdout', { text: 'a' }, { ms: 500 }),
     fcmpEvent('raw.stdout', { text: 'b' }, { ms: 0 }),

@@ -101,7 +101,7 @@ test('continues after a pause without losing or repeating an event', async () =>
   ]);
 });
 
-test('what comes on a connection that was given up is not taken', async () => {
+test('ignores events of an abandoned connection', async () => {
   const { follower, taken } = serve([{ seqs: [1, 2, 3], then: 'end' }]);
   const control = new AbortController();
   control.abort();
@@ -152,7 +152,7 @@ test('takes every event once and in order, to the end', async () => {
   expect(taken).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('ends when there is enough, and lets the stream go', async () => {
+test('ends when there is enough, and closes the stream', async () => {
   let isClosed = false;
   async function* endless(): AsyncGenerator<number> {
     try {
@@ -179,7 +179,7 @@ test('without a place for a stream the history is read in short requests, to its
   expect([taken, begun, asked]).toEqual([['f1', 'f2', 'f3', 'f4'], [], [undefined, '3', '4']]);
 });
 
-test('a place that becomes free is taken, and given back at the end', async () => {
+test('takes a stream slot that becomes free, and releases it at the end', async () => {
   const { follower, begun, taken, released } = serve([{ seqs: [3], then: 'end' }], {
     slots: ['taken', 'free'],
     pages: [[1, 2], []],

@@ -25,7 +25,7 @@ interface Follower {
   readonly isOver: () => boolean;
 }
 
-/** What to follow, and what becomes of it. */
+/** What to follow, and what is called with its events. */
 interface FollowerInput {
   readonly client: Pick<Client, 'followRun' | 'readHistory' | 'getRun'>;
   readonly id: string;

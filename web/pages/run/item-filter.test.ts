@@ -32,7 +32,7 @@ function converse() {
 }
 
 describe('the items of a run', () => {
-  test('are of a kind', () => {
+  test('have a kind each', () => {
     const conversation = converse();
     expect(conversation.items.map((item) => findKind(conversation, item))).toEqual([
       'other',

@@ -77,7 +77,7 @@ function Count({ run, name }: { readonly run: OpenRun; readonly name: LensName }
 
 /**
  * The lenses: the timeline over the whole width, below it the conversation beside events and raw bytes. Choosing something
- * in one lights up the others, Escape puts the light out.
+ * in one highlights it in the others, Escape clears that.
  */
 export function Lenses({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   const narrow = isNarrow.value;

@@ -58,7 +58,7 @@ test('an event without bytes lights up itself', () => {
   expect(lightUp(readRun(), { lens: 'events', attempt: 1, seq: 5 })).toMatchObject({ item: null, event: 4, row: null });
 });
 
-test('what has not come yet lights up nothing', () => {
+test('events that have not arrived light up nothing', () => {
   expect(lightUp(readRun(), { lens: 'events', attempt: 2, seq: 1 })).toBeNull();
   expect(lightUp(readRun(), { lens: 'conversation', seq: 99 })).toBeNull();
 });
@@ -77,7 +77,7 @@ const place = fc.oneof<fc.Arbitrary<Place>[]>(
     .map(({ length, ...rest }) => ({ lens: 'raw' as const, ...rest, byte_to: rest.byte_from + length })),
 );
 
-test('a place is read back from its word', () => {
+test('reads a place back from the address', () => {
   fc.assert(
     fc.property(place, (one) => {
       expect(readPlace(writePlace(one))).toEqual(one);
@@ -101,6 +101,6 @@ test.each([
   expect(readPlace(word)).toBeNull();
 });
 
-test('any text is read without harm', () => {
+test('reads any text without an error', () => {
   fc.assert(fc.property(fc.string(), (word) => void readPlace(word)));
 });

@@ -22,7 +22,7 @@ test('a run closed before it was followed leaves no listeners', () => {
   expect(listeners).toEqual(new Set());
 });
 
-test('a run that is followed looks whether the page is seen, until it is closed', () => {
+test('a followed run listens for page visibility until it is closed', () => {
   const listeners = openPage();
   vi.stubGlobal('fetch', async () => new Response(null, { status: 204 }));
   const run = openRun('run', null);

@@ -35,7 +35,7 @@ test('text comes in blocks, once however many rows are in one', async () => {
   expect(asked).toEqual([{ ...stdout, byte_from: 0, byte_to: BLOCK_BYTES }]);
 });
 
-test('the beginning of a long row is enough for a glance', async () => {
+test('fetches only the beginning of a long row', async () => {
   const { asked, blocks } = serve(new Uint8Array(BLOCK_BYTES * 3).fill(0x61));
   blocks.text(row(0, BLOCK_BYTES * 3), 10);
   await turn();
@@ -84,7 +84,7 @@ test('a stream that cannot be read says why once, is not asked for again, and is
   expect(blocks.text(row(0, 3, true))).toMatchObject({ text: 'abc' });
 });
 
-test('bytes that a file has lost are not asked for again and again, and those it has are shown', async () => {
+test('does not request bytes that a truncated file has lost again, and shows the rest', async () => {
   const { asked, blocks } = serve(new TextEncoder().encode('abc'));
   for (let index = 0; index < 10; index += 1) {
     blocks.text(row(0, 6));
@@ -97,7 +97,7 @@ test('bytes that a file has lost are not asked for again and again, and those it
   expect(blocks.text(row(0, 6))).toEqual({ state: 'coming' });
 });
 
-test('who scrolls past a thousand blocks asks for few of them, the last ones', async () => {
+test('scrolling past a thousand blocks fetches only a few of them, the last ones', async () => {
   const { asked, blocks } = serve(new Uint8Array(BLOCK_BYTES * 1000));
   for (let index = 0; index < 1000; index += 1) blocks.text(row(index * BLOCK_BYTES, index * BLOCK_BYTES + 5));
   for (let index = 0; index < 40; index += 1) await turn();

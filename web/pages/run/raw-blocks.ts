@@ -24,7 +24,7 @@ export const BLOCK_BYTES = 64 * 1024;
 const MOST_BLOCKS = 64;
 /** The browser has six connections to a server, and the events need two. */
 const MOST_AT_ONCE = 2;
-/** Who scrolls past a thousand blocks wants the last ones. */
+/** A person who scrolls past a thousand blocks wants the last ones. */
 const MOST_WAITING = 32;
 
 interface Block {
@@ -37,27 +37,27 @@ interface Block {
 export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlocks {
   /** The most recently used blocks, the latest at the end. */
   const blocks = new Map<string, Block>();
-  /** What is to be fetched, the latest wish at the end. */
-  const wishes = new Map<string, ByteSpan>();
+  /** What is to be fetched, the latest request at the end. */
+  const requested = new Map<string, ByteSpan>();
   const reading = new Set<string>();
   /** Why a stream cannot be read. What is true of one block is true of the others: they are not asked for. */
   const problems = new Map<string, string>();
 
-  function wish(key: string, span: ByteSpan): void {
+  function requestBlock(key: string, span: ByteSpan): void {
     if (reading.has(key)) return;
-    wishes.delete(key);
-    wishes.set(key, span);
-    for (const oldest of wishes.keys()) {
-      if (wishes.size <= MOST_WAITING) break;
-      wishes.delete(oldest);
+    requested.delete(key);
+    requested.set(key, span);
+    for (const oldest of requested.keys()) {
+      if (requested.size <= MOST_WAITING) break;
+      requested.delete(oldest);
     }
     readNext();
   }
   function readNext(): void {
     while (reading.size < MOST_AT_ONCE) {
-      const last = [...wishes].at(-1);
+      const last = [...requested].at(-1);
       if (last === undefined) return;
-      wishes.delete(last[0]);
+      requested.delete(last[0]);
       void readBlock(...last);
     }
   }
@@ -70,7 +70,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     } catch (error) {
       const stream = streamKey(span);
       problems.set(stream, getErrorMessage(error));
-      for (const [other, wished] of wishes) if (streamKey(wished) === stream) wishes.delete(other);
+      for (const [other, waiting] of requested) if (streamKey(waiting) === stream) requested.delete(other);
     }
     reading.delete(key);
     readNext();
@@ -85,7 +85,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     }
   }
 
-  /** The bytes of a span, put together from its blocks; what is missing is wished for. */
+  /** The bytes of a span, put together from its blocks; missing blocks are requested. */
   function gather({ byte_from, byte_to, ...stream }: ByteSpan): Uint8Array | Exclude<RawText, { state: 'there' }> {
     const bytes = new Uint8Array(byte_to - byte_from);
     let isWhole = true;
@@ -97,7 +97,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
       if (block === undefined || block.bytes.length < needed) {
         if (block?.isCut === true) return { state: 'cut' };
         if (problems.has(streamKey(stream))) return { state: 'unreadable' };
-        wish(key, { ...stream, byte_from: begin, byte_to: begin + BLOCK_BYTES });
+        requestBlock(key, { ...stream, byte_from: begin, byte_to: begin + BLOCK_BYTES });
         isWhole = false;
         continue;
       }

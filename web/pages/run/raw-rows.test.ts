@@ -73,7 +73,7 @@ test('every byte of a stream is in one row, and is found there', () => {
   );
 });
 
-test('at a moment there are the rows that had come by then', () => {
+test('counts the rows that had arrived at a moment', () => {
   const rows = createRawRows();
   rows.take(behind(0, 10), 1000);
   rows.take(behind(10, 20), 2000);

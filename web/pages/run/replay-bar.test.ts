@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { advance, pickLonger, sliderMoment, sliderStep } from './replay-bar.js';
 
-test('time goes by at the speed', () => {
+test('advances at the chosen speed', () => {
   expect(advance([0, 100, 5000], 0, 50, 1)).toBe(50);
   expect(advance([0, 1000, 5000], 0, 50, 10)).toBe(500);
 });
 
-test('silence is cut short', () => {
+test('shortens long pauses', () => {
   expect(advance([0, 600_000], 0, 16, 1)).toBe(600_000 - 1500);
 });
 
@@ -36,7 +36,7 @@ test('it goes forward and reaches the end', () => {
   );
 });
 
-test('it goes by the lens that has come further', () => {
+test('uses the lens with the later events', () => {
   expect(pickLonger([1, 2], [1, 5])).toEqual([1, 5]);
   expect(pickLonger([1, 5], [1, 2])).toEqual([1, 5]);
   expect(pickLonger([], [3])).toEqual([3]);

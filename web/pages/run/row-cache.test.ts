@@ -12,7 +12,7 @@ test('a row is drawn again only when something it depends on has changed', () =>
   expect(cache(8, [event, true], draw)).toBe('drawing 3');
 });
 
-test('rows that were left long ago are forgotten', () => {
+test('drops rows that were not drawn for long', () => {
   const cache = createRowCache();
   let drawings = 0;
   const draw = (): string => `drawing ${(drawings += 1)}`;

@@ -8,7 +8,7 @@ import type { OpenRun } from './open-run.js';
 import { RunResultView } from './run-result.js';
 import { ValueText, writeValue } from './value-text.js';
 
-/** What a run was asked, what came of it, and its attempts; each folded to one line, and opened over the page. */
+/** The task of a run, its result, and its attempts; each folded to one line, and opened over the page. */
 export function RunDetails({ run, open }: { readonly run: RunView; readonly open: OpenRun }) {
   const { prompt, ...rest } = run.spec;
   return (

@@ -9,7 +9,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { ValueText } from './value-text.js';
 import { ArtifactPreview } from './artifact-preview.js';
 
-/** What came of a run: the value, where its text had to be changed, what went wrong and what it left. */
+/** The result of a run: the value, where its text had to be changed, what went wrong and what it left. */
 export function RunResultView({
   runId,
   result,

@@ -79,7 +79,7 @@ test('a tab that listens gets the events in groups, but none that is larger than
   expect(heard).toEqual([[2, 3]]);
 });
 
-test('nothing is copied for tabs that left without a word', async () => {
+test('copies nothing for tabs that were closed without a message', async () => {
   useFakeTime();
   const tabs = createTabs();
   const [one, other] = [createStreamShare('run', tabs), createStreamShare('run', tabs)];
@@ -94,7 +94,7 @@ test('nothing is copied for tabs that left without a word', async () => {
   expect(posted.mock.calls.length).toBe(before);
 });
 
-test('a tab that takes the stream over is heard by those that listened before', async () => {
+test('a tab that takes over the stream reaches the tabs that already listened', async () => {
   useFakeTime();
   const tabs = createTabs();
   const [one, two, three] = ['run', 'run', 'run'].map((id) => createStreamShare(id, tabs));

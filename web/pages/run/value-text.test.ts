@@ -22,7 +22,7 @@ test('a longer one is cut at the limit, and says so', () => {
   );
 });
 
-test('what is nested very deep ends in dots', () => {
+test('abbreviates very deep values with dots', () => {
   let value: unknown = 1;
   for (let depth = 0; depth < 10_000; depth += 1) value = [value];
   expect(writeValue(value, 1_000_000).text).toContain('…');

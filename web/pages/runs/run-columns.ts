@@ -12,7 +12,7 @@ const KEY = 'sluice.columns';
 /** The columns a person has chosen, in the order of the table. */
 export const columns = signal(readColumns(readStored()));
 
-/** Reads a stored choice; words that are no columns are left out. */
+/** Reads a stored choice; words that are not columns are left out. */
 export function readColumns(stored: string | null): readonly OptionalColumn[] {
   if (stored === null) return DEFAULT;
   const words = stored.split(',');

@@ -10,7 +10,7 @@ const form = (changes: Partial<RunForm>): RunForm => ({
   ...changes,
 });
 
-test('a form with the least becomes the least request', () => {
+test('a form with only the required fields becomes a minimal request', () => {
   expect(checkRunForm(form({}))).toEqual({
     request: { engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' },
     wrong: {},

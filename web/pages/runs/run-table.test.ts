@@ -28,7 +28,7 @@ test('the duration of a running run is the time until now', () => {
   });
 });
 
-test('a run that has ended says what came of it', () => {
+test('a run that has ended shows its outcome', () => {
   const ended: RunSummary = {
     ...run,
     state: 'ended',
@@ -48,7 +48,7 @@ test('a run that has ended says what came of it', () => {
   });
 });
 
-test('a run that is asked to end says so until it has', () => {
+test('a run that is being canceled shows that until it has ended', () => {
   expect(describeRun({ ...run, cancel_requested: true }, NOW).state).toBe('canceling');
 });
 

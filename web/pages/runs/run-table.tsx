@@ -173,7 +173,7 @@ export function describeTotals(runs: readonly RunSummary[]): string {
 
 /** What a row says of a run. */
 interface RunRow {
-  /** How far it is, or what came of it. */
+  /** Its state, or its outcome. */
   readonly state: string;
   readonly isLive: boolean;
   /** What was asked, on one line. */

@@ -121,7 +121,7 @@ const FINDER_WORDS: Readonly<Record<FinderName, string>> = {
   prose: 'in running text',
 };
 
-/** What became of it. */
+/** Its outcome. */
 const STATE_WORDS: Readonly<Record<CandidateState, { readonly word: string; readonly tone: Tone }>> = {
   taken: { word: 'selected', tone: 'good' },
   refused: { word: 'rejected', tone: 'bad' },

@@ -115,7 +115,7 @@ it('an alignment change is shown at its place', () => {
   ]);
 });
 
-it('aligning without a schema is no misuse: there is nothing to align to', () => {
+it('aligning without a schema is allowed and has no effect', () => {
   expect(look('{"a": 1}', null, { align: true }).outcome).toEqual({ status: 'success', repairLevel: 'none' });
 });
 

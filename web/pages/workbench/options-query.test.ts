@@ -21,6 +21,6 @@ it('options come back from the address as they were', () => {
   );
 });
 
-it('an address that says nothing, or nonsense, means the defaults', () => {
+it('an empty or invalid query means the defaults', () => {
   expect(readOptions(new URLSearchParams('profile=toString&partial=maybe&prefer=all'))).toEqual(DEFAULT_OPTIONS);
 });

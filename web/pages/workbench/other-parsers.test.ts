@@ -4,7 +4,7 @@ import { readWith } from './other-parsers.js';
 
 const repair = (text: string): unknown => JSON.parse(jsonrepair(text));
 
-test('a parser that finds the same value is said to, whatever the spaces', () => {
+test('reports that a parser found the same value, whatever the white space', () => {
   expect(readWith('JSON.parse', JSON.parse, '{"a":[1,2]}', '{\n "a": [1, 2]\n}')).toEqual({
     parser: 'JSON.parse',
     outcome: 'same',

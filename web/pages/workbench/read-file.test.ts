@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { readFile, LONGEST_TEXT, explainTooLong } from './read-file.js';
 
-it('a file is read as it is, wherever its slices end', async () => {
+it('reads a file unchanged, wherever its slices end', async () => {
   const text = '{"words": "如此这般 😀"}\n'.repeat(80_000);
   expect(await readFile(new Blob([text]))).toBe(text);
 });
 
-it('a file that ends within a character says so', async () => {
+it('shows a replacement character for a file that ends within a character', async () => {
   expect(await readFile(new Blob([new Uint8Array([0x7b, 0xe5, 0xa6])]))).toBe('{\ufffd');
 });
 

@@ -5,7 +5,7 @@ it('a blank text means no schema', () => {
   expect(readSchemaText(' \n')).toEqual({ ok: true, schema: undefined });
 });
 
-it('a schema can be read with', () => {
+it('returns a schema that can be used', () => {
   const reading = readSchemaText('{"type": "integer"}');
   expect(reading.ok && reading.schema?.['~standard'].validate('x')).toMatchObject({ issues: [{ path: [] }] });
 });

@@ -5,7 +5,7 @@ import { interpretJsonSchema } from '../../../src/json-schema/index.js';
 import type { SchemaProblem } from './inspection.js';
 import { locatePath } from './locate-path.js';
 
-/** A schema to read with, none because no comment, or what is wrong with it. */
+/** A schema, none because the text is blank, or what is wrong with it. */
 export type SchemaReading =
   | { readonly ok: true; readonly schema: AlignableSchema | undefined }
   | { readonly ok: false; readonly problem: SchemaProblem };

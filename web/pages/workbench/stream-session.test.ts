@@ -39,14 +39,14 @@ it('a text without a tag ends as a comment where tags are asked for', () => {
   expect(view.ended?.status).toBe('comment');
 });
 
-it('a slow text comes piece by piece', () => {
+it('a slow text arrives piece by piece', () => {
   expect(choosePace(100, 4)).toEqual({ everyMs: 40, pieces: 1 });
 });
 
-it('a fast one in several pieces at a time, not faster than a page is drawn', () => {
+it('a fast text arrives in several pieces at a time, not more often than a page is drawn', () => {
   expect(choosePace(1000, 1)).toEqual({ everyMs: 33, pieces: 33 });
 });
 
-it('a piece longer than what a moment takes stays one piece', () => {
+it('does not split a piece that is longer than one step', () => {
   expect(choosePace(20_000, 512)).toEqual({ everyMs: 33, pieces: 1 });
 });

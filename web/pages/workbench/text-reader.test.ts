@@ -18,8 +18,8 @@ it('reads a text and says how long it took', () => {
   });
 });
 
-describe('of the last reading', () => {
-  it('the whole value can be had', () => {
+describe('the last reading', () => {
+  it('returns the whole value', () => {
     const reads = reader();
     reads.answer(1, { kind: 'read', input: input('{"a": 1,}') });
     expect(reads.answer(2, { kind: 'write', reading: 1 })).toEqual({ kind: 'written', text: '{\n  "a": 1\n}' });
@@ -47,7 +47,7 @@ describe('of the last reading', () => {
     expect(reads.answer(4, { kind: 'stream', reading: 1 })).toMatchObject({ view: { taken: 0, ended: null } });
   });
 
-  it('nothing is said once another was read', () => {
+  it('answers nothing about a text after another was read', () => {
     const reads = reader();
     reads.answer(1, { kind: 'read', input: input('{"a": 1}') });
     reads.answer(2, { kind: 'read', input: input('{"a": 2}') });
@@ -55,7 +55,7 @@ describe('of the last reading', () => {
     expect(reads.answer(4, { kind: 'stream', reading: 1 })).toEqual({ kind: 'gone' });
   });
 
-  it('all can be had while the schema of the next is not finished', () => {
+  it('stays available while the next schema is still invalid', () => {
     const reads = reader();
     reads.answer(1, { kind: 'read', input: input('{"a": 1}') });
     expect(reads.answer(2, { kind: 'read', input: input('{"a": 1}', '{"type": ') })).toMatchObject({ kind: 'schema' });

@@ -75,7 +75,7 @@ describe('a text read by a worker', () => {
     expect(workers).toHaveLength(1);
   });
 
-  it('is given up for the next one: its worker ends, and another reads that', async () => {
+  it('is abandoned for the next one: its worker ends, and another reads that', async () => {
     const { link, workers, worker } = open();
     const first = readText(link, input('[1]'));
     expect(link.giveUp()).toBe(true);
@@ -86,7 +86,7 @@ describe('a text read by a worker', () => {
     expect(workers).toHaveLength(2);
   });
 
-  it('that is read already is not given up, and its worker stays', async () => {
+  it('that was already read is not abandoned, and its worker stays', async () => {
     const { link, worker } = open();
     await readIn(link, worker, '[1]');
     expect(link.giveUp()).toBe(false);
@@ -129,7 +129,7 @@ describe('a worker that fails', () => {
     await expect(asked).rejects.toThrow('no room left');
   });
 
-  it('to be made at all, says so', async () => {
+  it('to be created, reports it', async () => {
     const link = openWorker(() => {
       throw new TypeError('refused by the policy of the page');
     });
@@ -145,7 +145,7 @@ describe('a worker that fails', () => {
     expect(workers).toHaveLength(1);
   });
 
-  it('to answer, is not waited for without end', async () => {
+  it('to answer, times out', async () => {
     vi.useFakeTimers();
     const { link, worker } = open();
     const asked = readText(link, input('[1]'));

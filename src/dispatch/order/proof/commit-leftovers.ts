@@ -32,7 +32,7 @@ const LONG = { timeLimitMs: 300_000 };
 
 /**
  * Commits what an agent left in its worktree, on the worktree's own branch. Everything goes through a git directory and an
- * index of ours: what the agent wrote into the repository's configuration, or marked as unchanged in its index, has no effect.
+ * index of our own: what the agent wrote into the repository's configuration, or marked as unchanged in its index, has no effect.
  */
 export async function commitLeftovers(leftovers: Leftovers): Promise<Committed> {
   const { start, worktree } = leftovers;

@@ -47,7 +47,7 @@ describe('checkStatus', () => {
     expect(refusal(429, headers).retryAfterMs).toBe(pause);
   });
 
-  it('takes a 403 for too many requests only if it names a time or a limit', () => {
+  it('treats a 403 as too many requests only if it names a time or a limit', () => {
     expect(refusal(403, { 'retry-after': '60' }).isPermanent).toBe(false);
     expect(refusal(403, { 'x-ratelimit-remaining': '0' }).isPermanent).toBe(false);
     expect(refusal(403, { 'x-ratelimit-remaining': '12' }).isPermanent).toBe(true);

@@ -68,7 +68,7 @@ function findRedirect({ status, headers }: HttpAnswer, from: URL, method: HttpRe
 
 function exchange(request: HttpRequest & { readonly signal: AbortSignal }, url: URL): Promise<HttpAnswer> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  // An address in numbers is connected to without a look-up.
+  // An IP address needs no DNS lookup.
   if (isIP(host) !== 0 && !request.allowPrivateAddresses && isPrivateAddress(host)) throw refuse(host, host);
   const options: RequestOptions = {
     method: request.method,
