@@ -18,8 +18,8 @@ export type RepairOptions = Pick<ParseOptions, 'align' | 'prefer' | 'ambiguous' 
 
 /**
  * A function for `experimental_repairText` of `generateObject` and `streamObject`: finds the value in the text, repairs its
- * syntax and returns it as JSON if the schema accepts it; otherwise null, so that the SDK's own error stands. A value that
- * was cut off is never completed.
+ * syntax and returns it as JSON if the schema accepts it; otherwise null, so that the SDK reports its own error. A truncated
+ * value is never completed.
  *
  * @example
  * const { object } = await generateObject({ model, prompt, schema, experimental_repairText: repairText(schema) })

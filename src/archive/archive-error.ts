@@ -9,7 +9,7 @@ export const ARCHIVE_ERROR_CODES = [
   'ARCHIVE_PACKAGE_MISSING',
 ] as const;
 
-/** The archive cannot be reached, does not accept something, or holds something else than was uploaded. */
+/** The archive cannot be reached, rejects a request, or contains something other than what was uploaded. */
 export class ArchiveError extends SluiceError<(typeof ARCHIVE_ERROR_CODES)[number]> {
   override readonly name = 'ArchiveError';
 }

@@ -18,7 +18,7 @@ describe('the address of an archive', () => {
     });
   });
 
-  it('takes what it does not say from the variables of other S3 clients', () => {
+  it('uses the environment variables of other S3 clients for missing settings', () => {
     const env = { ...ENV, AWS_SESSION_TOKEN: 'x', AWS_REGION: 'eu-1', AWS_ENDPOINT_URL: 'https://a.example' };
     const settings = readArchiveSettings('s3://runs', env);
     expect(settings).toMatchObject({ prefix: '', region: 'eu-1', credentials: { sessionToken: 'x' } });

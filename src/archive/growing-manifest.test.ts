@@ -70,7 +70,7 @@ describe('the parts of a growing run', () => {
     expect(planPart(second, [file('meta.1.json', 20, '2'), file('events.jsonl', 5)], PART)).toBeUndefined();
   });
 
-  it('are known by number, also what a killed process left', () => {
+  it('can be listed by number, including those that a killed process left', () => {
     expect(listPartNumbers(EMPTY_MANIFEST)).toEqual([1]);
     const stored = new Map<number, string[]>();
     const one = copyAll(EMPTY_MANIFEST, [file('a', 10)], stored);

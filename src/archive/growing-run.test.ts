@@ -93,7 +93,7 @@ describe('a growing run', () => {
     expect(await archive.openRun(RUN)).toBeUndefined();
   });
 
-  it('is copied on by another process, and again from the start where a file was replaced', async () => {
+  it('is continued by another process, and copied from the start if a file was replaced', async () => {
     const site = await openS3Server();
     const { folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });
@@ -109,7 +109,7 @@ describe('a growing run', () => {
     expect(await readStdout(archive)).toBe('other\n');
   });
 
-  it('is read on while its last part is replaced by a longer one', async () => {
+  it('can be read while its last part is replaced by a longer one', async () => {
     const site = await openS3Server();
     const { folder, stdout } = await makeRun();
     const archive = await site.open({ address: ADDRESS });

@@ -27,7 +27,7 @@ import { putObject } from './upload-file.js';
 const MANIFEST_BYTES = 32 * 1024 * 1024;
 /** Parts that a reader keeps. Files of a run grow together, so that they are mostly read from the same part. */
 const PARTS_KEPT = 2;
-/** A reader follows a run that is copied on while it reads. */
+/** How often a reader fetches the manifest again because the run was copied further meanwhile. */
 const MOST_REFRESHES = 5;
 
 /** The copy of a growing run, as one process makes it. */
@@ -45,7 +45,7 @@ export function createGrowingCopy(
 ): GrowingCopy {
   let manifest: GrowingManifest | undefined;
 
-  /** Goes on with what an earlier process has copied. */
+  /** Continues from what an earlier process has copied. */
   async function load(): Promise<GrowingManifest> {
     if (manifest !== undefined) return manifest;
     const found = await fetchManifest(client, runId);
@@ -170,7 +170,7 @@ function createPartReader(client: S3Client, runId: string, first: GrowingManifes
   return { openFile };
 }
 
-/** Where a position of a file is within a part. */
+/** Finds the part that contains a position of a file. */
 function findSpan({ spans }: CopiedFile, position: number) {
   let start = 0;
   for (const { part, at, bytes } of spans) {

@@ -128,7 +128,7 @@ describe('an archived run', () => {
     expect((await readFile(findObject(site))).equals(await readFile(path))).toBe(true);
   });
 
-  it('starts again where the store has forgotten the upload', async () => {
+  it('starts again if the store no longer knows the upload', async () => {
     const site = await openS3Server();
     const { path } = await makePacked(noise(2_000_000));
     const lost = { upload_id: 'lost', part_bytes: PART, etags: ['0'.repeat(32)] };

@@ -28,7 +28,7 @@ export interface Archive {
   openRun(runId: string): Promise<RunFolder | undefined>;
   /** Removes a run, packed and in parts; harmless if it is not there. */
   remove(runId: string): Promise<void>;
-  /** Writes, reads and deletes a small object; throws an `ArchiveError` if one of that fails. */
+  /** Writes, reads and deletes a small object; throws an `ArchiveError` if one of these steps fails. */
   check(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { S3Client } from './s3-client.js';
 
 /** Small files are fetched with one request, and so is the end of a larger one with all that is near it. */
 const LEAST_BYTES = 64 * 1024;
-/** Someone who reads on gets larger and larger pieces. */
+/** Sequential reads fetch larger and larger pieces. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -55,6 +55,6 @@ export async function openRemoteFile(client: S3Client, key: string): Promise<Rea
 
 /** The object is not what was uploaded. */
 export function damaged({ place }: S3Client, key: string, why: string): ArchiveError {
-  const message = `Cannot use "${key}" in the archive ${place}: ${why}. Restore it from a back-up of the archive.`;
+  const message = `Cannot use "${key}" in the archive ${place}: ${why}. Restore it from a backup of the archive.`;
   return new ArchiveError('ARCHIVE_DAMAGED', message);
 }

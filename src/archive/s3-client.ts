@@ -21,7 +21,7 @@ export interface S3Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer>;
-  /** What an error calls itself: `NoSuchKey`. */
+  /** The code of an error: `NoSuchKey`. */
   readonly code: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface S3Client {
   send(request: S3Request): Promise<S3Answer>;
 }
 
-/** How often and how patiently a request is tried. */
+/** How often a request is tried, and its time-outs. */
 export interface S3Patience {
   readonly tries: number;
   readonly firstPauseMs: number;
@@ -40,7 +40,7 @@ export interface S3Patience {
 }
 
 const PATIENCE: S3Patience = { tries: 4, firstPauseMs: 250, timeoutMs: 30_000 };
-/** A slow line gets longer for a long body. */
+/** Long bodies get more time, for slow connections. */
 const BYTES_PER_MS = 100;
 /** Error documents and lists are small. */
 const ANSWER_BYTES = 1024 * 1024;
@@ -121,7 +121,7 @@ function formatUrl({ bucket, prefix, endpoint, region }: ArchiveSettings, { key,
   return url.href;
 }
 
-/** Whether a failure may pass. */
+/** Whether a failure is transient. */
 function isPassing({ status, code }: S3Answer): boolean {
   return status === 429 || status >= 500 || status === 408 || code === 'RequestTimeout' || code === 'SlowDown';
 }

@@ -17,7 +17,7 @@ export interface UploadProgress {
 export interface Upload {
   readonly key: string;
   readonly file: ReadableFile;
-  /** Where an earlier process left off. */
+  /** How far an earlier process got. */
   readonly progress?: UploadProgress | undefined;
   /** Called after each part; what it keeps survives a crash. */
   readonly onProgress?: (progress: UploadProgress) => Promise<void>;

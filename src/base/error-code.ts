@@ -1,6 +1,6 @@
 /**
- * The code of an error of the system or of a package (`ENOENT`); undefined for what has none. No part of what
- * `sluice/json` offers: it stands here because every floor may import it.
+ * Returns the `code` of a thrown error (`ENOENT`); undefined if it has none. Not exported from `sluice/json`: it is on this
+ * floor because every floor may import it.
  *
  * @example
  * getErrorCode(error) === 'ENOENT'

@@ -1,6 +1,6 @@
 /**
- * What something that was thrown says to people, whatever it is. No part of what `sluice/json` offers: it stands here
- * because every floor may import it.
+ * Returns the message of anything that was thrown. Not exported from `sluice/json`: it is on this floor because every floor
+ * may import it.
  *
  * @example
  * getErrorMessage(error) // 'EACCES: permission denied'

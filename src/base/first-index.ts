@@ -1,5 +1,6 @@
 /**
- * The first index from which on a statement holds, or the length of the list. It must hold for all that follow.
+ * Finds the first item for which a condition holds, by binary search: if it holds for an item, it must hold for all later ones.
+ * Returns the length of the list if it holds for none.
  *
  * @example
  * firstIndexThat([1, 3, 5], (number) => number > 2) // 1

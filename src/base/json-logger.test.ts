@@ -19,7 +19,7 @@ describe('createJsonLogger', () => {
     ]);
   });
 
-  it('leaves out what matters less than its level', () => {
+  it('leaves out lines below its level', () => {
     const { lines, logger } = collect({ level: 'warn' });
     logger.debug('a');
     logger.info('b');
@@ -42,7 +42,7 @@ describe('createJsonLogger', () => {
     });
   });
 
-  it('does not let a field pass for the level, the time or the message', () => {
+  it('does not let a field override the level, the time or the message', () => {
     const { lines, logger } = collect();
     logger.info('real', { level: 'error', time: 'never', message: 'false' });
     expect(JSON.parse(lines[0] ?? '')).toEqual({ level: 'info', time: '1970-01-01T00:00:00.000Z', message: 'real' });
@@ -65,7 +65,7 @@ describe('createJsonLogger', () => {
     expect(lines[0]).toContain('[9950 more]');
   });
 
-  it('writes one line of JSON for whatever it is given', () => {
+  it('writes one line of JSON for any value', () => {
     const { lines, logger } = collect();
     fc.assert(
       fc.property(

@@ -5,17 +5,17 @@ import { toLoggable } from './to-loggable.js';
 export interface JsonLoggerOptions {
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
-  /** Hides secrets in every text that is logged, names of fields included. */
+  /** Masks secrets in every text that is logged, including field names. */
   readonly mask?: (text: string) => string;
-  /** Less important lines are left out; by default `info`. */
+  /** The lowest level that is written; `info` by default. */
   readonly level?: LogLevel;
 }
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 /**
- * A logger of JSON lines: `level`, `time`, `message`, then the fields. A field cannot take the name of one of those
- * three; a line is bounded, whatever it is given.
+ * Creates a logger that writes JSON lines: `level`, `time`, `message`, then the fields. A field cannot override one of those
+ * three, and the length of a line is bounded.
  *
  * @example
  * const logger = createJsonLogger((line) => process.stderr.write(line), { mask: secrets.maskText });

@@ -9,8 +9,8 @@ type Step =
   | { readonly kind: 'folders' };
 
 /**
- * Whether a pattern matches a whole text: `*` stands for any characters, with `segments` for any but a slash, and `**` for
- * those too. Runs in time proportional to both lengths, whatever the input.
+ * Whether a pattern matches a whole text. `*` matches any characters; with `segments`, any except a slash, and `**` matches
+ * slashes too. Runs in time proportional to both lengths, whatever the input.
  *
  * @example
  * matchGlob('src/*.ts', 'src/a.ts', { segments: true }) // true
@@ -28,7 +28,7 @@ export function matchGlob(
 }
 
 /**
- * Whether a path matches a glob: `*` stands for characters within a name, `**` for any folders, `?` for one character. A
+ * Whether a path matches a glob: `*` matches characters within a name, `**` any folders, `?` one character. A
  * glob that ends with `/` means everything in that folder; one without wildcards means that file, or everything in that
  * folder. Runs in time proportional to both lengths.
  *

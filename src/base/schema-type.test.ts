@@ -15,14 +15,14 @@ describe('FromSchema', () => {
     expectTypeOf<FromSchema<{ anyOf: [{ type: 'boolean' }, { const: 1 }] }>>().toEqualTypeOf<boolean | 1>();
   });
 
-  test('arrays and open objects carry the type of what they hold', () => {
+  test('arrays and open objects have the type of their items and values', () => {
     expectTypeOf<FromSchema<{ type: 'array'; items: { type: 'string' } }>>().toEqualTypeOf<readonly string[]>();
     expectTypeOf<FromSchema<{ type: 'object'; additionalProperties: { type: 'integer' } }>>().toEqualTypeOf<
       Readonly<Record<string, number>>
     >();
   });
 
-  test('a schema that admits everything says nothing', () => {
+  test('a schema that allows everything gives unknown', () => {
     expectTypeOf<FromSchema<Record<never, never>>>().toEqualTypeOf<unknown>();
   });
 });

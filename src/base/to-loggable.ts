@@ -3,7 +3,7 @@ const MOST_MEMBERS = 50;
 const MOST_DEPTH = 5;
 const MOST_VALUES = 500;
 
-/** A value as a log line may hold it: whatever it is, small, without secrets, and never an exception. */
+/** Converts any value for a log line: bounded in size, with secrets masked. Never throws. */
 export function toLoggable(value: unknown, mask: (text: string) => string): unknown {
   return convert(value, { mask, left: MOST_VALUES }, 0);
 }

@@ -7,7 +7,7 @@ test('an id has 26 digits, the time in the first ten', () => {
   expect(id).toMatch(/^01ARYZ6S41[0-9A-HJKMNP-TV-Z]{16}$/);
 });
 
-test('ids sort in the order in which they were made, whatever the clock does', () => {
+test('ids sort in order of creation, even if the clock is set back', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 2, maxLength: 50 }), (times) => {
       const left = [...times];
@@ -19,7 +19,7 @@ test('ids sort in the order in which they were made, whatever the clock does', (
   );
 });
 
-test('a millisecond without a number left gives way to the next', () => {
+test('continues with the next millisecond when the random part overflows', () => {
   const newId = createUlids(
     () => 7,
     () => (1n << 80n) - 1n,

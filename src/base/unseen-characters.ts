@@ -1,16 +1,16 @@
 /*
- * What an agent wrote is shown in comments, terminals and the console. It stands on this floor because all who show it may
- * import it; each writes these characters out in its own way.
+ * Text written by an agent is shown in comments, terminals and the console. The pattern is on this floor so that all of them can
+ * import it; each one escapes the characters in its own way.
  */
 
 /**
- * Characters with which a text can look other than it is: control characters but tab and line feed, what is invisible or
- * turns the direction of writing, hidden tags, line separators, and halves of characters.
+ * Characters that can disguise a text: control characters except tab and line feed, invisible characters, those that change
+ * the writing direction, hidden tags, line separators, and lone surrogates.
  *
  * @example
  * 'user\u202Egpj.exe'.replaceAll(UNSEEN_CHARACTERS, '?') // 'user?gpj.exe'
  */
-// Made by a function, so that a page that shows no such text does not load it.
+// Created by a pure function call, so that a bundler can drop it from pages that do not use it.
 export const UNSEEN_CHARACTERS = /* @__PURE__ */ createPattern();
 
 function createPattern(): RegExp {
@@ -18,7 +18,7 @@ function createPattern(): RegExp {
   const joining =
     String.raw`\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}` +
     String.raw`\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}`;
-  /** Where an invisible character is part of one that is seen: 👩‍💻, ❤️, 1️⃣, a word of Persian, an ideograph in the form of a name. */
+  /** Where an invisible character is part of a visible one: 👩‍💻, ❤️, 1️⃣, a Persian word, a variant of an ideograph. */
   const partOfSeen = [
     String.raw`(?:\p{Extended_Pictographic}\ufe0f?|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})`,
     String.raw`\p{Extended_Pictographic}[\ufe0e\ufe0f]`,
@@ -35,7 +35,7 @@ function createPattern(): RegExp {
 }
 
 /**
- * What to show instead of such a character: the sign that Unicode has for a control character, or its number.
+ * What to show instead of such a character: Unicode's symbol for a control character, otherwise its code point.
  *
  * @example
  * formatUnseen('\u001b') // '␛'

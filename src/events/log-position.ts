@@ -1,20 +1,20 @@
 import { SluiceError } from '../base/index.js';
 import type { Emitted } from './protocol/translator-output.js';
 
-/** Where an event stands in its log: by number for FCMP, by attempt and number for RASP. */
+/** The position of an event in its log: its number for FCMP, attempt and number for RASP. */
 export interface LogPosition {
   /** 0 for FCMP, which counts through all attempts. */
   readonly attempt: number;
   readonly seq: number;
 }
 
-/** The place before the first event. */
+/** The position before the first event. */
 export const LOG_START: LogPosition = { attempt: 0, seq: 0 };
 
-/** The place after the last event there can be; databases hold it as an ordinary integer. */
+/** The position after any possible event; databases can store it as an ordinary integer. */
 export const LOG_END: LogPosition = { attempt: 2_147_483_647, seq: 2_147_483_647 };
 
-/** Where an event stands. */
+/** Returns the position of an event. */
 export function getPosition({ protocol, event }: Emitted): LogPosition {
   return protocol === 'rasp' ? { attempt: event.attempt_number, seq: event.seq } : { attempt: 0, seq: event.seq };
 }
@@ -32,7 +32,7 @@ export function readPosition(protocol: Emitted['protocol'], word: string | numbe
   );
 }
 
-/** Below zero if the first comes before the second. */
+/** Negative if the first comes before the second. */
 export function comparePositions(one: LogPosition, other: LogPosition): number {
   return one.attempt - other.attempt || one.seq - other.seq;
 }

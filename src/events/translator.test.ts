@@ -74,7 +74,7 @@ describe('a translator that is drained before it is ended', () => {
     expect(events.some(({ event }) => 'type' in event && event.type === 'assistant.message.final')).toBe(true);
   });
 
-  it('says what all the bytes say', () => {
+  it('reports what all bytes show', () => {
     const translator = createTranslator({ engine: 'codex', ...start });
     translator.push('stdout', toBytes([codex.message(DONE), codex.completed(3, 1)]));
     expect(translator.drain()).toMatchObject({
@@ -335,7 +335,7 @@ describe('what this version does not know', () => {
     expect(Object.keys(translator.drift()?.unknown_types ?? {})).toHaveLength(1000);
   });
 
-  it('is nothing where everything is known', () => {
+  it('is empty if everything is known', () => {
     expect(translateLines({ stdout: [codex.thread(), codex.completed()] }).translator.drift()).toBeNull();
   });
 });

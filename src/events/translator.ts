@@ -46,13 +46,13 @@ export interface Translator {
    * the exit of the process distinguishes from an answer: pass it, as it is passed to `end`.
    */
   drain(exit?: ProcessExit): Drained;
-  /** What the bytes have said so far, without an end: whether the agent has ended its turn, and how. */
+  /** What the bytes show so far, without ending the attempt: whether the agent has ended its turn, and how. */
   peek(): Omit<Drained, 'events'>;
   /** Takes the end of the process: emits what was left open and judges how the attempt ended. */
   end(end: AttemptEnd): Emitted[];
-  /** The account of every byte so far. */
+  /** Which bytes are covered by frames so far. */
   coverage(): Coverage;
-  /** What of the output this version does not know; null if it knows everything. */
+  /** The parts of the output that this version does not know; null if it knows everything. */
   drift(): DriftSummary | null;
 }
 

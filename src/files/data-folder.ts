@@ -13,12 +13,12 @@ export interface DataFolder {
   readonly warning: string | undefined;
 }
 
-/** The folder in a project where Sluice kept its data before it moved out of the reach of agents. */
+/** Where earlier versions kept their data: in the project, where agents can write. */
 const OLD_NAME = '.sluice';
 
 /**
- * The folder of this user: data of all projects, trusted configurations, the local token. It is below `XDG_DATA_HOME`, or
- * below `~/.local/share`.
+ * Returns the user's Sluice folder: data of all projects, trusted configurations, the local token. It is in `XDG_DATA_HOME`, or
+ * in `~/.local/share`.
  *
  * @example
  * findUserFolder(process.env) // '/home/ada/.local/share/sluice'
@@ -56,15 +56,15 @@ export function chooseDataFolder(named: string | undefined, warn: (warning: stri
 }
 
 /**
- * The data folder of a project: outside of it, so that an agent that may write there cannot write Sluice's own files. There is
- * one folder per real path. A `.sluice` of an earlier version is used until the project has such a folder.
+ * The data folder of a project. It is outside the project, so that an agent working there cannot write Sluice's own files. There
+ * is one per real path. A `.sluice` folder of an earlier version is used until this one exists.
  */
 export function findProjectData(cwd: string, env: Environment): DataFolder {
   const project = findRealPath(cwd);
   const path = join(findUserFolder(env), 'projects', nameProject(project));
   const old = join(project, OLD_NAME);
   if (existsSync(path) || !existsSync(old)) return { path, warning: undefined };
-  const refusal = refuseOld(project, old);
+  const refusal = explainRefusal(project, old);
   if (refusal !== undefined) {
     return { path, warning: `The folder "${old}" is not used for data: ${refusal}. Using "${path}".` };
   }
@@ -72,7 +72,7 @@ export function findProjectData(cwd: string, env: Environment): DataFolder {
   return { path: old, warning };
 }
 
-/** A name that people recognise, and a hash that keeps projects of the same name apart. */
+/** A name that people recognise, and a hash that distinguishes projects with the same name. */
 function nameProject(project: string): string {
   const name = basename(project)
     .replaceAll(/[^\w.-]+/g, '-')
@@ -90,8 +90,8 @@ function findRealPath(path: string): string {
   }
 }
 
-/** Why an old data folder may not be used. Its queue would be executed, so it must not be writable by anyone else. */
-function refuseOld(project: string, old: string): string | undefined {
+/** Returns why an old data folder must not be used. Its queue would be executed, so no other user may have written it. */
+function explainRefusal(project: string, old: string): string | undefined {
   const found = lstatSync(old);
   if (!found.isDirectory()) return 'it is not a folder, and links are not followed';
   if (process.getuid !== undefined && found.uid !== process.getuid()) return 'it belongs to another user';
@@ -102,8 +102,8 @@ function refuseOld(project: string, old: string): string | undefined {
 const MAX_INDEX_BYTES = 512 * 1024 * 1024;
 
 /**
- * Whether git tracks anything in the old data folder. The index is read here, because git itself would run what the
- * repository configures. An index that cannot be read counts as one that tracks it.
+ * Whether git tracks anything in the old data folder. The index is read directly, because git would execute commands that
+ * the repository configures. If the index cannot be read, the folder counts as tracked.
  */
 function isTracked(project: string): boolean {
   const repository = findRepository(project);
@@ -120,11 +120,11 @@ function isTracked(project: string): boolean {
 }
 
 const HASH_BYTES = { sha1: 20, sha256: 32 } as const;
-/** Times, mode, owner and size of a file come before its hash. */
+/** Offset of the hash in an entry: times, mode, owner and size of the file come first. */
 const HASH_AT = 40;
 const IS_EXTENDED = 0x4000;
 
-/** How long the hashes of an index are: that of all its bytes is at its end, or zeros where git was configured to leave it out. */
+/** Finds the hash length of an index from its trailing checksum, which is all zeros if git was configured to omit it. */
 function findHashBytes(index: Buffer): number {
   const found = (['sha256', 'sha1'] as const).find((algorithm) => {
     const end = index.subarray(-HASH_BYTES[algorithm]);
@@ -135,7 +135,7 @@ function findHashBytes(index: Buffer): number {
   return HASH_BYTES[found];
 }
 
-/** The paths in an index of version 2 or 3; throws for any other, and for one whose entries are partly elsewhere. */
+/** The paths in an index of version 2 or 3; throws for other versions and for a split index. */
 function listIndexPaths(index: Buffer): string[] {
   const hashBytes = findHashBytes(index);
   const version = index.readUInt32BE(4);
@@ -154,7 +154,7 @@ function listIndexPaths(index: Buffer): string[] {
   }
   for (; at < index.length - hashBytes; at += 8 + index.readUInt32BE(at + 4)) {
     const extension = index.toString('latin1', at, at + 4);
-    if (!/^[A-Z]/.test(extension)) throw new Error('entries elsewhere');
+    if (!/^[A-Z]/.test(extension)) throw new Error('split index');
   }
   return paths;
 }

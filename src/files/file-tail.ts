@@ -3,19 +3,19 @@ import { openForReading } from './safe-file.js';
 
 /** Reads a file piece by piece, also while it grows or before it exists. */
 export interface FileTail {
-  /** Where the next bytes are taken from. */
+  /** Offset of the next byte to read. */
   readonly position: number;
-  /** Whether the file exists, as far as it was looked at. */
+  /** Whether the file was found to exist. */
   readonly isThere: boolean;
   /** The next bytes, at most `max`; undefined if there are no more yet. */
   take(max: number): Promise<Uint8Array | undefined>;
   close(): Promise<void>;
 }
 
-/** Small enough to keep memory flat, large enough that reading is not the cost. */
+/** Small enough to bound memory, large enough that the number of reads does not matter. */
 const BLOCK = 256 * 1024;
 
-/** See {@link FileTail}. A file that does not exist is an empty one, for now. Reads from an offset if one is given. */
+/** See {@link FileTail}. A file that does not exist yet reads as empty. Reads from an offset if one is given. */
 export function openFileTail(source: string | OpenFile, from = 0): FileTail {
   const open: OpenFile = typeof source === 'string' ? async () => openForReading(source) : source;
   let handle: ReadableFile | undefined;

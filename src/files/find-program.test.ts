@@ -5,7 +5,7 @@ import { makeFolder } from '../../test/temporary-folder.js';
 import { findProgram } from './find-program.js';
 
 describe('findProgram', () => {
-  it('takes the first on PATH that may be executed, and no folder', async () => {
+  it('finds the first executable file on PATH, and skips folders', async () => {
     const folder = await makeFolder({ 'a/tool': '', 'b/tool': '', 'c/tool/file': '' });
     await chmod(join(folder, 'a/tool'), 0o644);
     await chmod(join(folder, 'b/tool'), 0o755);
@@ -14,7 +14,7 @@ describe('findProgram', () => {
     expect(await findProgram('other', { path, cwd: '/' })).toBeUndefined();
   });
 
-  it('takes a path from the working folder', async () => {
+  it('resolves a path relative to the working folder', async () => {
     const folder = await makeFolder({ 'bin/tool': '' });
     await chmod(join(folder, 'bin/tool'), 0o755);
     expect(await findProgram('./bin/tool', { path: '', cwd: folder })).toBe(join(folder, 'bin/tool'));

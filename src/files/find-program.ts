@@ -3,8 +3,8 @@ import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
 /**
- * Finds a program as the system would: a name on PATH, a path relative to the working folder. Undefined if there is none
- * that may be executed.
+ * Finds a program as the system would: a name on PATH, a path relative to the working folder. Undefined if no executable
+ * is found.
  *
  * @example
  * await findProgram('codex', { path: process.env.PATH ?? '', cwd: process.cwd() }) // '/usr/local/bin/codex'

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
 import { openLineTail } from './line-tail.js';
 
-test('lines come whole, as the file grows', async () => {
+test('returns complete lines while the file grows', async () => {
   const dir = await makeRunFolder({});
   const path = join(dir, 'log');
   const tail = openLineTail(path, 100);
@@ -33,7 +33,7 @@ test('a character cut between two reads stays whole', async () => {
   await tail.close();
 });
 
-test('of a line over the limit nothing is kept, and the next one is found', async () => {
+test('drops a line over the limit and continues with the next one', async () => {
   const dir = await makeRunFolder({ log: `${'x'.repeat(11)}\n${'y'.repeat(10)}\n` });
   const tail = openLineTail(join(dir, 'log'), 10);
   expect(await tail.next()).toEqual({ number: 1, offset: 0, text: undefined });

@@ -3,9 +3,9 @@ import type { OpenFile } from '../base/index.js';
 
 /** Reads a file line by line, also while it grows. A last line without its newline is not a line yet. */
 export interface LineTail {
-  /** The next complete line with where it starts; undefined if there is no more yet. */
+  /** The next complete line and its offset; undefined if there are no more yet. */
   next(): Promise<FileLine | undefined>;
-  /** Whether the file exists, as far as it was looked at. */
+  /** Whether the file was found to exist. */
   readonly isThere: boolean;
   /** Bytes after the last newline: a line that is still being written, or that was torn by a crash. */
   unfinished(): number;
@@ -21,7 +21,7 @@ export interface FileLine {
 
 const NEWLINE = 0x0a;
 
-/** See {@link LineTail}. Memory is bounded by `maxBytes`: of a longer line nothing is kept. Begins at `from`, a line's start. */
+/** See {@link LineTail}. Memory is bounded by `maxBytes`: a longer line is dropped. Starts at `from`, which must be the start of a line. */
 export function openLineTail(source: string | OpenFile, maxBytes: number, from = 0): LineTail {
   const file = openFileTail(source, from);
   let block: Uint8Array = new Uint8Array(0);

@@ -5,14 +5,14 @@ import { closedPlace } from '../../test/closed-place.js';
 import { makeFolder as makeTestFolder } from '../../test/temporary-folder.js';
 import { makeFolder } from './make-folder.js';
 
-it('makes a folder and those above it', async () => {
+it('creates a folder and its missing parents', async () => {
   const folder = join(await makeTestFolder({}), 'a', 'b', 'c');
   await makeFolder(folder);
   await makeFolder(folder);
   expect((await stat(folder)).isDirectory()).toBe(true);
 });
 
-it('takes a link to a folder for one', async () => {
+it('accepts a link to a folder', async () => {
   const root = await makeTestFolder({ 'real/x': '' });
   await symlink(join(root, 'real'), join(root, 'link'));
   await makeFolder(join(root, 'link'));
@@ -20,7 +20,7 @@ it('takes a link to a folder for one', async () => {
   expect((await stat(join(root, 'real', 'deeper'))).isDirectory()).toBe(true);
 });
 
-it('fails at once where a file or a link to nothing is in the way', async () => {
+it('fails at once if a file or a dangling link is in the way', async () => {
   const root = await makeTestFolder({ file: '' });
   await symlink(join(root, 'gone', 'disk'), join(root, 'unmounted'));
   for (const path of ['file', 'file/a', 'file/a/b', 'unmounted', 'unmounted/a/b']) {
@@ -28,11 +28,11 @@ it('fails at once where a file or a link to nothing is in the way', async () => 
   }
 });
 
-it('fails at once where nothing can be made', async () => {
+it('fails at once where no folder can be created', async () => {
   await expect(makeFolder(join(await closedPlace(), 'a', 'b'))).rejects.toThrow(/ENOENT|EEXIST|ENOTDIR/);
 });
 
-it('makes folders for its user alone', async () => {
+it('creates folders that only the user can access', async () => {
   const root = await makeTestFolder({});
   await makeFolder(join(root, 'a', 'b'));
   for (const path of ['a', 'a/b']) expect((await stat(join(root, path))).mode & 0o777).toBe(0o700);

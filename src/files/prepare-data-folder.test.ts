@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { prepareDataFolder } from './prepare-data-folder.js';
 
-it('creates a data folder that only its user can read, and uses one that is there', async () => {
+it('creates a data folder that only the user can read, and uses an existing one', async () => {
   const folder = await makeFolder({});
   await prepareDataFolder(join(folder, 'a/b'));
   await prepareDataFolder(join(folder, 'a/b'));

@@ -1,6 +1,6 @@
 import type { ReadableFile } from '../base/index.js';
 
-/** Reads exactly these bytes; fewer where the file ends before. */
+/** Reads exactly these bytes; fewer if the file ends earlier. */
 export async function readSpan(file: ReadableFile, position: number, length: number): Promise<Buffer<ArrayBuffer>> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;

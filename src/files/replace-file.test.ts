@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
 import { beginReplacement, replaceFile } from './replace-file.js';
 
-test('the old content stays until the new is whole', async () => {
+test('keeps the old content until the new content is complete', async () => {
   const dir = await makeRunFolder({ log: 'old' });
   const replacement = await beginReplacement(join(dir, 'log'));
   await replacement.file.appendFile('new');
@@ -15,7 +15,7 @@ test('the old content stays until the new is whole', async () => {
   expect(await readdir(dir)).toEqual(['log']);
 });
 
-test('a replacement that is given up leaves nothing behind', async () => {
+test('a discarded replacement leaves no files behind', async () => {
   const dir = await makeRunFolder({ log: 'old' });
   const replacement = await beginReplacement(join(dir, 'log'));
   await replacement.file.appendFile('half');

@@ -8,18 +8,18 @@ import type { Below } from '../base/index.js';
 
 let made = 0;
 
-/** New content of a file, on its way. */
+/** New content of a file that is not committed yet. */
 export interface Replacement {
   readonly file: FileHandle;
-  /** Puts the new content in the place of the old. */
+  /** Replaces the old content by the new. */
   commit(): Promise<void>;
   /** Leaves the old content as it is; harmless after `commit`. */
   discard(): Promise<void>;
 }
 
 /**
- * Begins to replace a file at once: a reader gets the old content or the new, whole, also after a crash. The
- * new content is written to a file beside it until it is committed. Below a folder that is named, no link is followed.
+ * Begins an atomic replacement of a file: a reader gets all of the old content or all of the new, also after a crash. The new
+ * content is written to a temporary file in the same folder until it is committed. No link is followed below `below`.
  */
 export async function beginReplacement(path: string, below: Below = {}): Promise<Replacement> {
   made += 1;
@@ -54,7 +54,7 @@ export async function beginReplacement(path: string, below: Below = {}): Promise
   };
 }
 
-/** Replaces a file by a text, at once. */
+/** Replaces the content of a file atomically. */
 export async function replaceFile(path: string, text: string, below: Below = {}): Promise<void> {
   const replacement = await beginReplacement(path, below);
   try {
@@ -65,7 +65,7 @@ export async function replaceFile(path: string, text: string, below: Below = {})
   }
 }
 
-/** Makes a rename survive a loss of power, where the system can. */
+/** Makes a rename durable, so that it survives a power failure, where the system supports it. */
 export async function syncFolder(path: string): Promise<void> {
   // Windows cannot open a folder, and has nothing to sync there.
   if (process.platform === 'win32') return;

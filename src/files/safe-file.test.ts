@@ -6,7 +6,7 @@ import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
 import { openForAppending, openForReading, readSmallFile } from './safe-file.js';
 
 describe('files of a run folder', () => {
-  test('a file that is not there is undefined', async () => {
+  test('returns undefined for a missing file', async () => {
     const dir = await makeRunFolder({});
     expect(await openForReading(join(dir, 'none'))).toBeUndefined();
     expect(await readSmallFile(join(dir, 'none'), 10)).toBeUndefined();
@@ -27,7 +27,7 @@ describe('files of a run folder', () => {
     expect(await readdir(join(dir, 'elsewhere'))).toEqual(['file']);
   });
 
-  test('a folder that is exchanged for a link all the time never leads elsewhere', async () => {
+  test('never follows a link that repeatedly replaces the folder', async () => {
     const dir = await makeRunFolder({ 'folder/file': 'own', 'elsewhere/file': 'secret' });
     await symlink(join(dir, 'elsewhere'), join(dir, 'link'));
     const over = new AbortController();
@@ -50,7 +50,7 @@ describe('files of a run folder', () => {
     expect(seen).not.toContain('secret');
   });
 
-  test('a pipe is refused at once instead of waited for', async () => {
+  test('refuses a pipe at once instead of waiting for it', async () => {
     const dir = await makeRunFolder({});
     execFileSync('mkfifo', [join(dir, 'pipe')]);
     await expect(openForReading(join(dir, 'pipe'))).rejects.toMatchObject({ code: 'UNSAFE_FILE' });

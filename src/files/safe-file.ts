@@ -66,7 +66,7 @@ async function openRegular(path: string, flags: number, below: Below): Promise<F
   throw new FileError('UNSAFE_FILE', `"${path}" is not a regular file. Remove it.`);
 }
 
-/** Reads a whole small file as text; undefined if the file does not exist. `open` is for files that are not at the path itself. */
+/** Reads a whole small file as text; undefined if the file does not exist. `openFile` is for files that are stored elsewhere. */
 export async function readSmallFile(
   path: string,
   maxBytes: number,

@@ -73,7 +73,7 @@ describe.each(LEVELS)('a link in the place of %s', (level) => {
 });
 
 describe('a folder that is in use', () => {
-  test('stays the same whatever happens to its name', async () => {
+  test('stays the same even if its name is changed or replaced', async () => {
     const { data, elsewhere } = await makeData();
     await withFolder(
       join(data, FOLDER),
@@ -97,7 +97,7 @@ describe('a folder that is in use', () => {
     expect(await readFile(join(data, FOLDER, 'file'), 'utf8')).toBe('new');
   });
 
-  test('is refused outside, and a missing one is what the system says', async () => {
+  test('is refused outside the boundary; a missing one gives the error of the system', async () => {
     const { dir, data } = await makeData();
     const work = async () => undefined;
     await expect(withFolder(dir, { below: data }, { work })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });

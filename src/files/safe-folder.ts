@@ -6,27 +6,26 @@ import { FileError, getErrorCode } from '../base/index.js';
 import type { Below } from '../base/index.js';
 
 /*
- * A folder that an agent can write to may be replaced by a link at any moment, and so may every folder between it and one that only
- * Sluice writes to. On Linux the folders are opened one after the other, none of them through a link, and the last one is used by
- * its descriptor: whatever happens to the names, it stays the folder that was opened. Elsewhere all of them are looked at before
- * and after.
+ * An agent that can write to a folder can replace it, or any folder above it that it can write to, by a link at any moment. On
+ * Linux the folders are opened one after the other without following links, and the last one is used through its descriptor:
+ * renaming or replacing it then has no effect. Elsewhere all of them are checked before and after the operation.
  */
 
-/** Of Linux; Node.js has no name for it. A folder that may be passed through but not listed is opened too. */
+/** A Linux flag without a constant in Node.js. Also opens folders that may be traversed but not listed. */
 const O_PATH = 0x20_00_00;
 
-/** Whether an open folder can be named. */
+/** Whether an open folder can be addressed by its descriptor. */
 const NAMES_OPEN_FOLDERS = process.platform === 'linux' && existsSync('/proc/self/fd');
 
-/** What is done in a folder; `undo` takes it back where the folder turns out to be another one. */
+/** An operation in a folder; `undo` reverts it if the folder was replaced meanwhile. */
 interface FolderWork<T> {
   readonly work: (place: string) => Promise<T>;
   readonly undo?: (done: T) => Promise<void>;
 }
 
 /**
- * Works in a folder that is certain to be below another, without a link on the way. `place` names it as long as the work lasts.
- * Throws `UNSAFE_FILE` for a link or a file in its way, and what the system says where a folder is missing.
+ * Runs an operation in a folder that is below another one, with no link between them. `place` is a path to it that is valid
+ * during the operation. Throws `UNSAFE_FILE` if a link or a file is in the way, and the system's error if a folder is missing.
  *
  * @example
  * await withFolder(join(data, 'runs'), { below: data }, { work: async (place) => rm(join(place, id), { recursive: true }) })
@@ -59,7 +58,7 @@ async function openFolder(folder: string, below: string): Promise<FileHandle> {
       opened = await open(`/proc/self/fd/${above.fd}/${name}`, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     } catch (error) {
       const found = await lstat(path).catch(() => undefined);
-      throw found?.isSymbolicLink() === true ? unsafeFolder(path, error) : error;
+      throw found?.isSymbolicLink() === true ? createUnsafeError(path, error) : error;
     } finally {
       await above.close();
     }
@@ -73,23 +72,23 @@ export async function withCheckedFolder<T>(folder: string, below: string, { work
   const after = await identify(folder, below).catch(() => undefined);
   if (after === before) return done;
   await undo?.(done);
-  throw unsafeFolder(folder);
+  throw createUnsafeError(folder);
 }
 
-/** The folders on the way, each a folder itself and not a link. */
+/** Device and inode of each folder on the path; throws if one of them is not a folder. */
 async function identify(folder: string, below: string): Promise<string> {
   const found: string[] = [];
   let path = below;
   for (const name of ['', ...listSteps(folder, below)]) {
     path = join(path, name);
     const step = await lstat(path, { bigint: true });
-    if (name !== '' && !step.isDirectory()) throw unsafeFolder(path);
+    if (name !== '' && !step.isDirectory()) throw createUnsafeError(path);
     found.push(`${step.dev}-${step.ino}`);
   }
   return found.join(' ');
 }
 
-/** The names on the way down. */
+/** The names on the path from `below` to the folder. */
 function listSteps(folder: string, below: string): readonly string[] {
   const way = relative(below, folder);
   const steps = way.split(sep).filter((step) => step !== '');
@@ -97,15 +96,15 @@ function listSteps(folder: string, below: string): readonly string[] {
   throw new FileError('UNSAFE_FILE', `"${folder}" is outside of "${below}". Use a path below it.`);
 }
 
-function unsafeFolder(folder: string, cause?: unknown): FileError {
+function createUnsafeError(folder: string, cause?: unknown): FileError {
   const message = `"${folder}" is not a folder, and links are not followed. Remove it.`;
   return new FileError('UNSAFE_FILE', message, { cause });
 }
 
-/** Throws unless all folders on the way are real ones: a link in the place of one could redirect where files are written. */
+/** Throws unless all folders on the path are real folders: a link instead of one could redirect writes. */
 export async function requireOwnFolder(path: string, below: Below = {}): Promise<void> {
   await withFolder(path, below, { work: async () => undefined }).catch((error: unknown) => {
-    throw getErrorCode(error) === 'ENOTDIR' ? unsafeFolder(path, error) : error;
+    throw getErrorCode(error) === 'ENOTDIR' ? createUnsafeError(path, error) : error;
   });
 }
 

@@ -14,7 +14,7 @@ let isForbidden = false;
 
 /**
  * Compiles a checked schema to a generated function; undefined where the page or process forbids generating code.
- * One Ajv instance per schema, so that equal `$id`s do not meet and nothing is kept once the schema is gone.
+ * One Ajv instance per schema, so that equal `$id`s do not conflict and nothing is retained after the schema is released.
  */
 export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
   if (isForbidden) return undefined;
@@ -24,7 +24,7 @@ export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
     meta: false,
     messages: false,
     logger: false,
-    // A required `constructor` is not met by the one every object inherits.
+    // A required property `constructor` is not satisfied by the inherited one.
     ownProperties: true,
     formats: Object.fromEntries(FORMATS),
     code: { regExp: Object.assign((source: string) => toRegExp(source, '#'), { code: 'sluice' }) },

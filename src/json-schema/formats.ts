@@ -11,8 +11,8 @@ const NOT_IN_URI = /[\s<>"{}|\\^`\p{Cc}]|%(?![\da-f]{2})/iu;
 const SCHEME = /^[a-z][a-z\d+.-]*:/i;
 
 /**
- * The formats that are checked; any other is tolerated unchecked. They are the ones that language models are asked for
- * and that can be judged without a table of the world's alphabets; each test is linear in the text.
+ * The formats that are checked; any other is ignored. They are the ones that language models are asked for and that can be
+ * checked without Unicode tables; each check takes linear time.
  */
 export const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map(
   Object.entries({

@@ -1,8 +1,8 @@
 import { isJsonObject } from './json-schema.js';
 
 /**
- * A text that is the same for two JSON values exactly if they are equal: `1` and `1.0` are, the order of keys does not
- * count. One pass, so that sets of values stay linear where comparing each with each would not.
+ * Serializes a JSON value so that two texts are the same exactly if the values are equal: `1` equals `1.0`, and the order of keys
+ * does not matter. One pass, so that comparing many values takes linear time.
  */
 export function equalityKey(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);

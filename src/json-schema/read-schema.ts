@@ -87,7 +87,7 @@ const CONTENTS = ['schema', 'json_schema', 'function', 'parameters', 'input_sche
 /** `{ type: 'json_schema', json_schema: { name, schema } }` has two. */
 const DEEPEST_ENVELOPE = 4;
 const ENVELOPE_TYPES: ReadonlySet<unknown> = new Set(['json_schema', 'function', 'custom']);
-/** Keywords that say nothing about a value; beside them alone a schema allows anything, and means to. */
+/** Keywords that do not restrict values: a schema that has only these intentionally allows anything. */
 const ANNOTATION =
   /^(?:[$x]|title$|description$|default$|examples?$|deprecated$|readOnly$|writeOnly$|content|nullable$|additionalItems$|dependencies$|id$)/;
 
@@ -180,7 +180,7 @@ export function escapePointer(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Keywords that would make a compiler change its behaviour, and that say nothing about a value. */
+/** Keywords that would change how a compiler behaves and do not restrict values. */
 const DROPPED = new Set(['$schema', '$async', '$comment', '$vocabulary', 'id']);
 
 /**

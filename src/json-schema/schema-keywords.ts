@@ -1,4 +1,4 @@
-/** What the value of a keyword has to look like: plain data, */
+/** Kinds of keyword values that are plain data. */
 export type DataShape =
   | 'string'
   | 'boolean'
@@ -10,7 +10,7 @@ export type DataShape =
   | 'strings'
   | 'anything';
 
-/** or something with schemas or lists in it. */
+/** All kinds of keyword values: plain data, schemas, and lists or maps of them. */
 export type KeywordShape = DataShape | 'schema' | 'schemas' | 'schemaMap' | 'stringsMap';
 
 /** Every keyword of draft 2020-12 that decides a verdict. Others are tolerated and ignored. */

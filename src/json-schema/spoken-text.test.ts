@@ -29,7 +29,7 @@ describe('align: an answer in plain words', () => {
     expect(outcome('Hello there.', fromJsonSchema({ type: 'string' }))).toBe('Hello there.');
   });
 
-  test('the text of JSON that failed is not', () => {
+  test('the text of invalid JSON is not the answer', () => {
     expect(outcome('{"a": oops(}', fromJsonSchema({ type: 'string' }))).toBe('SYNTAX');
   });
 

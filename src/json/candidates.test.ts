@@ -36,7 +36,7 @@ describe('candidates in running text', () => {
     expect(found(text, { strict: true })).toEqual([value]);
   });
 
-  test('what stands inside a value is not looked at again', () => {
+  test('does not search inside a value that was read', () => {
     expect(found('x {"a": {"b": 1}} y')).toEqual(['{"a": {"b": 1}}']);
   });
 
@@ -48,7 +48,7 @@ describe('candidates in running text', () => {
     expect(found('x {"a": f(1), "b": {"c": 2}} y {"d": 3}')).toEqual(['{"a": f(1), "b": {"c": 2}}', '{"d": 3}']);
   });
 
-  test('a value that is cut takes the rest of the text', () => {
+  test('a truncated value extends to the end of the text', () => {
     expect(found('x {"a": [1, {"b": 2}')).toEqual(['{"a": [1, {"b": 2}']);
   });
 

@@ -12,7 +12,7 @@ const DEMOTION =
 /** The same, for a value that follows another one. */
 const AFTERTHOUGHT =
   /\b(?:would|not|rather than|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$|\b(?:if|once|unless)\b[^.:;\n]{0,80}$/i;
-/** Words about a value that is offered beside another one. */
+/** Words about a value that is offered as an alternative. */
 const ASIDE =
   /\b(?:additional|altern|also|and\b|another|autre|could|debug|default|fall|if\b|in case|might|next|once|op(?:tion|ci)|or\b|other|otr[ao]|part|rest\b|scenario|second|us(?:age|ed)|vari|would)|或/i;
 const NO_ANSWER = labelPattern(

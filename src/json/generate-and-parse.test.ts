@@ -74,7 +74,7 @@ describe('the prompt of a retry', () => {
     expect(await askAgain('no')).not.toContain('briefly');
   });
 
-  test('in Chinese has the reasons of the schema, and no sentence of ours', async () => {
+  test('in Chinese contains the issues of the schema and no English sentence of Sluice', async () => {
     const retry = await askAgain('{"line": "three"}', { retryPrompt: 'zh' });
     expect(retry).toContain('[SCHEMA_MISMATCH] line: ');
     expect(retry).not.toContain('does not fit');
@@ -116,7 +116,7 @@ describe('what a call returns and costs', () => {
     await expect(asking).rejects.toMatchObject({ code: 'EMPTY_INPUT' });
   });
 
-  test('the response of a client in the place of the text is misuse', async () => {
+  test('the response object of a client instead of its text is misuse', async () => {
     const call = (async () => ({ choices: [] })) as unknown as () => Promise<string>;
     await expect(generateAndParse(call, Line, { prompt: PROMPT })).rejects.toMatchObject({ code: 'INVALID_TEXT' });
   });

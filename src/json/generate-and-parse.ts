@@ -20,13 +20,13 @@ export interface ModelCall {
   readonly attempt: number;
 }
 
-/** What a model said, with what it cost in any units: numbers of all attempts are added up by name. */
+/** A model's answer and its usage, in any units: the numbers of all attempts are summed by name. */
 export interface ModelAnswer {
   readonly text: string | null;
   readonly usage?: object | undefined;
 }
 
-/** One attempt as `onAttempt` sees it, failed ones included. */
+/** One attempt, successful or not, as `onAttempt` receives it. */
 export interface AttemptReport<T> {
   readonly attempt: number;
   readonly prompt: string;
@@ -49,7 +49,7 @@ export interface GenerateOptions<T> extends ParseOptions {
   /** Wait before the second attempt, twice as long before each further one, a minute at most. Default 0. */
   readonly backoffMs?: number;
   readonly signal?: AbortSignal;
-  /** Sees every attempt. What it throws is ignored: an answer that was paid for is not lost over it. */
+  /** Called after every attempt. Errors it throws are ignored, so that no answer is lost. */
   readonly onAttempt?: (report: AttemptReport<T>) => unknown;
   /** Default `'en'`. */
   readonly retryPrompt?: RetryPrompt;
@@ -72,7 +72,7 @@ export interface Generated<T> {
 const LONGEST_BACKOFF = 60_000;
 
 /**
- * Asks a model, parses what it says, and asks again with the error if that fails. Knows no provider: `call` is any
+ * Asks a model, parses the answer, and asks again with the error if that fails. Works with any provider: `call` is any
  * function that returns text, or `{ text, usage }`. A rejected `call` is not retried; an abort throws the signal's reason. The
  * error of the last attempt carries the text as `raw`.
  *
@@ -150,7 +150,7 @@ async function pause(duration: number, signal: AbortSignal | undefined): Promise
   await untilAborted(wait, signal).finally(() => clearTimeout(timer));
 }
 
-/** What a listener throws, at once or later, must not cost the answer. */
+/** An error in a listener, synchronous or not, must not lose the answer. */
 function report<T>(listener: GenerateOptions<T>['onAttempt'], attempt: AttemptReport<T>): void {
   const notify = async (): Promise<unknown> => listener?.(attempt);
   notify().catch(() => undefined);

@@ -65,7 +65,7 @@ describe('depth beyond the limit is LIMIT_EXCEEDED, not a stack overflow', () =>
   });
 });
 
-describe('a needle in a haystack', () => {
+describe('a value in a large text', () => {
   test.each([
     ['prose', 'The quick brown fox jumps over the lazy dog. '],
     ['log lines', '[INFO] worker {id} did a[0] in (3 ms)\n'],

@@ -8,7 +8,7 @@ import { createJsonStream, generateAndParse, parse, parseAsync, parseOrThrow, re
 const untyped = parse as (...given: unknown[]) => ReturnType<typeof parse>;
 const TEXT = '{"a": 1}';
 
-test('null in the place of the options is misuse', () => {
+test('null instead of the options is misuse', () => {
   expect(() => untyped(TEXT, undefined, null)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
 });
 
@@ -121,7 +121,7 @@ describe('errors', () => {
     });
   });
 
-  test('a failure is thrown without asking for its status', () => {
+  test('the error of a result can be thrown without checking its status', () => {
     const result = parse('{"a": 1}', z.object({ a: z.number() }));
     if (!result.ok) throw result.error;
     expectTypeOf(result.value).toEqualTypeOf<{ a: number }>();

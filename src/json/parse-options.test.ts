@@ -67,19 +67,19 @@ describe('rounds over all candidates: as they are, completed, aligned', () => {
     });
   });
 
-  test('align brings a near miss into shape, records each change and says so', () => {
+  test('align converts a near miss, records each change and warns', () => {
     const result = parse('{"count": "7"}', alignableCount, { align: true });
     expect(result).toMatchObject({ ok: true, value: { count: 7 }, repairLevel: 'schema_aligned', repairs: [] });
     expect(expectSuccess(result).alignment).toEqual([{ path: ['count'], rule: 'string_to_number', from: '7', to: 7 }]);
     expect(listWarnings(result)).toEqual(['OUTPUT_ALIGNED_TO_SCHEMA']);
   });
 
-  test('a candidate that fits as it is wins over one that would have to be aligned', () => {
+  test('a candidate that passes unchanged wins over one that must be aligned', () => {
     const result = parse('first {"count": "7"} then {"count": 8}', alignableCount, { align: true });
     expect(expectSuccess(result)).toMatchObject({ value: { count: 8 }, alignment: [] });
   });
 
-  test('without align a near miss stays a miss', () => {
+  test('without align a near miss fails', () => {
     expect(expectError(parse('{"count": "7"}', alignableCount)).code).toBe('SCHEMA_MISMATCH');
   });
 
@@ -190,7 +190,7 @@ describe('numbers', () => {
     expect(expectSuccess(parse(numbers, undefined, { numbers: 'raw' })).value).toEqual(value);
   });
 
-  test('they are kept in broken JSON too', () => {
+  test('they are also preserved in broken JSON', () => {
     expect(expectSuccess(parse('x {id: 12345678901234567890,}', undefined, { numbers: 'bigint' })).value).toEqual({
       id: 12345678901234567890n,
     });
@@ -266,7 +266,7 @@ describe('the error is that of the candidate nearest to the schema', () => {
     expect(error.value).toEqual({ name: 'Ann', age: '30', city: 'Rome' });
   });
 
-  test('an objection to the whole value weighs more than many fields', () => {
+  test('an issue about the whole value counts more than many issues in fields', () => {
     const error = expectError(parse('Ages: [30, 31].\n\n{"name": 1, "age": "x", "city": 2}', Person));
     expect(error.value).toEqual({ name: 1, age: 'x', city: 2 });
   });

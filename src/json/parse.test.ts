@@ -257,7 +257,7 @@ describe('the error is that of the furthest stage', () => {
     expect(expectError(parse('"{\\"b\\": 1}"', A)).attempts).toHaveLength(2);
   });
 
-  test('offsets inside the content of an envelope mean nothing: the place of the envelope is reported', () => {
+  test('reports the offset of the envelope for errors inside its content', () => {
     const text = `x ${JSON.stringify({ response: '{"a": f(1)}' })}`;
     const [, content] = expectError(parse(text, withFields('b'))).attempts;
     expect(content).toMatchObject({ candidate: { finder: 'envelope', start: 2, end: text.length } });
@@ -280,7 +280,7 @@ describe('the error is that of the furthest stage', () => {
     }
   });
 
-  test('there is no code that parse does not give', () => {
+  test('every error code can be produced by parse', () => {
     expect(new Set(failing.map(([code]) => code))).toEqual(new Set(PARSE_ERROR_CODES));
   });
 });

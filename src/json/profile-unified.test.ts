@@ -191,7 +191,7 @@ describe('profile unified: normalizers', () => {
     expect(error).toMatchObject({ code: 'NORMALIZER_FAILED', value: { a: 1 }, cause: 'just text' });
   });
 
-  test('a normalizer that changes the value in place does not spoil the next candidate', () => {
+  test('a normalizer that mutates the value does not affect the next candidate', () => {
     const raw = JSON.stringify({ response: GOOD });
     expect(expectSuccess(parse(raw, Verdict, { normalizers: [takeVerdictOut] })).value).toEqual(VALUE);
   });

@@ -230,7 +230,7 @@ describe('repairJson', () => {
     );
   });
 
-  test('mends broken containers always', () => {
+  test('always repairs broken containers', () => {
     fc.assert(
       fc.property(jsonValue, fc.nat(), (value, cut) => {
         const text = JSON.stringify([value]);

@@ -20,7 +20,7 @@ describe('valid JSON is returned as it is, character by character', () => {
   });
 });
 
-describe('what the reader mends, repairJson mends', () => {
+describe('repairJson makes all repairs of the reader', () => {
   test.each(generousRepairs)('$marked', ({ marked, value }) => {
     expect(JSON.parse(repairJson(marked.replaceAll('¦', '')))).toEqual(value);
   });
@@ -115,7 +115,7 @@ describe('how the result is written', () => {
   });
 });
 
-describe('what is hopeless is thrown', () => {
+describe('throws if nothing can be repaired', () => {
   test.each([
     ['', 'EMPTY_INPUT'],
     [' \n ', 'EMPTY_INPUT'],
@@ -133,7 +133,7 @@ describe('what is hopeless is thrown', () => {
     expect(error.message.length).toBeLessThan(200);
   });
 
-  test('limits are kept', () => {
+  test('respects the limits', () => {
     expect(thrownBy('[[[1,]]]', { limits: { depth: 2 } }).code).toBe('LIMIT_EXCEEDED');
     expect(thrownBy('[[[1]]]', { limits: { depth: 2 } }).code).toBe('LIMIT_EXCEEDED');
     expect(thrownBy('{"a": "long",}', { limits: { bytes: 5 } }).code).toBe('LIMIT_EXCEEDED');

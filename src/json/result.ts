@@ -66,7 +66,7 @@ export interface ParseComment {
 /** What `parse` returns: a value, a failure, or (profile `tagged` only) a comment. */
 export type ParseResult<T> = ParseSuccess<T> | ParseFailure | ParseComment;
 
-/** A candidate that was not taken, with everything an error may need of it. */
+/** A candidate that was rejected, with everything that an error reports about it. */
 export interface FailedAttempt {
   readonly code: ParseErrorCode;
   readonly message: string;
@@ -76,10 +76,10 @@ export interface FailedAttempt {
   readonly cause?: unknown;
 }
 
-/** What the profile `tagged` says of a text without any tag. */
+/** The message for a text without any tag in the profile `tagged`. */
 export const NO_TAG = 'No <json> block found.';
 
-/** One error for all attempts: that of the candidate that came furthest and is nearest to the schema, the first one of those. */
+/** One error for all attempts: that of the candidate that got furthest and is nearest to the schema; the first if several are equal. */
 export function failWith(failed: readonly FailedAttempt[], label?: string): ParseFailure {
   let furthest: FailedAttempt = failed[0] ?? { code: 'NO_JSON', message: 'No JSON found.' };
   for (const attempt of failed) if (rankStage(attempt) > rankStage(furthest)) furthest = attempt;
@@ -95,7 +95,7 @@ export function failWith(failed: readonly FailedAttempt[], label?: string): Pars
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts };
 }
 
-/** The text to read, or what is wrong with it before it is read. What is neither text nor bytes is misuse. */
+/** The text to read, or why it cannot be read. Throws for a value that is neither a string nor bytes. */
 export function takeText(raw: unknown, { bytes }: Required<Limits>): string | FailedAttempt {
   const isBytes = ArrayBuffer.isView(raw);
   const text: unknown = isBytes && raw.byteLength <= bytes ? new TextDecoder().decode(raw) : (raw ?? '');
@@ -105,12 +105,12 @@ export function takeText(raw: unknown, { bytes }: Required<Limits>): string | Fa
   return text.trim() === '' ? { code: 'EMPTY_INPUT', message: 'The text is empty.' } : text;
 }
 
-/** The stage reached, less what the schema objects to: one field counts little, the whole value a lot. */
+/** The stage reached, reduced by the issues of the schema: an issue in one field counts little, one about the whole value a lot. */
 function rankStage({ code, issues = [] }: FailedAttempt): number {
   return issues.reduce((rank, { path }) => rank - (path.length > 0 ? 1 : 99), 1e6 * PARSE_ERROR_CODES.indexOf(code));
 }
 
-/** What speaks against a candidate. */
+/** Why a candidate was rejected. */
 export type Details = Omit<FailedAttempt, 'candidate' | 'value'>;
 
 export function describeUnreadable({ code, message, offset }: ReadFailure): Details {

@@ -3,7 +3,7 @@ import type { ParseError } from './parse-error.js';
 import { joinIssues } from './result.js';
 import type { StandardSchema } from './schema.js';
 
-/** How the corrective prompt is worded: English, Chinese, or by a function of one's own. */
+/** How the corrective prompt is worded: English, Chinese, or by a custom function. */
 export type RetryPrompt = 'en' | 'zh' | ((error: ParseError, prompt: string) => string);
 
 /** Enough of an error message to correct by; the rest would only crowd the prompt. */
@@ -14,8 +14,8 @@ const LONGEST_VALUE = 500;
 const LONGEST_SCHEMA = 4000;
 
 /**
- * What was wrong, the rejected value, the schema, advice on an answer that was cut off, what to do (with gaps for the tags and the
- * form), the tags, and the words for an object, an array and any other value.
+ * The texts of a prompt, in order: what was wrong, the rejected value, the schema, advice for a truncated answer, what to do (with
+ * placeholders for the tags and the form), the tags, and the words for an object, an array and any other value.
  */
 const WORDINGS = {
   en: [
@@ -59,7 +59,7 @@ export function renderRetryPrompt(
   const add = (words: string, text: string, longest: number): void => {
     if (text !== '') lines.push(words + text.slice(0, longest));
   };
-  // In Chinese without our own sentences, which are English.
+  // A Chinese prompt leaves out Sluice's messages, which are in English.
   add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, LONGEST_SUMMARY);
   add(rejected, write(value), LONGEST_VALUE);
   const schemaText = write(jsonSchema);

@@ -14,7 +14,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** What a Standard Schema answers: the value, or the issues that speak against it. */
+/** The result of a Standard Schema's validation: the value, or the issues. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
@@ -75,9 +75,9 @@ export interface AlignableSchema<Input = unknown, Output = Input> extends Standa
     readonly align: (value: unknown, source?: AlignmentSource) => Alignment;
     /** Reads a text that is not JSON; an alignment without changes if there is no reading, or more than one. */
     readonly readText?: (text: string) => Alignment;
-    /** Whether a value at the end of a text that was cut could have gone on to be another valid one. */
+    /** Whether a value at the end of a truncated text could have continued as a different valid one. */
     readonly mayGoOn?: (value: unknown, text: string) => boolean;
-    /** What speaks against a finished part of a value, at its place, before the rest has arrived. */
+    /** The issues of a finished part of a value, before the rest has arrived. */
     readonly checkPart: (path: Path, value: unknown) => readonly SchemaIssue[];
   };
 }

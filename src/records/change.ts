@@ -56,7 +56,7 @@ export type ChangedFile = FromSchema<typeof changedFileSchema>;
 /** What an order has changed since it began. */
 export type Change = FromSchema<typeof changeSchema>;
 
-/** What a person says about a line of a change. */
+/** A person's comment on a line of a change. */
 export const lineCommentSchema = object({
   path: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[^\\u0000]+$' },
   line: { type: 'integer', minimum: 1, maximum: 100_000_000 },
@@ -68,5 +68,5 @@ export const lineCommentSchema = object({
 /** Enough for a review; instructions have room for no more. */
 export const lineComments = { type: 'array', maxItems: 100, items: lineCommentSchema } as const;
 
-/** What a person says about a line of a change. */
+/** A person's comment on a line of a change. */
 export type LineComment = FromSchema<typeof lineCommentSchema>;

@@ -1,7 +1,7 @@
 import { count, name, object, oneOf, orNull, timestamp } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** Where an issue stands. `needs-human` outranks everything: only a person's decision leaves it. */
+/** The state of an issue. `needs-human` outranks everything: only a person's decision leaves it. */
 export const issueState = oneOf(['todo', 'doing', 'review', 'blocked', 'needs-human', 'done']);
 
 /** One issue. Only an update guarded by `active_run_id` or `active_group` changes it. */

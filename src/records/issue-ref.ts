@@ -4,10 +4,10 @@
  */
 const PART = '\\.?[A-Za-z0-9_][A-Za-z0-9_.-]*';
 
-/** What an issue reference looks like; for JSON Schema. */
+/** The pattern of an issue reference, for JSON Schema. */
 export const ISSUE_REF_PATTERN = `^(?:local#[A-Za-z0-9][A-Za-z0-9._-]*|${PART}(?:/${PART})+#[1-9][0-9]{0,14})$`;
 
-/** With the ending of a comment file it still fits into a file name. */
+/** Short enough for a file name with the extension of a comment file. */
 export const ISSUE_REF_LENGTH = 200;
 
 const issueRef = new RegExp(ISSUE_REF_PATTERN);

@@ -1,4 +1,4 @@
-/** What can keep a result from being read at all. */
+/** Why a result could not be read. */
 const UNREADABLE_CODES = [
   'RESULT_MISSING',
   'ONLY_ANCHORS',
@@ -27,13 +27,13 @@ const INCOMPLETE_CODES = [
 
 const INCOMPLETE: ReadonlySet<string> = new Set(INCOMPLETE_CODES);
 
-/** Whether only a key, a value or evidence is wrong with a result; it could be read. */
+/** Whether the result could be read and only a key, a value or evidence is missing or invalid. */
 export function isIncompleteCode(code: string): boolean {
   return INCOMPLETE.has(code);
 }
 
-/** What is worth knowing about a reading and decides nothing. */
+/** Hints about a reading that do not affect the decision. */
 const NOTICE_CODES = ['RESULT_OUTDATED', 'RESULT_SHADOWED', 'NOT_A_REPOSITORY'] as const;
 
-/** Why there is or is not enough in a result. A closed list: `docs/errors.md` says what to do about each. */
+/** All codes of problems and hints. A closed list: `docs/errors.md` says what to do about each. */
 export const PROBLEM_CODES = [...UNREADABLE_CODES, ...INCOMPLETE_CODES, ...NOTICE_CODES] as const;

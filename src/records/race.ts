@@ -9,7 +9,7 @@ export const raceSchema = object({
   issue_ref: name,
   /** Null for an order that ran alone. */
   group: orNull(name),
-  /** The run whose result counts; null while nobody has won and no person has chosen. */
+  /** The run whose result counts; null until a run has won or a person has chosen one. */
   winner: orNull(name),
   runs: arrayOf(
     object({

@@ -5,10 +5,10 @@ import { workResult } from './work-result.js';
 /** Where a result was read from, in the order of trust. */
 export const readingSource = oneOf(['json', 'text', 'streams', 'none']);
 
-/** Something that keeps a reading from being accepted; codes are listed in `docs/errors.md`. */
+/** A reason why a reading is not accepted; the codes are listed in `docs/errors.md`. */
 export const problemSchema = object({ code: name, message: text }, { path: text });
 
-/** What was read of a worker's result, and what is wrong with it. */
+/** A worker's result as it was read, and the problems with it. */
 export const readingSchema = object(
   {
     source: readingSource,
@@ -40,5 +40,5 @@ export type ReadingSource = FromSchema<typeof readingSource>;
 /** See {@link problemSchema}. */
 export type Problem = FromSchema<typeof problemSchema>;
 
-/** What was read of a worker's result, and what is wrong with it. */
+/** A worker's result as it was read, and the problems with it. */
 export type Reading = FromSchema<typeof readingSchema>;

@@ -1,4 +1,4 @@
-/** Why an order did not simply go through; `none` where it did. */
+/** Why an order did not succeed; `none` if it did. */
 export const RESULT_CODES = [
   'none',
   'dep_unresolved',

@@ -1,8 +1,8 @@
-/** What a role looks like: it becomes part of run ids and of file names. */
+/** The pattern of a role, which becomes part of run ids and file names. */
 export const ROLE_PATTERN = '^[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*$';
 export const ROLE_LENGTH = 40;
 
-/** What a run id looks like; for JSON Schema. {@link parseRunId} also looks at the date. */
+/** The pattern of a run id, for JSON Schema. {@link parseRunId} also checks the date. */
 export const RUN_ID_PATTERN = '^[0-9]{4}-[0-9]{2}-[0-9]{2}-[A-Za-z][A-Za-z0-9_-]*-[0-9]{4,15}$';
 export const RUN_ID_LENGTH = 80;
 

@@ -1,7 +1,7 @@
 import { name, object, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** The answer to a permission request, as a request brings it: one of its options. */
+/** The answer to a permission request, as an API request contains it: one of the options. */
 export const permissionChoiceSchema = object(
   { interaction_id: name, option_id: name },
   { why: { ...text, maxLength: 2000 } },

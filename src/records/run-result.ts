@@ -9,7 +9,7 @@ export const runOutcome = oneOf(['success', 'failed', 'canceled', 'comment']);
 /** How far the answer had to be changed before it met the contract. */
 export const repairLevel = oneOf(['none', 'deterministic_generic', 'schema_aligned']);
 
-/** What stopped the engine, as far as it said why. `model`: the model or its service refused the request or failed. */
+/** Why the engine stopped, if it reported a cause. `model`: the model or its service refused the request or failed. */
 export const failureCause = oneOf(['auth', 'rate_limit', 'quota', 'model', 'network', 'permission', 'unknown']);
 
 /** Why there is no result, and what was tried. */
@@ -35,7 +35,7 @@ const processSchema = object({
   version: orNull(text),
 });
 
-/** What the engine or its reader reported, the same kind once: `count` says how often. */
+/** A diagnostic of the engine or its reader; each kind is listed once, with its count. */
 const diagnosticSchema = object(
   { code: name, message: text, count },
   { severity: oneOf(['warning', 'error']), http_status: count },
@@ -57,7 +57,7 @@ const driftSchema = object({ unknown_types: count, unknown_fields: count });
 /** Whether the process was sandboxed: what it could reach, or why it was not. */
 const runSandboxSchema = object({ used: flag }, { network: sandboxNetwork, reason: text });
 
-/** What came of a run. */
+/** The result of a run. */
 export const runResultSchema = object(
   {
     status: runOutcome,
@@ -98,7 +98,7 @@ export const runResultSchema = object(
   },
 );
 
-/** What came of a run. */
+/** The result of a run. */
 export type RunResult = FromSchema<typeof runResultSchema>;
 
 /** Types and fields of an engine's output that no reader knows, counted over all attempts. */
@@ -110,7 +110,7 @@ export type RunDiagnostic = FromSchema<typeof diagnosticSchema>;
 /** A tool the agent wanted to use and was not allowed to. */
 export type RunDenial = FromSchema<typeof denialSchema>;
 
-/** What stopped the engine, as far as it said why. */
+/** Why the engine stopped, if it reported a cause. */
 export type FailureCause = FromSchema<typeof failureCause>;
 
 /** Whether a process was sandboxed. */

@@ -44,7 +44,7 @@ export const sandboxUse = oneOf(['auto', 'required', 'off']);
 const HOST_PATTERN =
   '^(?:(?:\\*\\.)?[A-Za-z0-9][A-Za-z0-9_-]{0,62}(?:\\.[A-Za-z0-9_-]{1,63})*|\\[[0-9A-Fa-f:.]{2,45}\\])(?::[1-9][0-9]{0,4})?$';
 
-/** What a sandboxed program may reach. */
+/** The network access of a sandboxed program. */
 export const sandboxNetwork = {
   anyOf: [
     oneOf(['host', 'none']),

@@ -12,7 +12,7 @@ export const RUN_WARNING_CODES = [
 /** One of {@link RUN_WARNING_CODES}. */
 export type RunWarningCode = (typeof RUN_WARNING_CODES)[number];
 
-/** Something the owner of a run should know about a result that is otherwise fine. */
+/** A warning about a result that is otherwise valid. */
 export interface RunWarning {
   readonly code: RunWarningCode;
   readonly message: string;

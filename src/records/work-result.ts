@@ -4,7 +4,7 @@ import { RESULT_CODES } from './result-code.js';
 const text = { type: 'string' } as const;
 const texts = { type: 'array', items: text } as const;
 
-/** What a worker can say of its work. */
+/** The status that a worker reports. */
 export const RESULT_STATUSES = ['ok', 'fail', 'blocked'] as const;
 
 /** What a worker is asked to say of its tests, and what other words about them can mean. */
@@ -75,8 +75,8 @@ export const WORK_RESULT_SCHEMA = {
 } as const;
 
 /**
- * What a worker says it did, in one spelling whatever it wrote. What it did not say is not there: `tests` is missing
- * where nothing was said about tests, and `n/a` only where the worker wrote that. Its words about tests that mean none of
- * the three results it was asked for are `not_run` or `not_recognised`, and stand in `evidence`.
+ * What a worker reports, in a normalized spelling. Fields that it did not report are absent: `tests` is missing if nothing was
+ * reported about tests, and `n/a` only if the worker wrote that. Any other text about tests becomes `not_run` or
+ * `not_recognised`, and is quoted in `evidence`.
  */
 export type WorkResult = FromSchema<typeof workResult>;

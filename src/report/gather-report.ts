@@ -38,7 +38,7 @@ const ATTEMPTS = 10;
 const STREAM_BYTES = 128 * 1024;
 const PAGE = 500;
 
-/** Reads what a report shows from the run folder; a folder that is not here leaves what the store knows. */
+/** Reads what a report shows from the run folder; without a folder the report has only what the store knows. */
 export async function gatherReport(
   run: string | (() => Promise<RunFolder>),
   known: Pick<RunReport, 'id' | 'record' | 'order' | 'items'>,

@@ -79,7 +79,7 @@ describe('what is gathered', () => {
     expect(stdout?.leftOut).toBe(200 * 1024 + 3 - 128 * 1024);
   });
 
-  it('says what is wrong with a folder that is not here', async () => {
+  it('reports why a folder could not be read', async () => {
     const report = await gatherReport('/nowhere/at/all', { id: '01RUN', items: [] });
     expect(report).toMatchObject({ problem: expect.stringContaining('/nowhere/at/all'), events: [] });
     expect(render(report)).toContain('/nowhere/at/all');

@@ -7,7 +7,7 @@ import type { RunReport } from './gather-report.js';
 const PAGE_LENGTH = 8 * 1024 * 1024;
 /** The longest single text on it. */
 const TEXT_LENGTH = 128 * 1024;
-/** No secret is longer. */
+/** The longest secret. */
 const SECRET_LENGTH = 64 * 1024;
 
 const STYLE = `
@@ -167,7 +167,7 @@ class Page {
     this.#maskText = maskText;
   }
 
-  /** Markup of ours; every text in it went through `text`. */
+  /** Adds markup; every untrusted text in it must have been escaped with `text`. */
   add(...markup: readonly string[]): void {
     for (const part of markup) {
       this.#length += part.length;
@@ -175,7 +175,7 @@ class Page {
     }
   }
 
-  /** Text of others as markup: nothing in it is a tag, a reference, or invisible. */
+  /** Escapes untrusted text: the result contains no tags, no references and no invisible characters. */
   text(text: string): string {
     // Masked before the cut, which could leave half a secret.
     const masked = this.#maskText(text.slice(0, TEXT_LENGTH + SECRET_LENGTH));

@@ -11,7 +11,7 @@ export interface SummarizedRun {
   readonly result: RunResult;
 }
 
-/** Job pages hold a megabyte: one run is a part of one. */
+/** The page of a CI job may have a megabyte, and may show several runs. */
 const BLOCK_LENGTH = 32 * 1024;
 const LISTED = 20;
 
@@ -68,30 +68,30 @@ function list(title: string, lines: readonly string[]): string[] {
   return [`**${title}**`, '', ...lines.slice(0, LISTED).map((line) => `- ${line}`), ...more, ''];
 }
 
-/** Only an address of ours is a link; anything else would be text of others. */
+/** Only a valid web address becomes a link; anything else is shown as code. */
 function renderLink(link: string): string {
   return /^https?:\/\/[\w.:[\]-]+(?:\/[\w./~%#=&?-]*)?$/.test(link) ? `<${link}>` : code(link);
 }
 
-/** Text of others on one line, as code: longer than any run of backticks in it, and safe in a table. */
+/** Untrusted text on one line, as code: with more backticks than any run of them in it, and safe in a table. */
 function code(text: string): string {
   const line = text.slice(0, 1000).replaceAll(/\s+/g, ' ').replaceAll(UNSEEN_CHARACTERS, formatUnseen).trim();
-  const ticks = '`'.repeat(longestRun(line) + 1);
+  const ticks = '`'.repeat(measureLongestRun(line) + 1);
   const pad = line.startsWith('`') || line.endsWith('`') || line === '' ? ' ' : '';
   return `${ticks}${pad}${line.replaceAll('|', '\\|')}${pad}${ticks}`;
 }
 
-/** Text of others over several lines: the fence is longer than any in it. */
+/** Untrusted text over several lines, in a fence that is longer than any in it. */
 function fence(text: string, language = ''): string {
   const cut =
     text.length > BLOCK_LENGTH
       ? `${text.slice(0, BLOCK_LENGTH)}\n… (${text.length - BLOCK_LENGTH} more characters)`
       : text;
   const shown = cut.replaceAll(/\r\n?/g, '\n').replaceAll(UNSEEN_CHARACTERS, formatUnseen);
-  const ticks = '`'.repeat(Math.max(3, longestRun(shown) + 1));
+  const ticks = '`'.repeat(Math.max(3, measureLongestRun(shown) + 1));
   return `${ticks}${language}\n${shown}\n${ticks}`;
 }
 
-function longestRun(text: string): number {
+function measureLongestRun(text: string): number {
   return (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
 }

@@ -8,7 +8,7 @@ import { makeFolder, readChunks } from '../files/index.js';
 import type { RunFolder } from './open-run-folder.js';
 import type { RunFile } from './run-files.js';
 
-/** What is copied of a run, and who hears of it. */
+/** Which files of a run are copied, and callbacks. */
 interface CopyOptions {
   /** Everything by default. */
   readonly wants?: (file: RunFile) => boolean;

@@ -1,6 +1,6 @@
 import type { CapturedStream } from '../events/index.js';
 
-/** The folder of a run that holds what happened; the rest of a run folder belongs to the worker. */
+/** The subfolder with Sluice's records; the rest of a run folder belongs to the worker. */
 export const AUDIT_FOLDER = '.audit';
 
 /** Where a packed run has the files that it changed in its working folder, if it has them. */

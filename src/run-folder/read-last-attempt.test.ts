@@ -20,12 +20,12 @@ describe('readLastAttempt', () => {
     expect(remains).toMatchObject({ command: ['worker', '-x'], version: '1.2', startedAt: '2026-11-15T08:00:00.000Z' });
   });
 
-  it('takes the output of a terminal where there is no other', async () => {
+  it('uses the output of a terminal if there is no other', async () => {
     const dir = await makeFolder({ '.audit/pty-output.1.log': 'typed' });
     expect(joinText((await readLastAttempt(dir, 100)).stdout)).toBe('typed');
   });
 
-  it('is empty for a folder without a run, and for none', async () => {
+  it('is empty for a folder without a run, and for a missing folder', async () => {
     const dir = await makeFolder({});
     for (const folder of [dir, join(dir, 'gone')]) {
       expect(await readLastAttempt(folder, 100)).toMatchObject({ command: [], startedAt: null });

@@ -3,7 +3,7 @@ import { readSpan } from '../files/index.js';
 import type { Below, OpenFile } from '../base/index.js';
 import { openRunFolder } from './open-run-folder.js';
 
-/** What the last attempt of a run left in its folder. The worker could write there: it shows, it does not prove. */
+/** What the last attempt of a run left in its folder. The worker could write there, so it is not proof of anything. */
 interface AttemptRemains {
   /** The ends of what it printed; a terminal's output counts as stdout. */
   readonly stdout: Uint8Array;
@@ -22,8 +22,8 @@ const NOTHING: AttemptRemains = {
 };
 
 /**
- * Reads the ends of the output of a run's last attempt, and what was started. A folder that cannot be read, or that a
- * worker has spoilt, gives what there is.
+ * Reads the ends of the output of a run's last attempt, and what was started. If the folder cannot be read or was
+ * damaged by a worker, returns what can be read.
  *
  * @example
  * const { stdout } = await readLastAttempt('data/runs/01J…', 65_536)

@@ -5,8 +5,8 @@ import { withFolder } from '../files/index.js';
 import { runFolderPath } from './run-place.js';
 
 /**
- * Removes the folder of a run; true if there was one. A link was not made by us: what it leads to is not ours to remove, and neither
- * is what lies behind a link in the place of the folder above.
+ * Removes the folder of a run; true if there was one. Sluice creates no links, so the target of a link is never removed, and nothing
+ * is removed if the parent folder was replaced by a link.
  *
  * @example
  * await removeRunFolder('/data', '01J…') // true

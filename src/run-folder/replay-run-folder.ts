@@ -29,7 +29,7 @@ export type ReplayResult =
   | { readonly status: 'altered'; readonly altered: AlteredStream }
   | { readonly status: 'different'; readonly difference: LogDifference }
   /**
-   * The logs were written by a version whose events say less. `differences` has the first of them, `total` counts all:
+   * The logs were written by an older version. `differences` lists the first differences, `total` counts all of them:
    * fields that changed, and rows that only one side has.
    */
   | {
@@ -102,7 +102,7 @@ export async function replayRunFolder(
       const { differences, total } = older;
       return { status: 'older_version', message: 'Recorded by an older version.', recorded, differences, total };
     }
-    const difference = (await compare(waiting, stored)) ?? (await firstLeftOver(stored));
+    const difference = (await compare(waiting, stored)) ?? (await findLeftOver(stored));
     if (difference !== undefined) return { status: 'different', difference };
     const compared = Object.fromEntries([...stored].map(([log, { rows }]) => [log, rows]));
     return { status: 'same', compared, ...(captured === undefined ? {} : { captured: captured.length }) };
@@ -190,7 +190,7 @@ class OlderComparison {
         if (next === undefined) break;
         other.ahead.push(next);
       }
-      const found = other.ahead.findIndex((row) => rowKey(row.value) === rowKey(rebuilt));
+      const found = other.ahead.findIndex((row) => makeRowKey(row.value) === makeRowKey(rebuilt));
       if (found < 0) {
         this.#note(log, other.rows + 1, { path: [], stored: undefined, rebuilt });
         continue;
@@ -198,7 +198,7 @@ class OlderComparison {
       for (const row of other.ahead.splice(0, found)) this.#noteStored(log, other, row);
       const row = other.ahead.shift();
       other.rows += 1;
-      const difference = firstDifference(withoutCounters(row?.value ?? {}), withoutCounters(rebuilt));
+      const difference = firstDifference(dropCounters(row?.value ?? {}), dropCounters(rebuilt));
       if (difference !== undefined) this.#note(log, other.rows, difference);
     }
   }
@@ -222,13 +222,13 @@ class OlderComparison {
 }
 
 /** What an event is and which bytes it was read from. */
-function rowKey(row: object): string {
+function makeRowKey(row: object): string {
   const { type, event, raw_ref: rawRef } = row as Readonly<Record<string, unknown>>;
   return JSON.stringify([type ?? event, rawRef]);
 }
 
-/** Numbers and versions differ between versions by nature. */
-function withoutCounters(row: object): object {
+/** Numbers and versions are expected to differ between versions. */
+function dropCounters(row: object): object {
   const { seq: _seq, protocol_version: _version, source, ...rest } = row as Readonly<Record<string, unknown>>;
   if (!isRecord(source)) return rest;
   const { parser_version: _parserVersion, ...reader } = source as Readonly<Record<string, unknown>>;
@@ -267,7 +267,7 @@ async function compare(rows: readonly Row[], stored: Map<RunLog, StoredLog>): Pr
 }
 
 /** A stored row that the bytes do not produce. */
-async function firstLeftOver(stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
+async function findLeftOver(stored: Map<RunLog, StoredLog>): Promise<LogDifference | undefined> {
   for (const [log, other] of stored) {
     const row = await nextRow(other);
     if (row !== undefined)

@@ -25,7 +25,7 @@ export class RunFolderError extends SluiceError<RunFolderErrorCode> {
   override readonly name = 'RunFolderError';
 }
 
-/** What the reading of a run folder may have to say besides the events. A closed list. */
+/** Codes of warnings about a run folder. A closed list. */
 export const RUN_FOLDER_WARNING_CODES = [
   'INTERLEAVING_UNKNOWN',
   'TIMING_INCONSISTENT',

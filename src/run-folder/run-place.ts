@@ -18,7 +18,7 @@ export function runFolderPath(data: string, runId: string): string {
 }
 
 /**
- * The path of a run's packed file: 4096 folders, so that none of them gets too large.
+ * Returns the path of a run's packed file, in one of 4096 folders, so that none of them gets too large.
  *
  * @example
  * packedRunPath('/data', '01J…') // '/data/packed/3f2/01J….zip'
@@ -53,7 +53,7 @@ export async function openRun(data: string, runId: string): Promise<RunFolder> {
     return await openRunFolder(runFolderPath(data, runId), { below: data });
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
-    // Packed since it was looked for.
+    // Packed since the first check.
     const now = await openIfPacked(data, runId);
     if (now !== undefined) return now;
     throw error;

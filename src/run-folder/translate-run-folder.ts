@@ -19,7 +19,7 @@ export interface TranslateOptions {
   readonly engines?: readonly Engine[] | undefined;
   /** Only this attempt; by default all. */
   readonly attempt?: number;
-  /** Waits for what is still to come, until the meta says that the attempt has ended or this signal aborts. */
+  /** Waits for further output until the meta shows that the attempt has ended, or until this signal aborts. */
   readonly follow?: AbortSignal;
   readonly onWarning?: (warning: RunFolderWarning) => void;
   /** Called after the events of an attempt that contained unknown types or fields. */
@@ -39,7 +39,7 @@ export interface AttemptJudge {
   decide(drained: Drained, meta: AttemptMeta): Promise<{ readonly verdict?: Verdict; readonly reason?: string }>;
 }
 
-/** What one attempt leaves to the next. */
+/** State passed from one attempt to the next. */
 interface Handover {
   readonly fcmpSeq: number;
   readonly sessionId: string | null;
@@ -66,7 +66,7 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
   let handover: Handover = { fcmpSeq: 0, sessionId: null };
   let runId: string | undefined;
   const count = await countBytes(folder, options);
-  let attempt = await nextAttempt(folder, 0, options.follow);
+  let attempt = await findNextAttempt(folder, 0, options.follow);
   while (attempt !== undefined && attempt <= (options.attempt ?? Number.POSITIVE_INFINITY)) {
     const meta = await folder.meta(attempt, options.onWarning);
     runId ??= meta.run_id ?? folder.name;
@@ -76,7 +76,7 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
       if (options.attempt === undefined || options.attempt === attempt) yield events;
     }
     if (options.follow?.aborted === true) return;
-    attempt = await nextAttempt(folder, attempt);
+    attempt = await findNextAttempt(folder, attempt);
   }
 }
 
@@ -94,7 +94,7 @@ async function* translateAttempt(
   const { attempt, meta, handover } = start;
   const warn = options.onWarning ?? ignore;
   const aboutBytes: ChunkWarning[] = [];
-  const startedAt = startTime(meta, attempt, warn);
+  const startedAt = readStartTime(meta, attempt, warn);
   let now = startedAt;
   const sessionId = meta.session_id === undefined ? handover.sessionId : meta.session_id;
   const translator = createTranslator({
@@ -191,9 +191,9 @@ function findEngine(options: TranslateOptions, meta: AttemptMeta, attempt: numbe
 }
 
 /** Without a start the events still get times that are the same on each reading. */
-function startTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFolderWarning) => void): number {
+function readStartTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFolderWarning) => void): number {
   if (meta.started_at !== undefined) return Date.parse(meta.started_at);
-  const message = `Unknown when attempt ${attempt} started: its events are dated from 1970.`;
+  const message = `The start time of attempt ${attempt} is unknown: its events are dated from 1970.`;
   warn({ code: 'START_TIME_UNKNOWN', attempt, message });
   return 0;
 }
@@ -212,7 +212,7 @@ export async function checkAttempt(folder: RunFolder, { attempt, follow }: Trans
 }
 
 /** The attempt after another; with a signal, waits until there is one. */
-async function nextAttempt(folder: RunFolder, after: number, wait?: AbortSignal): Promise<number | undefined> {
+async function findNextAttempt(folder: RunFolder, after: number, wait?: AbortSignal): Promise<number | undefined> {
   for (;;) {
     const next = (await folder.attempts()).find((attempt) => attempt > after);
     if (next !== undefined || wait === undefined || wait.aborted) return next;

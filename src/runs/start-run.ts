@@ -80,7 +80,7 @@ export async function resumeRun(id: string, spec: RunSpec, ports: RunPorts = {})
   });
 }
 
-/** Who waits until a run is recovered. */
+/** Called when a run is recovered, or cannot be. */
 interface Recovery {
   onDone(): void;
   onFailure(error: unknown): void;

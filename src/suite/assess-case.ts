@@ -25,7 +25,7 @@ export async function assessCase(content: CaseContent): Promise<Assessment> {
     case 'run':
       return assessRun(await judgeRecorded(content), about.contract !== undefined);
     case 'order':
-      if (about.order === undefined) throw new SuiteError('CASE_INVALID', `"${folder}/case.json" names no order.`);
+      if (about.order === undefined) throw new SuiteError('CASE_INVALID', `"${folder}/case.json" has no "order". Restore it, or add the case again.`);
       return assessOrder(content, about.order);
   }
 }
@@ -70,7 +70,7 @@ async function assessText(content: CaseContent): Promise<Assessment> {
   }
 }
 
-/** How much of an answer that nothing judges is compared. */
+/** How many characters of an answer without a contract are compared. */
 const TEXT_LENGTH = 64 * 1024;
 
 function assessRun({ outcome, verdicts, warnings, text }: JudgedRun, hasContract: boolean): Assessment {
@@ -146,7 +146,7 @@ function withoutProblem(reading: Reading, unwanted: string): Reading {
   return { ...reading, problems: reading.problems.filter(({ code }) => code !== unwanted) };
 }
 
-/** The result files of a case in a folder of their own, with the answer that stood for one. */
+/** Copies the result files of a case to a temporary folder, together with an answer that served as the result file. */
 async function withResultFolder<T>(
   { folder }: CaseContent,
   answer: string | undefined,

@@ -26,7 +26,7 @@ export interface CaseFile {
   readonly bytes: Uint8Array;
 }
 
-/** A case as it is read: where it is, what is said about it, its schema. */
+/** A case that was read: its folder, description, schema and expectations. */
 export interface OpenCase {
   readonly name: string;
   readonly folder: string;
@@ -35,18 +35,18 @@ export interface OpenCase {
   readonly expected: Assessment;
 }
 
-/** A fixture belongs in a repository: larger ones do not. */
+/** The maximum size of a case, because cases are committed to a repository. */
 export const CASE_BYTES = 16 * 1024 * 1024;
 
-/** More cases than anyone reads. */
+/** Maximum number of cases in a suite. */
 const MOST_CASES = 10_000;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** Throws unless a name can be that of a folder everywhere. */
+/** Throws unless the name is a valid folder name on all systems. */
 function checkCaseName(name: string): void {
   if (NAME.test(name)) return;
-  const message = `Invalid name of a case: ${JSON.stringify(name.slice(0, 120))}. Use letters, digits, dots, underscores and dashes.`;
+  const message = `Invalid case name ${JSON.stringify(name.slice(0, 120))}. Use letters, digits, dots, underscores and dashes.`;
   throw new SuiteError('CASE_INVALID', message);
 }
 
@@ -93,7 +93,7 @@ export async function readWholeFile(
   try {
     const { size } = await handle.stat();
     if (size > maxBytes) {
-      throw new SuiteError('CASE_TOO_LARGE', `"${path}" is larger than ${maxBytes} bytes. Keep a smaller run.`);
+      throw new SuiteError('CASE_TOO_LARGE', `"${path}" is larger than ${maxBytes} bytes. Add a smaller run.`);
     }
     return await readSpan(handle, 0, size);
   } finally {
@@ -135,7 +135,7 @@ export async function openCase(suite: string, name: string): Promise<OpenCase> {
   const folder = join(suite, name);
   const about = await readJson(folder, CASE_FILES.about);
   if (about === undefined) {
-    throw new SuiteError('CASE_NOT_FOUND', `There is no case "${name}" in "${suite}". sluice suite list shows all.`);
+    throw new SuiteError('CASE_NOT_FOUND', `There is no case "${name}" in "${suite}". List all cases with: sluice suite list`);
   }
   const schema = await readJson(folder, CASE_FILES.schema);
   if (schema !== undefined && !isObject(schema)) {

@@ -60,7 +60,7 @@ export const suiteCaseSchema = object(
   },
 );
 
-/** What a version of Sluice makes of a case: `expected.json`, and what `sluice suite run` compares with it. */
+/** The assessment of a case by a version of Sluice: `expected.json`, and what `sluice suite run` compares with it. */
 export const assessmentSchema = object({
   /** What was read of the bytes. */
   reading: { type: 'object' },

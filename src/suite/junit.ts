@@ -32,7 +32,7 @@ export function renderJunit(reports: readonly CaseReport[]): string {
 const SHOWN = 200;
 
 /**
- * A change in a line.
+ * Describes a change in one line.
  *
  * @example
  * describeChange(change) // 'reading value.line: expected 3, found 4'

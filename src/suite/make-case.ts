@@ -15,7 +15,7 @@ import type { CaseFile } from './case-folder.js';
 import type { Assessment, CaseVerdict, OrderFacts, SuiteCase } from './case-record.js';
 import { SuiteError } from './suite-error.js';
 
-/** A new case: its files, and what this version makes of it. */
+/** A new case: its files, and the assessment of this version. */
 export interface MadeCase {
   /** A name for it, from the issue or the run. */
   readonly name: string;
@@ -78,7 +78,7 @@ export async function makeFolderCase(
   const last = (await opened.attempts()).at(-1);
   const meta = last === undefined ? {} : await opened.meta(last);
   if (options.contract === undefined && meta.verdict !== undefined && NEEDS_CONTRACT.has(meta.verdict)) {
-    const message = `The answer of this run was validated, and its database is not here. Give its schema with --schema.`;
+    const message = `The answer of this run was validated, but its contract is not in the run folder. Pass its schema with --schema.`;
     throw new SuiteError('CASE_INVALID', message);
   }
   return finish(options, {
@@ -157,7 +157,7 @@ async function assessFiles(
   }
 }
 
-/** All an attempt left but the events read from it, which are made again. */
+/** All files of an attempt except the events, which are translated again. */
 const ATTEMPT_FILES: readonly AttemptFile[] = ['meta', 'stdin', 'stdout', 'stderr', 'pty', 'timing', 'fsDiff'];
 
 async function readAttemptFiles(folder: RunFolder): Promise<CaseFile[]> {
@@ -175,7 +175,7 @@ async function readAttemptFiles(folder: RunFolder): Promise<CaseFile[]> {
   return files;
 }
 
-/** The result files that counted: one from before the run did not. */
+/** The result files that were used; a file from before the run was not. */
 async function readResultFiles(folder: RunFolder, order: OrderRecord | undefined): Promise<CaseFile[]> {
   const startedAt = order?.started_at ?? null;
   const wanted = {
@@ -243,7 +243,7 @@ function readPolicy({ order }: OrderRecord, wrappers: Wrappers): Pick<OrderFacts
   }
 }
 
-/** More items of one issue than any person has decided. */
+/** How many inbox items of an issue are searched. */
 const MOST_ITEMS = 1000;
 
 async function findVerdict(

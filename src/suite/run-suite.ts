@@ -14,7 +14,7 @@ export interface CaseChange {
   readonly found: unknown;
 }
 
-/** How a case went. `broken`: it could not be read. */
+/** The outcome of a case. `broken`: it could not be read. */
 export interface CaseReport {
   readonly name: string;
   readonly status: 'same' | 'changed' | 'broken';
@@ -66,7 +66,7 @@ async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<Ca
     const status = changes.length === 0 ? 'same' : 'changed';
     return { name, status, ms: clock() - began, changes, decision: found.decision };
   } catch (error) {
-    // The others still count; a case that was asked for and is not there is a mistake of the caller.
+    // Other cases still run after an error; a named case that does not exist is an error of the caller.
     if (isSluiceError(error) && error.code === 'CASE_NOT_FOUND') throw error;
     const problem = isSluiceError(error) ? `${error.code}: ${error.message}` : getErrorMessage(error);
     return { name, status: 'broken', ms: clock() - began, changes: [], problem };
@@ -87,12 +87,12 @@ function compare(expected: Assessment, found: Assessment): CaseChange[] {
   });
 }
 
-/** The words of a reason may get better without the decision being another. */
+/** The wording of a reason may change without changing the decision. */
 function withoutReason({ decision: { action, code } }: Assessment): object {
   return { action, code };
 }
 
-/** Makes what this version finds the expectation of the cases that changed; returns their reports from before. */
+/** Replaces the expectations of changed cases by what this version finds; returns their earlier reports. */
 export async function acceptCases(options: SuiteOptions): Promise<readonly CaseReport[]> {
   const accepted: CaseReport[] = [];
   for (const report of await runSuite(options)) {

@@ -9,7 +9,7 @@ const MAX_MESSAGE = 4096;
 
 const HTTP_STATUS = /(?:\b(?:status(?:[ _]code)?["']?:?|HTTP(?:\/[\d.]+)?)|"code":)\s*([45]\d\d)\b/iu;
 
-/** An engine's trouble as the data of its event. What the engine does not say is guessed from its message. */
+/** An engine's error as the data of its event. Missing fields are guessed from its message. */
 export function engineErrorData(error: EngineErrorReport): RaspData<'diagnostic.engine.error'> {
   const message = shorten(error.message);
   const status = error.httpStatus ?? findStatus(message);

@@ -10,7 +10,7 @@ const MAX_RAW_TEXT = 64 * 1024;
 /** Longest name of an unknown type or field that is repeated. */
 const MAX_NAME = 200;
 
-/** How sure a reading is that found nothing. */
+/** The confidence of a frame that could not be read. */
 const RAW_CONFIDENCE = 0.3;
 
 const PROBLEM_CODES = {
@@ -19,14 +19,14 @@ const PROBLEM_CODES = {
   too_long: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW',
 } as const;
 
-/** Knows which bytes are being read, and reports about them what no engine can: raw, warnings, drift. */
+/** Tracks which bytes are being read, and reports what is independent of the engine: raw events, warnings, drift. */
 export class FrameEvents {
   readonly #writer: EventWriter;
   readonly drift = new DriftCounter();
   readonly #endsUnparsed = { stdout: false, stderr: false, pty: false, stdin: false };
   #frame: Frame | null = null;
   #followsUnparsed = false;
-  /** Whether something was said about the frame: what is left unsaid becomes raw. */
+  /** Whether something was reported about the frame: a frame without a report becomes raw. */
   isHandled = true;
   /** What the frame's record says and no event does. */
   #rest: Record<string, unknown> | null = null;
@@ -49,7 +49,7 @@ export class FrameEvents {
     this.#isRaw = false;
   }
 
-  /** Nothing is dropped: what the reader said nothing about becomes raw with a warning. */
+  /** Nothing is dropped: a frame that the reader did not report becomes raw with a warning. */
   close(frame: Frame): void {
     if (!this.isHandled) this.unparsed(undefined, undefined);
     if (this.#rest !== null && !this.#isRaw) this.#writer.addDetail(this.#rest);

@@ -20,7 +20,7 @@ const texts = (events: ReturnType<typeof translate>, type: string) =>
   events.flatMap((event) => (event.type === type ? [(event.data as { text: string }).text] : []));
 
 describe('a message in pieces without end', () => {
-  it('becomes several, with all of its text, where Gemini prints it', () => {
+  it('is split into several with all of its text, if Gemini prints it', () => {
     const delta = { type: 'message', timestamp, role: 'assistant', content: piece, delta: true };
     const events = translate('gemini', [
       { type: 'init', timestamp, session_id: 'g-1', model: 'm' },
@@ -34,7 +34,7 @@ describe('a message in pieces without end', () => {
     expect(refs.every((ref, index) => index === 0 || ref?.byte_from === refs[index - 1]?.byte_to)).toBe(true);
   });
 
-  it('becomes several where Claude prints it', () => {
+  it('is split into several, if Claude prints it', () => {
     const session = { session_id: 'c-1', uuid: 'u', parent_tool_use_id: null };
     const event = (inner: object) => ({ type: 'stream_event', event: inner, ...session });
     const events = translate('claude', [

@@ -52,13 +52,13 @@ export class Messages {
   }
 
   final(text: string, options: MessageOptions | undefined): void {
-    const open = this.#taken(options);
+    const open = this.#take(options);
     const id = open?.id ?? this.#nextId();
     this.#finish(id, text, open?.parent ?? options?.parent ?? null, options?.payload);
   }
 
   close(options: MessageOptions | undefined): void {
-    const open = this.#taken(options);
+    const open = this.#take(options);
     if (open === undefined) return;
     this.#finish(open.id, open.text, open.parent);
   }
@@ -68,8 +68,8 @@ export class Messages {
     for (const key of this.#open.keys()) this.close({ key });
   }
 
-  /** The open message, which is open no more. */
-  #taken(options: MessageOptions | undefined): OpenMessage | undefined {
+  /** Removes and returns the open message. */
+  #take(options: MessageOptions | undefined): OpenMessage | undefined {
     const key = options?.key ?? '';
     const open = this.#open.get(key);
     if (open === undefined) return undefined;

@@ -36,7 +36,7 @@ interface Outcome {
   readonly usage: Usage | null;
 }
 
-/** Turns what a reader says of an attempt into events, and keeps the evidence of how it ends. */
+/** Turns what a reader reports about an attempt into events, and keeps the evidence of how it ends. */
 export class ReportWriter implements Report {
   readonly #writer: EventWriter;
   readonly #frames: FrameEvents;

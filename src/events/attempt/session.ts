@@ -6,7 +6,7 @@ import type { RaspData } from '../protocol/rasp-event.js';
 /** Longer values are not session ids; they would be repeated in every event. */
 const MAX_ID = 512;
 
-/** Knows the session of an attempt: starts the conversation once, and says so when the session changes. */
+/** Tracks the session of an attempt: starts the conversation once, and warns when the session changes. */
 export class Session {
   readonly #writer: EventWriter;
   #isStarted = false;
@@ -22,10 +22,10 @@ export class Session {
 
   /** Reports a status; the session it names starts the conversation. */
   status(status: StatusReport, engineVersion: string | null): void {
-    const id = usableId(status.session_id ?? null);
+    const id = dropInvalidId(status.session_id ?? null);
     const before = this.#writer.sessionId;
     if (id !== null && id !== before) this.#writer.sessionId = id;
-    this.#writer.write('lifecycle.run.status', statusData(status, id, engineVersion));
+    this.#writer.write('lifecycle.run.status', toStatusData(status, id, engineVersion));
     if (id === null) return;
     this.start(id, status.model);
     if (before !== null && before !== id) this.#warnChanged(before, id);
@@ -33,7 +33,7 @@ export class Session {
 
   /** Names the session from a record that is not a status. */
   reveal(id: string): void {
-    if (usableId(id) !== null) this.status({ status: 'session', session_id: id }, null);
+    if (dropInvalidId(id) !== null) this.status({ status: 'session', session_id: id }, null);
   }
 
   /** Reports that the conversation has started, once an attempt. */
@@ -50,7 +50,7 @@ export class Session {
 }
 
 /** Field by field: some engines print nothing but statuses, and spreading costs more than parsing. */
-function statusData(status: StatusReport, id: string | null, engineVersion: string | null) {
+function toStatusData(status: StatusReport, id: string | null, engineVersion: string | null) {
   const data: { -readonly [Key in keyof RaspData<'lifecycle.run.status'>]: RaspData<'lifecycle.run.status'>[Key] } = {
     status: status.status,
   };
@@ -64,6 +64,6 @@ function statusData(status: StatusReport, id: string | null, engineVersion: stri
   return data;
 }
 
-function usableId(id: string | null): string | null {
+function dropInvalidId(id: string | null): string | null {
   return id === null || id === '' || id.length > MAX_ID ? null : id;
 }

@@ -25,7 +25,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  it('get the start that was lost, with a warning', () => {
+  it('get a start event if theirs was lost, with a warning', () => {
     const { emitted, warnings, of } = translateLines({ stdout: [codex.command('completed', 'a')] });
     expectOrderly(emitted);
     expect(of('assistant.tool_call').map(({ status }) => status)).toEqual(['started', 'completed']);

@@ -44,7 +44,7 @@ export class ToolCalls {
     if (known !== undefined) return;
     this.#any = true;
     if (this.#open.size > MAX_OPEN) this.#forget();
-    this.#writer.write('tool.call.started', callData(call.id, opened), { tool_call_id: call.id });
+    this.#writer.write('tool.call.started', toCallData(call.id, opened), { tool_call_id: call.id });
   }
 
   /** What is known of a call, with what is said now; for a question about it. */
@@ -53,18 +53,18 @@ export class ToolCalls {
       tool_call_id: _,
       parent_tool_call_id: _parent,
       ...known
-    } = callData(call.id, merge(this.#open.get(call.id), call));
+    } = toCallData(call.id, merge(this.#open.get(call.id), call));
     return known;
   }
 
   complete(call: ToolEndReport): void {
-    const data: EndData = callData(call.id, this.#end(call));
+    const data: EndData = toCallData(call.id, this.#end(call));
     addResult(data, call);
     this.#writer.write('tool.call.completed', data, { tool_call_id: call.id });
   }
 
   fail(call: ToolFailureReport): void {
-    const data: EndData & { error?: string } = callData(call.id, this.#end(call));
+    const data: EndData & { error?: string } = toCallData(call.id, this.#end(call));
     addResult(data, call);
     this.#writer.write('tool.call.failed', { ...data, error: call.error }, { tool_call_id: call.id });
   }
@@ -109,19 +109,19 @@ export class ToolCalls {
   }
 }
 
-/** What is known of a call after another word about it. */
+/** Merges a further report about a call into what is known of it. */
 function merge(known: OpenCall | undefined, call: ToolReport): OpenCall {
   return {
     name: call.name ?? known?.name ?? UNNAMED,
     input: call.input ?? known?.input,
     parent: call.parent ?? known?.parent ?? null,
     diff: call.diff ?? known?.diff ?? NO_DIFF,
-    paths: usablePaths(call.paths) ?? known?.paths ?? NO_PATHS,
+    paths: dropEmptyPaths(call.paths) ?? known?.paths ?? NO_PATHS,
   };
 }
 
 /** Some engines print an empty path; it is ignored. */
-function usablePaths(paths: readonly string[] | undefined): readonly string[] | null {
+function dropEmptyPaths(paths: readonly string[] | undefined): readonly string[] | null {
   const usable = (paths ?? NO_PATHS).filter((path) => path !== '');
   return usable.length === 0 ? null : usable;
 }
@@ -140,7 +140,7 @@ interface EndData extends CallData {
   exit_code?: number;
 }
 
-function callData(id: string, { name, input, parent, diff, paths }: OpenCall): CallData {
+function toCallData(id: string, { name, input, parent, diff, paths }: OpenCall): CallData {
   const data: CallData = { tool_call_id: id, name };
   if (input !== undefined) data.input = input;
   if (parent !== null) data.parent_tool_call_id = parent;
@@ -168,7 +168,7 @@ export interface Touch {
 const MAX_TOUCHES = 2000;
 const MAX_MENTION = 4096;
 
-/** Remembers which tool calls spoke of which files. */
+/** Remembers which tool calls mention which files. */
 export class FileTouches {
   #touches: Touch[] = [];
 

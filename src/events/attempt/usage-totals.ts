@@ -34,7 +34,7 @@ export class UsageTotals {
   }
 }
 
-/** One use after another, together. */
+/** Adds two usages. */
 export function sumUsage(one: Usage, other: Usage): Usage {
   const added: { -readonly [Key in keyof Usage]: Usage[Key] } = { ...one };
   for (const key of COUNTS) {

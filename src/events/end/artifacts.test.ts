@@ -44,7 +44,7 @@ describe('artifacts', () => {
     ]);
   });
 
-  it('have no maker where no call mentions them', () => {
+  it('have no tool call if no call mentions them', () => {
     const stdout = [codex.command('completed', 'c1', 'touch data.md a.mdx')];
     expect(madeBy(stdout, { created: ['a.md'] }).makers).toEqual([['a.md', null]]);
   });

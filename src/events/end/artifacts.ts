@@ -35,7 +35,7 @@ interface MadeBy {
   readonly name: string;
 }
 
-/** Longer ones are not compared: their every end would be looked up. */
+/** Longer paths are not compared: every suffix of a path is looked up. */
 const MAX_OWN_PATH = 1024;
 
 /** Texts searched for all files together: a hostile agent could mention every part of every path in every call. */
@@ -46,9 +46,9 @@ const NAME_PART = /[\w.-]/u;
 const WORDS = /[\w.-]+/gu;
 
 /**
- * Finds which call changed each of these files. One that names the file as its own counts before one that only mentions
- * it: the first for a new file, the last for others. Of those that mention it the first counts, later ones may only
- * look. Calls and files may be thousands each, so each is looked at once and not each with each.
+ * Finds which call changed each of these files. A call that names the file as its target takes precedence over one that only
+ * mentions it: the first such call for a new file, the last for others. Of the calls that mention it the first counts; later ones
+ * may only read it. There may be thousands of calls and files, so an index is used instead of comparing all pairs.
  */
 export function findMakers(
   touches: readonly Touch[],
@@ -59,7 +59,7 @@ export function findMakers(
   let searches = MAX_SEARCHES;
 
   function findMention(path: string): Touch | undefined {
-    for (const touch of rarest(path, speakers) ?? touches) {
+    for (const touch of findRarest(path, speakers) ?? touches) {
       searches -= 1;
       if (searches < 0) return undefined;
       if (mentions(touch.mention, path)) return touch;
@@ -74,7 +74,7 @@ export function findMakers(
   };
 }
 
-/** The first and the last call that name a file as their own, by the whole path or by its end. */
+/** The first and the last call that name a file as their target, by the whole path or by its end. */
 function findOwners(
   touches: readonly Touch[],
   paths: ReadonlySet<string>,
@@ -93,7 +93,7 @@ function findOwners(
   return owners;
 }
 
-/** The calls that say a word, for the words of which the paths consist. */
+/** The calls that contain each word of the paths. */
 function findSpeakers(touches: readonly Touch[], paths: ReadonlySet<string>): ReadonlyMap<string, Touch[]> {
   const speakers = new Map<string, Touch[]>();
   for (const path of paths) for (const word of splitWords(path)) speakers.set(word, []);
@@ -101,8 +101,8 @@ function findSpeakers(touches: readonly Touch[], paths: ReadonlySet<string>): Re
   return speakers;
 }
 
-/** The calls that say the rarest word of a path; undefined if it has none. A text that mentions it says all of them. */
-function rarest(path: string, speakers: ReadonlyMap<string, Touch[]>): readonly Touch[] | undefined {
+/** The calls that contain the rarest word of a path, which every mention of the path must contain; undefined if it has no words. */
+function findRarest(path: string, speakers: ReadonlyMap<string, Touch[]>): readonly Touch[] | undefined {
   let fewest: readonly Touch[] | undefined;
   for (const word of splitWords(path)) {
     const calls = speakers.get(word) ?? [];

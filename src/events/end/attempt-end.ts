@@ -14,7 +14,7 @@ export interface AttemptEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly fsDiff?: FsDiff | undefined;
-  /** What the caller knows about the attempt and the bytes do not show. */
+  /** What the caller knows about the attempt that the bytes do not show. */
   readonly verdict?: Verdict | undefined;
   /** Explains that verdict: which limit, what could not be started, what the schema rejected. */
   readonly reason?: string | undefined;
@@ -34,7 +34,7 @@ interface Circumstances {
 /** A process that is still alive this long after its end signal counts as hung. */
 const SILENCE_MS = 30_000;
 
-/** Sluice itself ended the attempt, or never began it: missing output means nothing. */
+/** Verdicts of attempts that Sluice itself ended or never started: missing output is expected. */
 const STOPPED: ReadonlySet<Verdict> = new Set([
   'canceled',
   'timed_out',
@@ -66,7 +66,7 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, circumstan
   };
   if (end.fsDiff !== undefined) writeArtifacts(writer, report.tools.touches, end.fsDiff);
   for (const { code, message } of end.warnings ?? []) writer.warn(code, message);
-  for (const code of looseEnds(report, circumstances)) writer.warn(code);
+  for (const code of listLooseEnds(report, circumstances)) writer.warn(code);
   const judgement = judge(mode, evidence);
   writer.write('lifecycle.completion.state', {
     state: judgement.state,
@@ -95,7 +95,7 @@ export function startUnnamed(report: ReportWriter, writer: EventWriter, engine: 
   if (engine.promises.session !== 'never') writer.warn('SESSION_ID_MISSING');
 }
 
-function looseEnds(report: ReportWriter, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
+function listLooseEnds(report: ReportWriter, { engine, end, bytes, silenceMs }: Circumstances): DiagnosticCode[] {
   const codes: DiagnosticCode[] = [];
   const isStopped = end.verdict !== undefined && STOPPED.has(end.verdict);
   const { endSignal, runtimeError } = report.outcome;

@@ -111,7 +111,7 @@ describe('evidence against the outcome', () => {
     expect(judge('interactive', { ...NOTHING, ...evidence }).conflict).not.toBeNull();
   });
 
-  it('reports no conflict where all agree', () => {
+  it('reports no conflict if all evidence agrees', () => {
     expect(judge('interactive', { ...NOTHING, doneMarker: true, ...END, exitCode: 0 }).conflict).toBeNull();
     expect(judge('interactive', { ...NOTHING, exitCode: 1, signal: null }).conflict).toBeNull();
   });

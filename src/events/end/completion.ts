@@ -10,7 +10,7 @@ export interface Evidence {
   readonly runtimeError: string | null;
   /** Whether that error means that the engine's credentials were refused. */
   readonly isAuthError: boolean;
-  /** Its last message about any other error: it explains an exit code, and decides nothing. */
+  /** Its last message about any other error: it explains an exit code, but does not affect the outcome. */
   readonly lastError: string | null;
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -42,7 +42,7 @@ export function judge(mode: 'auto' | 'interactive', evidence: Evidence): Judgeme
   if (evidence.verdict === 'held') return HELD;
   if (evidence.verdict === 'worker_lost') return LOST;
   if (mode === 'auto') return judgeOutput(evidence);
-  if (evidence.doneMarker && evidence.verdict === 'not_validated') return notValidated(evidence);
+  if (evidence.doneMarker && evidence.verdict === 'not_validated') return judgeNotValidated(evidence);
   if (evidence.doneMarker) return completed(markerReason(evidence.verdict), 0.96, evidence);
   if (evidence.endSignal !== null) {
     return {
@@ -106,10 +106,10 @@ function judgeOutput(evidence: Evidence): Judgement {
     const isClean = evidence.exitCode === 0 || evidence.endSignal !== null;
     return interrupted(evidence) ?? (isClean ? completed('CLEAN_END', 0.92, evidence) : UNKNOWN);
   }
-  return notValidated(evidence);
+  return judgeNotValidated(evidence);
 }
 
-function notValidated(evidence: Evidence): Judgement {
+function judgeNotValidated(evidence: Evidence): Judgement {
   const trouble = findTrouble(evidence);
   const message = evidence.reason ?? FAILURE_CODES.OUTPUT_NOT_VALIDATED;
   const failure: Failure = {

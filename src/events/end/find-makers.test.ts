@@ -23,12 +23,12 @@ it.each([
   expect(findMaker([touch('c1', 'ls'), touch('c2', mention)], path)).toBe('c2');
 });
 
-it('a file is not found by a part of a name', () => {
+it('does not match part of a file name', () => {
   expect(findMaker([touch('c1', 'touch data.md a.mdx x-a.md')], 'a.md')).toBeNull();
 });
 
 // The plain definition, each call with each file: what is fast must say the same.
-it('the call found is the one that looking at each would find', () => {
+it('finds the same call as comparing all pairs', () => {
   const path = fc.array(fc.constantFrom('a', 'b.c', 'd-e', '文', 'f g'), { minLength: 1, maxLength: 3 });
   const paths = path.map((steps) => steps.join('/'));
   const mention = fc.array(fc.oneof(paths, fc.constantFrom(' ', '/', 'x', '"')), { maxLength: 8 });
@@ -60,7 +60,7 @@ it('the call found is the one that looking at each would find', () => {
   );
 });
 
-it('thousands of files and calls are looked at once each, not each with each', () => {
+it('does not compare all pairs of thousands of files and calls', () => {
   const touches = Array.from({ length: 4000 }, (_, index) =>
     touch(`c${index}`, `build part-${index} ${'x '.repeat(100)}`),
   );

@@ -18,8 +18,8 @@ const MAX_BYTES = 64 * 1024;
 const DAMAGED = 40;
 
 /**
- * The contract every engine must keep, checked with recordings of its program: every byte is claimed once, how the bytes were cut
- * leaves no trace, something is understood, and damaged input does not make it throw. Returns what is wrong; an empty list is a pass.
+ * The contract every engine must keep, checked with recordings of its program: every byte is claimed once, the events do not depend on
+ * chunking, something is understood, and damaged input does not make it throw. Returns what is wrong; an empty list is a pass.
  *
  * @example
  * checkEngine(parrot, [{ stdout: 'squawk Hello\\n' }]) // []

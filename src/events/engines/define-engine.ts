@@ -10,8 +10,7 @@ export const READER_THREW = 'The reader threw an error: ';
 const TAKEN = ['auto', 'command'];
 
 /**
- * Checks an engine of a program's own, and guards it: what its code throws becomes raw with a warning, never the end of a
- * run. Pass it to `createTranslator`, `startRun` or `replayRunFolder` as `engines`.
+ * Checks a custom engine, and guards it: if its code throws, the frame becomes raw with a warning, and the run continues. Pass it to `createTranslator`, `startRun` or `replayRunFolder` as `engines`.
  *
  * @example
  * const parrot = defineEngine({

@@ -5,7 +5,7 @@ import type { PlainText } from './terminal-escapes.js';
 /** From this length on a line is read whole or not at all: the way back from its characters to its bytes is not kept. */
 export const LONG_LINE_BYTES = 512 * 1024;
 
-/** The text of a line, and how it came about. */
+/** The text of a line, and how it was decoded. */
 export interface DecodedLine {
   readonly text: string;
   /** Whether the bytes are UTF-8. A long line that holds the substitute character itself is taken for damaged. */
@@ -33,7 +33,7 @@ export function decodeLine(bytes: Uint8Array): DecodedLine {
   return judgeLine(decoder.decode(bytes), bytes);
 }
 
-/** What is to be said about a line that is decoded already. */
+/** Describes a line whose text is already decoded. */
 export function judgeLine(text: string, bytes: Uint8Array): DecodedLine {
   if (!text.includes(SUBSTITUTE)) return { text, isUtf8: true, bytes: null };
   if (bytes.length >= LONG_LINE_BYTES) return { text, isUtf8: false, bytes: null };
@@ -142,10 +142,10 @@ interface ByteCursor {
  * take part in a substitution, are counted on both sides: exact if one of them stands before or at the position.
  */
 function createByteCursor(text: string, invalid: Uint8Array | null): ByteCursor {
-  return invalid === null ? utf8Cursor(text) : countingCursor(text, invalid);
+  return invalid === null ? createUtf8Cursor(text) : createCountingCursor(text, invalid);
 }
 
-function utf8Cursor(text: string): ByteCursor {
+function createUtf8Cursor(text: string): ByteCursor {
   let index = 0;
   let bytes = 0;
   return {
@@ -161,7 +161,7 @@ function utf8Cursor(text: string): ByteCursor {
   };
 }
 
-function countingCursor(text: string, bytes: Uint8Array): ByteCursor {
+function createCountingCursor(text: string, bytes: Uint8Array): ByteCursor {
   let index = 0;
   let byte = 0;
   /** ASCII characters seen in the text and not yet in the bytes. */

@@ -1,6 +1,6 @@
 import type { CapturedStream, RAW_ENCODINGS } from '../protocol/event-parts.js';
 
-/** What is wrong with a piece of text that began like a value and is not one. */
+/** Why a piece of text that began like a value is not one. */
 export type FrameProblem = 'truncated' | 'too_deep' | 'too_long';
 
 interface Span {

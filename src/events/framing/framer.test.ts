@@ -209,7 +209,7 @@ describe('a torn value', () => {
     ]);
   });
 
-  it('touches no document behind it', () => {
+  it('does not affect a document after it', () => {
     expect(said('{"type":"it\n{\n  "session_id": "x"\n}\nafter\n')).toEqual([
       '{"type":"it',
       { session_id: 'x' },
@@ -316,7 +316,7 @@ describe('every stream', () => {
     );
   });
 
-  it('costs a bounded number of readings where nothing ever closes', () => {
+  it('reads each byte a bounded number of times if no value is ever closed', () => {
     const openers = '[\n'.repeat(3000);
     expect(frames(openers)).toHaveLength(3000);
     expect(frames('{"a":\n'.repeat(3000))).toHaveLength(3000);

@@ -25,8 +25,8 @@ export interface Framer {
 }
 
 /**
- * A piece is held back for at most this many values that come to nothing: it bounds the work per byte. A torn record
- * before a document needs one.
+ * A piece is held back for at most this many values that turn out to be incomplete, which bounds the work per byte. A torn
+ * record before a document needs one.
  */
 const MAX_HOLDS = 8;
 
@@ -36,7 +36,7 @@ const OPENING_BRACE = 0x7b;
 
 /**
  * Cuts a stream into frames so that every byte is in exactly one of them. Frames are emitted at line ends only
- * and depend on nothing but the bytes, so the cut of the pushes leaves no trace.
+ * and depend only on the bytes, not on how they are chunked.
  *
  * @example
  * const framer = createFramer({ stream: 'stdout', framing: 'json', recognises: () => true, onFrame: console.log })
@@ -98,7 +98,7 @@ export function createFramer(options: FramerOptions): Framer {
       open = null;
       if (step === 'broken') {
         stack.push(piece);
-        for (const again of givenUp(held).toReversed()) stack.push(again);
+        for (const again of markGivenUp(held).toReversed()) stack.push(again);
         continue;
       }
       const end = isBlank(piece.plain, step.end) ? piece.plain.length : step.end;
@@ -129,12 +129,12 @@ export function createFramer(options: FramerOptions): Framer {
     }
   }
 
-  /** A value whose end never came; what was held back for it is read for itself. */
+  /** The end of a value never came: the pieces held back for it are read on their own. */
   function giveUpOpen(): void {
     while (open !== null) {
       const { pieces } = open;
       open = null;
-      readPieces(givenUp(pieces));
+      readPieces(markGivenUp(pieces));
     }
   }
 
@@ -155,7 +155,7 @@ function isIndivisible({ tooLong, isUtf8, bytes }: Line): boolean {
 }
 
 /** The pieces of a value that came to nothing: the first cannot begin one again, the others may. */
-function givenUp(pieces: readonly LinePiece[]): readonly LinePiece[] {
+function markGivenUp(pieces: readonly LinePiece[]): readonly LinePiece[] {
   return pieces.map((piece, index) => piece.withHolds(index === 0 ? MAX_HOLDS : piece.holds + 1));
 }
 

@@ -18,7 +18,7 @@ describe('a scanner', () => {
     );
   });
 
-  it('never takes for whole what is only the beginning', () => {
+  it('never accepts an incomplete value as complete', () => {
     fc.assert(
       fc.property(containers, fc.nat(), (value, cut) => {
         const text = JSON.stringify(value);

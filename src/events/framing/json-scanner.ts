@@ -26,8 +26,8 @@ const COMMA = 0x2c;
 const ESCAPED = '"\\/bfnrtu';
 
 /**
- * Follows one JSON object or array over any number of lines and notices at the first wrong character that it cannot
- * become one any more. That is what keeps a torn value from swallowing the lines after it. Strings may hold
+ * Scans one JSON object or array over any number of lines and stops at the first character that makes it invalid, so that
+ * a torn value does not swallow the lines after it. Strings may hold
  * physical newlines; numbers and literals are only distinguished from punctuation, the parser checks them.
  */
 export class JsonScanner {

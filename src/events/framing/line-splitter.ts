@@ -11,7 +11,7 @@ const LINE_FEED = 0x0a;
 const SUBSTITUTE = '\uFFFD';
 
 /**
- * Cuts a stream of bytes into decoded lines. The cut of the pushes leaves no trace: only whole lines are reported.
+ * Splits a stream of bytes into decoded lines. Only whole lines are reported, so the result does not depend on the chunks.
  *
  * @example
  * const splitter = createLineSplitter((line) => console.log(line.text))
@@ -125,7 +125,7 @@ export class PendingLine {
     if (this.#bytes.length < LONG_LINE_BYTES) return;
     const block = this.#bytes.take();
     // Neither with a streaming decoder nor in large blocks: in Node.js both make two bytes of every ASCII character.
-    const end = characterBoundary(block);
+    const end = findCharacterBoundary(block);
     this.#pieces.push(decoder.decode(block.subarray(0, end)));
     this.#decoded += end;
     this.#bytes.append(block.subarray(end));
@@ -143,8 +143,8 @@ export class PendingLine {
   }
 }
 
-/** Where bytes can be parted without parting a character: before one that has begun and not ended. */
-function characterBoundary(bytes: Uint8Array): number {
+/** Where bytes can be split without splitting a character: before an incomplete one at the end. */
+function findCharacterBoundary(bytes: Uint8Array): number {
   for (let index = bytes.length - 1; index >= bytes.length - 3; index--) {
     const byte = bytes[index] ?? 0;
     if (byte >= 0xc0) return index;

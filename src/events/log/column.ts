@@ -20,10 +20,10 @@ export function createColumn(path: Path, values: readonly Leaf[]): Column | unde
   const [first] = values;
   if (first === undefined || values.every((value) => value === first)) return undefined;
   if (values.every((value) => Number.isSafeInteger(value))) {
-    return { path, add: toRuns(differences(values as readonly number[])) };
+    return { path, add: toRuns(computeDifferences(values as readonly number[])) };
   }
   const times = values.map(readTime);
-  if (!times.includes(null)) return { path, ms: toRuns(differences(times as readonly number[])) };
+  if (!times.includes(null)) return { path, ms: toRuns(computeDifferences(times as readonly number[])) };
   return { path, values: toRuns(values.slice(1)) };
 }
 
@@ -49,7 +49,7 @@ export function readColumn(column: unknown, event: object): ColumnReader | null 
   return null;
 }
 
-function differences(values: readonly number[]): number[] {
+function computeDifferences(values: readonly number[]): number[] {
   return values.slice(1).map((value, index) => value - (values[index] ?? 0));
 }
 
@@ -109,7 +109,7 @@ function toTime(ms: number): string | undefined {
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u;
 
-/** Milliseconds since 1970, for a time that is written the way we write it. */
+/** Milliseconds since 1970, for a time in the format of events; null otherwise. */
 function readTime(value: Leaf): number | null {
   if (typeof value !== 'string' || !TIME.test(value)) return null;
   const ms = Date.parse(value);

@@ -17,7 +17,7 @@ export interface EventPack {
 const MOST_EVENTS = 2048;
 const MOST_BYTES = 256 * 1024;
 
-/** What an event costs beside the bytes it was read from. */
+/** The size of an event in addition to the bytes it was read from. */
 const ENVELOPE = 600;
 
 /**
@@ -68,7 +68,7 @@ export function unpackEvents(protocol: Emitted['protocol'], lines: string): Emit
   return events;
 }
 
-/** What an event says comes from its bytes, so they measure it without looking. */
+/** Estimates the size of an event from the bytes it was read from, without serializing it. */
 function estimateSize({ event: { raw_ref: raw } }: Emitted): number {
   return raw === null ? ENVELOPE : ENVELOPE + raw.byte_to - raw.byte_from;
 }

@@ -1,4 +1,4 @@
-/** A value that holds no others. */
+/** A scalar value. */
 export type Leaf = string | number | boolean | null;
 
 /** An event as a list of leaves. Two events of the same shape differ in leaves only. */
@@ -33,7 +33,7 @@ function addMembers(flat: Building, value: object, depth: number): boolean {
     if (member === undefined && !isArray) continue;
     // Assigning to it would change what an object is.
     if (key === '__proto__') return false;
-    // With its length, so that no key can look like two.
+    // With its length, so that one key cannot be mistaken for two.
     if (!isArray) flat.shape += `${key.length}.${key}`;
     if (typeof member === 'object' && member !== null) {
       if (!addMembers(flat, member, depth + 1)) return false;

@@ -97,7 +97,7 @@ function gatherSeries(events: readonly object[], start: number): GatheredSeries 
   return { kinds, order };
 }
 
-/** A series as a line; null if it is short, or hardly shorter than its events. */
+/** Encodes a series as a line; null if it has few events or would save little space. */
 function encodeSeries({ kinds, order }: GatheredSeries): string | null {
   if (order.length < SHORTEST_SERIES) return null;
   const line: SeriesLine = {
@@ -120,7 +120,7 @@ function encodeSeries({ kinds, order }: GatheredSeries): string | null {
   return text.length <= single * WORTHWHILE ? text : null;
 }
 
-/** A line may come from a folder that an agent can write to: it is taken for a series only if it is a whole one. */
+/** The line may come from a folder that an agent can write to, so it is expanded only if the whole series is valid. */
 function expandSeries(line: object): readonly object[] | undefined {
   const { series, count, kinds, order } = line as Readonly<Partial<Record<keyof SeriesLine, unknown>>>;
   if (series !== 1 || typeof count !== 'number' || !(count >= 1 && count <= LONGEST_SERIES)) return undefined;

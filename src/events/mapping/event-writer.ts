@@ -159,7 +159,7 @@ export class EventWriter {
     this.#meta = value === 1 ? this.#sureMeta : { ...this.#sureMeta, confidence: value };
   }
 
-  /** Reports a fact as RASP and, where people care, as FCMP. */
+  /** Reports a fact as RASP and, if FCMP has a type for it, as FCMP. */
   write<Type extends RaspType>(type: Type, data: RaspData<Type>, subject: Subject = NO_SUBJECT): void {
     const correlation = this.#correlate(subject);
     const event = {
@@ -249,7 +249,7 @@ export class EventWriter {
     if (isFull || NEEDS_ANSWER.has(fact.type)) this.#release();
   }
 
-  /** What FCMP says besides: what was used at the end, and the step of the first message or call. */
+  /** What FCMP adds: the usage at the end, and the step of the first message or call. */
   #complete({ type, data }: FcmpFact): FcmpEvent['data'] {
     if (this.usage !== null) return { ...data, usage: this.usage };
     if (this.step === null || (type !== 'assistant.message.final' && type !== 'assistant.tool_call')) return data;
@@ -315,7 +315,7 @@ export class EventWriter {
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * A time as events carry it. Clocks come from outside: one that is out of its mind gives the nearest time there is.
+ * Formats a time for events. A clock may return any number: one outside the valid range gives the nearest valid time.
  *
  * @example
  * toTimestamp(0) // '1970-01-01T00:00:00.000Z'

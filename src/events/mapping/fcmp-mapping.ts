@@ -8,8 +8,8 @@ export interface FcmpFact {
 }
 
 /**
- * What a RASP event reports people; null if nothing. `conversation.started` is not here: it comes once an attempt, so
- * the session reports it.
+ * Converts a RASP event to the FCMP event that people see; null if there is none. `conversation.started` is not here: it is
+ * emitted once per attempt, by the session.
  */
 export function toFcmp(event: RaspEvent): FcmpFact | null {
   const { type } = event.event;
@@ -72,7 +72,7 @@ function same(type: FcmpType, event: RaspEvent): FcmpFact {
   return { type, data: event.data as FcmpEvent['data'] };
 }
 
-/** FCMP has no `detail`: it is for those who follow the engine. */
+/** FCMP has no `detail`, which is only of interest to those who examine the engine's output. */
 function withoutDetail(type: FcmpType, event: RaspEvent): FcmpFact {
   if (!('detail' in event.data)) return same(type, event);
   const { detail: _, ...data } = event.data;

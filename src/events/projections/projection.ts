@@ -9,7 +9,7 @@ export interface Projection<Projected> {
   end(): Projected[];
 }
 
-/** A projection applied to events that are all there already. */
+/** Applies a projection to a complete list of events. */
 export function projectAll<Projected>(projection: Projection<Projected>, events: Iterable<FcmpEvent>): Projected[] {
   // Not spread into a call: a hostile attempt may leave more open than a call has room for arguments.
   const projected: Projected[][] = [];

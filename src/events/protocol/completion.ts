@@ -1,10 +1,10 @@
-/** How an attempt stands when it has ended. */
+/** The states of an attempt that has ended. */
 export const COMPLETION_STATES = ['completed', 'awaiting_user_input', 'interrupted', 'unknown'] as const;
 
-/** How an attempt stands at its end. */
+/** The state of an attempt that has ended. */
 export type CompletionState = (typeof COMPLETION_STATES)[number];
 
-/** What a run knows about an attempt and the bytes do not show. */
+/** What a run knows about an attempt that its bytes do not show. */
 export const VERDICTS = [
   'validated',
   'not_validated',

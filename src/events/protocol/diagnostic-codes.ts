@@ -1,4 +1,4 @@
-/** What the reading of an agent's output may have to say. A closed list, each with its meaning. */
+/** The codes of diagnostics about an agent's output, each with its meaning. A closed list. */
 export const DIAGNOSTIC_CODES = {
   UNPARSED_CONTENT_FELL_BACK_TO_RAW: 'These bytes could not be read as the engine prints them; they are kept as raw.',
   LOW_CONFIDENCE_PARSE: 'The reading is a guess; the confidence says how good.',

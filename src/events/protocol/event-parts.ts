@@ -70,7 +70,7 @@ export const planSchema = object(
 /** An entry of a plan. */
 export type PlanEntry = FromSchema<typeof planSchema>['entries'][number];
 
-/** A tool call that waits until somebody allows or denies it. */
+/** A tool call that waits for permission. */
 export const permissionRequired = object(
   {
     interaction_id: name,
@@ -104,7 +104,7 @@ export const artifact = object({
 /** Bytes that are no event, as text. `shortened` says that only their beginning is shown. */
 export const raw = object({ text }, { shortened: flag });
 
-/** What the reading has to say. `subject` is the type, field or id it is about. */
+/** A diagnostic of the reader. `subject` is the type, field or id it is about. */
 export const diagnostic = object({ code: diagnosticCode, message: text }, { confidence, subject: text });
 
 /** What an event belongs to. A key that is not known yet, or never, is absent. */

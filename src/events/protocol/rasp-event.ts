@@ -96,7 +96,7 @@ const RASP_DATA = {
   'artifact.modified': artifact,
   'artifact.deleted': artifact,
   'diagnostic.parser.warning': diagnostic,
-  /** Of the protocol; no reader here emits it, since nothing it meets stops it. */
+  /** Part of the protocol, but never emitted by Sluice: no input stops its readers. */
   'diagnostic.parser.error': diagnostic,
   /** `retrying` distinguishes a retry from a failure; `http_status` and `attempt` where the engine says them. */
   'diagnostic.engine.error': object(

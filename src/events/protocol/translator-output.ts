@@ -6,12 +6,12 @@ import type { EndSignal } from './completion.js';
 import type { CapturedStream, Usage } from './event-parts.js';
 import { engineName } from './engine-names.js';
 
-/** One event of a translation, tagged with its protocol. A fact comes first as RASP, then, if people care, as FCMP. */
+/** One event of a translation, tagged with its protocol. A fact is emitted as RASP first and then, if FCMP has a type for it, as FCMP. */
 export type Emitted =
   | { readonly protocol: 'rasp'; readonly event: RaspEvent }
   | { readonly protocol: 'fcmp'; readonly event: FcmpEvent };
 
-/** What the bytes of an attempt say in all, before anyone has judged how it ended. */
+/** What all bytes of an attempt show, before it is judged how the attempt ended. */
 export interface Drained {
   /** What was left open. */
   readonly events: Emitted[];
@@ -23,7 +23,7 @@ export interface Drained {
   readonly usage: Usage | null;
 }
 
-/** From a byte to another, the end not included. */
+/** A range of bytes; the end is exclusive. */
 export type ByteRange = readonly [from: number, to: number];
 
 /** How the bytes of one stream were claimed. Nothing was lost if `unclaimed` and `doubled` are empty. */
@@ -34,7 +34,7 @@ export interface StreamCoverage {
   readonly doubled: readonly ByteRange[];
 }
 
-/** The account of every byte of every stream. */
+/** Which bytes of every stream are covered by frames. */
 export type Coverage = Readonly<Record<CapturedStream, StreamCoverage>>;
 
 const counts = { type: 'object', additionalProperties: count } as const;
@@ -50,5 +50,5 @@ export const driftSummarySchema = object({
   unknown_fields: counts,
 });
 
-/** How often an engine said what this version does not know. */
+/** Counts of types and fields that this version does not know. */
 export type DriftSummary = FromSchema<typeof driftSummarySchema>;

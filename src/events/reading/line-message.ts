@@ -9,7 +9,7 @@ export const LOW_CONFIDENCE = 0.5;
 
 /** What a whole text turns out to be. */
 export interface MessageJudgement {
-  /** How sure it is that the text is the agent speaking. */
+  /** The confidence that the text is the agent's message. */
   readonly confidence: number;
   /** The JSON value the text holds, where that is known. */
   readonly payload?: unknown;

@@ -54,7 +54,7 @@ export class TextAnswer {
     this.#report.about(current);
   }
 
-  /** No more comes that could settle the question. */
+  /** The output has ended: decides whether what is held is the answer. */
   end(): void {
     const [first] = this.#held;
     if (first === undefined || first.kind === 'blank') return;

@@ -88,7 +88,7 @@ export class MainLines {
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** Takes one of a key's count away: true if there was one. */
+/** Decrements the count of a key; true if it was above zero. */
 export function takeOne(counts: Map<string, number>, key: string): boolean {
   const count = counts.get(key) ?? 0;
   if (count > 1) counts.set(key, count - 1);
@@ -97,7 +97,7 @@ export function takeOne(counts: Map<string, number>, key: string): boolean {
 }
 
 /**
- * Stands for a text when only equality matters: long lines need not be kept to be compared. Two independent 32-bit
+ * A fingerprint of a text, so that long lines need not be kept to be compared. Two independent 32-bit
  * hashes and the length; an attacker gains nothing from a collision but one of their own lines reported once.
  */
 export function textKey(text: string): string {

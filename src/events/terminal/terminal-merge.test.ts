@@ -109,7 +109,7 @@ describe('a terminal that shows more than stdout', () => {
     expect(alone.types.at(-1)).toBe('user.input.required');
   });
 
-  it('differs from nothing where it is alone', () => {
+  it('causes no mismatch warning if it is the only stream', () => {
     expect(translateLines({ pty: shown(SCENARIO) }).warnings).not.toContain('PTY_STREAM_MISMATCH');
   });
 

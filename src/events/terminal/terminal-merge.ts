@@ -20,7 +20,7 @@ export class TerminalMerge {
   readonly #engine: Engine;
   readonly #attempt: Attempt;
   readonly #writer: EventWriter;
-  /** What stdout and stderr said, already reported: every frame of theirs is to be added. */
+  /** What stdout and stderr printed, which is already reported; every frame of theirs must be added. */
   readonly main = new MainLines();
   /** Reads the terminal alone: its order is whole where that of stdout has holes. */
   readonly #shadow: Attempt;
@@ -57,7 +57,7 @@ export class TerminalMerge {
       this.#shadow.read(frame);
       this.#shadowWriter.take();
     }
-    const waiting = waitingFrame(frame);
+    const waiting = copyForWaiting(frame);
     this.#waiting.push(waiting);
     this.#waitingBytes += waiting.bytes;
     const isFull = this.#waiting.length >= MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
@@ -179,8 +179,8 @@ interface WaitingFrame {
   wake(): Frame;
 }
 
-/** Puts a frame to sleep. */
-function waitingFrame(frame: Frame): WaitingFrame {
+/** Copies what is needed of a frame, so that it can wait. */
+function copyForWaiting(frame: Frame): WaitingFrame {
   const { kind, stream, from, to, encoding } = frame;
   const text = encoder.encode(frame.text);
   const problem = frame.kind === 'text' ? frame.problem : null;

@@ -9,8 +9,8 @@ function ledger(bytes: number, claims: readonly (readonly [number, number])[]) {
   return account.report();
 }
 
-describe('the account of a stream', () => {
-  it('is even where every byte is claimed once', () => {
+describe('the coverage of a stream', () => {
+  it('is complete if every byte is claimed once', () => {
     expect(
       ledger(10, [
         [0, 4],

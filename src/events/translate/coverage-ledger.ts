@@ -1,8 +1,8 @@
 import type { ByteRange, StreamCoverage } from '../protocol/translator-output.js';
 
 /**
- * The account of one stream: bytes that came against bytes that frames claim. It trusts neither the framer nor its
- * order; as long as frames follow each other it costs one comparison a frame.
+ * Compares the bytes of one stream that arrived with those that frames cover. It relies neither on the framer nor on the order of
+ * frames; while frames arrive in order, each costs one comparison.
  */
 export class CoverageLedger {
   #bytes = 0;
@@ -35,7 +35,7 @@ export class CoverageLedger {
     return { bytes: this.#bytes, claimed, unclaimed, doubled: [...this.#doubled] };
   }
 
-  /** Some of it may be claimed already: that part is doubled, the rest fills gaps. */
+  /** Part of it may be covered already: that part is doubled, the rest fills gaps. */
   #claimAgain(from: number, to: number): void {
     const merged: [number, number][] = [];
     let start = from;

@@ -22,13 +22,13 @@ export interface AttemptStart {
   readonly reply: string | null;
   /** The run whose cached result this one repeats. */
   readonly cachedFrom: string | null;
-  /** Nothing is printed but on a terminal. */
+  /** The program prints on a terminal only. */
   readonly terminalOnly: boolean;
   /** The engine could not be detected from the bytes: they are read as plain text. */
   readonly isGuess: boolean;
 }
 
-/** How sure it is that unrecognised output is plain text. */
+/** The confidence that unrecognised output is plain text. */
 const GUESS_CONFIDENCE = 0.2;
 
 /** Translates the streams of one attempt whose engine is known. The time comes with the bytes. */
@@ -91,7 +91,7 @@ export class StreamTranslator {
     return this.#writer.take();
   }
 
-  /** All bytes have come: what was left open is reported, and what they say in all. */
+  /** All bytes have arrived: reports what was left open, and returns what they show as a whole. */
   drain(exit: ProcessExit, atMs: number): Drained {
     this.#readRest(exit, atMs);
     return { events: this.#writer.take(), ...this.peek() };
@@ -209,13 +209,13 @@ export class StreamTranslator {
   }
 }
 
-/** From here on a value is another program's. */
+/** From this confidence on, a value counts as printed by another program. */
 const SURE = 0.9;
 
 /** Values looked at; by then a program has shown what it is. */
 const MAX_VALUES = 200;
 
-/** Notices output that comes from another program than it is said to come from. */
+/** Detects output of a different program than the one that was named. */
 class EngineMismatch {
   readonly #engine: Engine;
   readonly #engines: readonly Engine[];

@@ -40,7 +40,7 @@ function alignItems(aligning: Aligning, view: AlignmentView, items: readonly unk
   return changes.length === 0 ? { ...unchanged(items), cost } : { value: aligned, changes, cost };
 }
 
-/** The lists that something else may stand for, the nearest first. */
+/** The lists that another kind of value may represent, most likely first. */
 function* listReadings(
   aligning: Aligning,
   view: AlignmentView,
@@ -64,7 +64,7 @@ function* listReadings(
   if (items !== undefined) yield { value: items, rule: items.length > 1 ? 'values_to_list' : 'item_to_list' };
 }
 
-/** The given item with those that the text has beside it; undefined if it is not known which of its values are meant. */
+/** The given item together with the other values of the text; undefined if it is unclear which values are meant. */
 function collectItems(aligning: Aligning, view: AlignmentView, value: unknown): unknown[] | undefined {
   const { source } = aligning;
   if (source === undefined || placeValues(source).length < 2) return [value];

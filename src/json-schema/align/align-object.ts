@@ -84,7 +84,7 @@ function namesDue(aligning: Aligning, view: AlignmentView): readonly string[] {
   return [...new Set([...view.properties.keys(), ...limited.filter((name) => typeof name === 'string')])];
 }
 
-/** The objects that something else may stand for, the nearest first. */
+/** The objects that another kind of value may represent, most likely first. */
 function* objectReadings(
   aligning: Aligning,
   view: AlignmentView,
@@ -112,8 +112,8 @@ function* objectReadings(
 }
 
 /**
- * The one object inside an object that knows none of the properties itself. With other keys beside it, it must be
- * the only candidate and the schema must require something, or an empty shell would do.
+ * The only object inside an object that has none of the properties itself. If there are other keys, it must be the only
+ * candidate and the schema must require something; otherwise an empty object would pass.
  */
 function innerObject(view: AlignmentView, value: Readonly<Record<string, unknown>>): unknown {
   const keys = Object.keys(value);

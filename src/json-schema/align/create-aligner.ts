@@ -78,7 +78,7 @@ export function createAligner(
       return view.nodes.every((node) => checks(node).check(value, run, undefined)) && run.steps >= 0;
     }
 
-    /** Alternatives share what is inside them; without remembering it, nested ones would cost a power of their number. */
+    /** Alternatives share parts; without a cache, nested alternatives would take exponential time. */
     function align(view: AlignmentView, value: unknown, place: Place): Outcome {
       if (typeof value !== 'object' || value === null) return alignOnce(view, value, place);
       const known = remembered.get(view) ?? new Map<object, { place: Place; outcome: Outcome }>();
@@ -114,8 +114,8 @@ function isSamePlace(left: Place, right: Place): boolean {
 }
 
 /**
- * Tries every alternative and takes the one that costs least. Two that cost the same and give different values leave
- * the value alone: which one is meant is unknown.
+ * Tries every alternative and chooses the cheapest. If two cost the same and give different values, the value is not changed:
+ * it is unknown which one is meant.
  */
 function alignChoice(
   aligning: Aligning,

@@ -65,10 +65,10 @@ export const RULE_COSTS = {
 /** The name of a rule, as a change carries it. */
 export type AlignmentRule = keyof typeof RULE_COSTS;
 
-/** What a key costs that an open schema does not know; it stays, but makes another alternative more likely. */
+/** The cost of a key that the schema allows but does not name; it is kept, but makes another alternative more likely. */
 export const UNKNOWN_KEY_COST = 2;
 
-/** A value on its way to the schema, and what it took. */
+/** A value during alignment, with the changes made so far and their cost. */
 export interface Outcome {
   readonly value: unknown;
   readonly changes: readonly AlignmentChange[];
@@ -90,7 +90,7 @@ export function followedBy(first: Outcome, second: Outcome): Outcome {
   return { value: second.value, changes: [...first.changes, ...second.changes], cost: first.cost + second.cost };
 }
 
-/** Where a value stands. */
+/** The location of a value. */
 export interface Place {
   readonly path: Path;
   /** An element of a list is never made a list itself: `[[1], [2]]` and `[[1, 2]]` would be equally plausible. */

@@ -1,7 +1,7 @@
 import type { AlignmentSource } from '../../json/index.js';
 import { foldCase } from '../text/spelling.js';
 
-/** A value that stands somewhere in a text. */
+/** A value found in a text. */
 interface PlacedValue {
   readonly start: number;
   readonly end: number;
@@ -14,10 +14,10 @@ const MOST_VALUES = 10_000;
 /** Longest text between two values that is looked through for a correction. */
 const LONGEST_BETWEEN = 2000;
 
-/** Words that make the value before or after them something else than an item. */
+/** Words that show that the value before or after them is not an item. */
 const NOT_ITEMS =
   /\b(?:wait|wrong|correct(?:ion|ed|ly)?|instead|actually|sorry|mistake|revised?|updated?|final(?:ly)?|better|rather|should|draft|example|e\.g|for instance|sample|schema|format|template|not|placeholder|previous(?:ly)?|original(?:ly)?|before|old)\b|更正|修正|应为|例如|示例|格式|最终/u;
-/** Words after the last value that take one of them back. */
+/** Words after the last value that withdraw one of them. */
 const TAKEN_BACK = /\b(?:delet|discard|disregard|drop|exclud|ignor|remov)/;
 
 /**

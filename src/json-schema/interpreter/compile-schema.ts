@@ -126,7 +126,7 @@ function recordEvaluated(check: Check): Check {
 /** Keywords whose schemas are applied to the value itself, not to something inside it. */
 const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
 
-/** Refuses a schema that needs itself to judge one and the same value, such as `{ "$ref": "#" }`. */
+/** Refuses a schema that refers to itself for the same value, such as `{ "$ref": "#" }`. */
 function refuseEndlessReferences(document: SchemaDocument): void {
   const state = new Map<SchemaObject, 'open' | 'done'>();
   const reached: LocatedSchema[] = [document.root];

@@ -68,10 +68,10 @@ function countPassing(
   return count;
 }
 
-/** Alternatives inside alternatives are explained only so far: each level checks everything below it again. */
+/** Limit on nested alternatives that are explained: each level checks everything below it again. */
 const DEEPEST_EXPLANATION = 8;
 
-/** If only one alternative is meant for such a value, its issues say more than "none fits". */
+/** If only one alternative is meant for such a value, its issues are more helpful than "none matches". */
 function explainBranches(
   schemas: readonly unknown[],
   branches: readonly CompiledSchema[],

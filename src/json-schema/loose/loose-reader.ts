@@ -9,7 +9,7 @@ export interface LooseReading {
   readonly kinds: ReadonlySet<LooseKind>;
 }
 
-/** What a closing bracket closes that does not fit the innermost open one: the nearest of its kind, or the innermost. */
+/** What a mismatched closing bracket closes: the nearest open bracket of its kind, or the innermost one. */
 export type Closing = 'matching' | 'innermost';
 
 /** An object or list that is being read. */
@@ -85,7 +85,7 @@ export function readLoosely(
     return readKey(top) ?? readScalar(top);
   }
 
-  /** What follows the end of the whole: brackets too many, or more members or items after one that came too early. */
+  /** Reads what follows the end of the value: extra brackets, or more members or items after a premature bracket. */
   function readOn(frame: Frame): boolean {
     kinds.add('loose_brackets');
     if (text.charAt(at) in PAIRS) {

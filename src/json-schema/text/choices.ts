@@ -7,7 +7,7 @@ export interface Choice {
   readonly names: readonly string[];
 }
 
-/** Names of choices in one spelling; a name that two choices share stands for neither. */
+/** Names of choices in one spelling; a name that two choices share identifies neither. */
 export type Names = ReadonlyMap<string, Choice | 'several'>;
 
 /** Choices prepared for lookup: built once per schema, used for every value. */
@@ -90,7 +90,7 @@ export interface Placement {
 /** The members of an enum: before an explanation, or anywhere in a short sentence. */
 export const ENUM_PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[:;(（–—|\n]|^\s+-\s|^[).]\s/, isStrict: false };
 
-/** The one of several values that a text names; undefined if it could be two or might mean the opposite. */
+/** Finds the value that a text names; undefined if it could be more than one or might mean the opposite. */
 export function choose(text: string, index: ChoiceIndex, placement: Placement): ChosenValue | undefined {
   if (text.length > LONGEST_TEXT) return undefined;
   const spelled = chooseBySpelling(text, index);

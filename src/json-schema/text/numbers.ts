@@ -39,7 +39,7 @@ const LABELLED = /^([\p{L}][\p{L}\s_-]{0,40})[:=]\s*(.+)$/u;
 const WORD_AFTER = /^(.*\d)\s*([\p{L}°]+)\.?$/u;
 
 /**
- * Reads a text that is one number and says nothing else about it. Refused: two numbers, approximations (`~5`, `5+`), fractions
+ * Reads a text that is exactly one number. Refused: two numbers, approximations (`~5`, `5+`), fractions
  * (`4/5` may be a rating), units the schema does not name, and integers a double cannot hold.
  */
 export function readNumber(text: string, hints: NumberHints): { value: number; rule: NumberRule } | undefined {
@@ -97,7 +97,7 @@ const GROUPED_BY_POINT = /^\d{1,3}(?:\.\d{3})+,\d+$|^\d{1,3}(?:\.\d{3}){2,}$/;
 const GROUPED_BY_GAP = /^\d{1,3}(?:[\s'’_]\d{3})+(?:[.,]\d+)?$/;
 const DECIMAL_COMMA = /^(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+)$/;
 
-/** Takes the separators out where only one reading is possible: `1,234` is grouped, `1.234,5` is European, `1,5` too. */
+/** Removes the separators where only one reading is possible: `1,234` is grouped, `1.234,5` and `1,5` are European. */
 function readDigits(text: string): string | undefined {
   const sign = /^[+-]/.exec(text)?.[0] ?? '';
   const digits = text.slice(sign.length).trim();

@@ -7,7 +7,7 @@ const BOOLEAN_WORDS = indexChoices([
   { value: true, names: ['true', 'yes', 'y', 'on', '1', '是', '真', '✓', '✔', '✅', 'ja', 'oui', 'sí', 'да', 'はい'] },
   { value: false, names: ['false', 'no', 'n', 'off', '0', '否', '假', '✗', '✘', '❌', 'nein', 'non', 'нет', 'いいえ'] },
 ]);
-/** In a sentence only full words count: `on` and `1` stand there for something else. */
+/** In a sentence only full words count: `on` and `1` mean something else there. */
 const SPOKEN = indexChoices([
   { value: true, names: ['true', 'yes'] },
   { value: false, names: ['false', 'no'] },
@@ -45,7 +45,7 @@ const NULL_WORDS = new Set([
   '不适用',
 ]);
 
-/** Whether a value says that there is none. `unknown` does not: it is an answer. */
+/** Whether a text means "no value". `unknown` does not: it is an answer. */
 export function saysNull(value: unknown): boolean {
   if (value === null) return true;
   if (typeof value !== 'string' || value.length > 20) return false;

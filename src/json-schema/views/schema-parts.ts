@@ -25,7 +25,7 @@ export function collectParts(document: SchemaDocument, nodes: readonly SchemaNod
   return [...parts];
 }
 
-/** Many libraries write an enum as a list of constants; one by one they would not know of each other. */
+/** Many libraries write an enum as a list of constants; they must be merged to be matched together. */
 export function toAlternatives(schemas: readonly SchemaNode[]): (readonly SchemaNode[])[] {
   const members = schemas.filter(isMember);
   if (members.length < 2) return schemas.map((node) => [node]);
@@ -86,7 +86,7 @@ export function collectWords(key: string, parts: readonly SchemaObject[]): Reado
   );
 }
 
-/** Whether something stands where a schema may stand. */
+/** Whether a value is a schema: an object or a boolean. */
 export function isSchema(node: unknown): node is SchemaNode {
   return typeof node === 'boolean' || isJsonObject(node);
 }

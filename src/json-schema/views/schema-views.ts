@@ -26,7 +26,7 @@ import {
 /** The views of a document, made once as far as they are kept. */
 export interface SchemaViews {
   readonly root: AlignmentView;
-  /** To be called before each value: what may be made for it does not depend on the values before. */
+  /** Must be called before each value: resets the limit on the views created for one value. */
   readonly beginValue: () => void;
   /** The view of schemas that apply together, under a key. */
   readonly getView: (nodes: Conjunction, key: string) => AlignmentView;
@@ -43,7 +43,7 @@ export interface SchemaViews {
 const MOST_NESTING = 6;
 /** Views of alternatives made for one value. */
 const MOST_VIEWS = 5000;
-/** Views kept for later values. Properties come back with every value; the keys of a map are different in each. */
+/** Views cached for later values. Properties recur in every value; the keys of a map differ from value to value. */
 const MOST_KEPT = 10_000;
 
 /** Makes the views of a document when they are asked for; schemas that are the same by reference share one. */
@@ -118,7 +118,7 @@ export interface AlignmentView {
   readonly parts: readonly SchemaObject[];
   /** `anyOf` and `oneOf`, each a list of alternatives. */
   readonly groups: readonly (readonly Alternative[])[];
-  /** How many alternatives inside one another were chosen to get here. */
+  /** How many nested alternatives were chosen to get here. */
   readonly nesting: number;
   /** The expected types; empty if any type is allowed. */
   readonly types: readonly string[];

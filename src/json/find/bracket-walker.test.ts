@@ -12,7 +12,7 @@ function walkToEnd(text: string): number {
 }
 
 describe('isInString', () => {
-  test('knows what lies inside a JSON string', () => {
+  test('detects whether an offset is inside a JSON string', () => {
     expect(strings('{"a": "b c"}')).toBe('..ss...ssss.');
   });
 
@@ -24,11 +24,11 @@ describe('isInString', () => {
     expect(strings('say "x" {"a"}')).toBe('..........ss.');
   });
 
-  test('closing brackets in prose do no harm', () => {
+  test('ignores closing brackets in prose', () => {
     expect(strings('a] "b" } ["c"]')).toBe('...........ss.');
   });
 
-  test('what stands before the place where it starts does not count', () => {
+  test('ignores text before its start', () => {
     const text = '<t>{"x</t>{"a"}';
     expect(new BracketWalker(text).isInString(10)).toBe(true);
     expect(new BracketWalker(text, 10).isInString(10)).toBe(false);

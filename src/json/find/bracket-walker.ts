@@ -29,7 +29,7 @@ export class BracketWalker {
     return this.#depth;
   }
 
-  /** Offset after the bracket that closes the first one from here on; -1 if it is never closed. */
+  /** Offset after the bracket that closes the next opening one; -1 if it is never closed. */
   findEnd(limit: number): number {
     for (;;) {
       const before = this.#depth;

@@ -26,7 +26,7 @@ describe('envelopeContents', () => {
     expect(envelopeContents({ content })).toEqual(['ab', 'b', 'a']);
   });
 
-  test('what a user, a system or a tool said is left out', () => {
+  test('skips messages of users, systems and tools', () => {
     for (const role of ['user', 'system', 'tool', 'developer'])
       expect(envelopeContents({ role, content: 'x' })).toEqual([]);
     expect(envelopeContents([{ type: 'tool_result', content: 'x' }])).toEqual([]);

@@ -1,6 +1,6 @@
 import { isContainer } from '../limits.js';
 
-/** Fields in which programs pass the answer of a model, most specific first. */
+/** Fields in which programs return the answer of a model, most specific first. */
 const TEXT_FIELDS = 'structured_output response result output content text message arguments parameters input'.split(
   ' ',
 );

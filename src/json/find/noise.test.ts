@@ -55,7 +55,7 @@ describe('in parse', () => {
     },
   );
 
-  test('a text that can be read is left alone', () => {
+  test('does not change a text that can be read', () => {
     expect(expectSuccess(parse('{"a": "\u001b[1mx",}')).value).toEqual({ a: '\u001b[1mx' });
     expect(expectSuccess(parse('{"a": "&quot;", "b": "<![CDATA[x]]>"}')).value).toEqual({
       a: '&quot;',
@@ -68,7 +68,7 @@ describe('in parse', () => {
     expect(error.code).toBe('SCHEMA_MISMATCH');
   });
 
-  test('where it does not help, the error is that of the text', () => {
+  test('reports the error of the original text if removing noise does not help', () => {
     expect(expectError(parse('\u001b[1mNo.\u001b[0m')).code).toBe('NO_JSON');
   });
 

@@ -19,7 +19,7 @@ describe('findNdjsonLines', () => {
     expect(lines('**Result**\n{"a": 1}\n## Notes\n{"b": 2}')).toEqual([]);
   });
 
-  test('indentation and carriage returns do no harm', () => {
+  test('accepts indentation and carriage returns', () => {
     expect(lines('  {"a": 1}  \r\n\t{"b": 2}\r\n').map((line) => line.trim())).toEqual(['{"b": 2}', '{"a": 1}']);
   });
 

@@ -5,7 +5,7 @@ const FENCED = /```[ \t]*[\w+.-]*[ \t]*\n?([^]*?)```/g;
 const CLOSED_THINK = /<think>[^]*?<\/think>/g;
 const OUTER_FENCES = /^[^]*?```[ \t]*(?:json)?/i;
 
-/** Source document 000, what is done to each text: unchanged, without its fence, its first object. */
+/** Profile `generic`: the text unchanged, then without its fence, then its first object. */
 export function* findGenericSpans(text: string): Generator<Span> {
   yield createSpan('whole', 0, text.length, true);
   for (const match of text.matchAll(FENCED)) {
@@ -15,14 +15,14 @@ export function* findGenericSpans(text: string): Generator<Span> {
   yield* findFirstObject(text, 0, text.length);
 }
 
-/** Source document 003, step 2: closed `<think>` blocks are removed. Blanks keep every offset what it was. */
+/** Profile `unified`: closed `<think>` blocks are replaced by blanks, which keeps all offsets valid. */
 export function blankThinking(text: string): string {
   return text.replace(CLOSED_THINK, (thinking) => ' '.repeat(thinking.length));
 }
 
 /**
- * Source document 003, steps 3 to 6: the text between the first and the last fence, read with control
- * characters escaped; failing that, from the first `{` to its pair.
+ * Profile `unified`: the text between the first and the last fence, read with control characters escaped; failing that,
+ * from the first `{` to its closing bracket.
  */
 export function* findUnifiedSpans(text: string): Generator<Span> {
   const close = text.lastIndexOf('```');

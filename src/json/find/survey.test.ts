@@ -42,7 +42,7 @@ describe('regions: what is left when thinking is set aside', () => {
     expect(visible('<think>b')).toEqual([]);
   });
 
-  test('what stands before a lone closing tag was thinking', () => {
+  test('text before a lone closing tag counts as thinking', () => {
     expect(visible('a</think>b')).toEqual(['b']);
     expect(visible('a</think>b</think>c')).toEqual(['c']);
   });
@@ -52,7 +52,7 @@ describe('regions: what is left when thinking is set aside', () => {
     expect(visible(text)).toEqual([text]);
   });
 
-  test('quotation marks in prose make no JSON string', () => {
+  test('quotation marks in prose do not start a JSON string', () => {
     expect(visible('He said "so <think>x</think> yes"')).toEqual(['He said "so ', ' yes"']);
   });
 

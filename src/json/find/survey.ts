@@ -2,7 +2,7 @@ import { BracketWalker } from './bracket-walker.js';
 
 /**
  * Tags models think and answer in, with attributes; harmony's channels with their names, and its other markers. Any tag
- * whose name speaks of thinking counts, those in {@link THINKS} without its partner too.
+ * whose name is about thinking counts; a closing tag in {@link THINKS} also counts without its opening tag.
  */
 export const LANDMARK =
   /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|r[eé]fle|monolog|deliber|planning|critiq)[\w:-]{0,20}|cot|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/

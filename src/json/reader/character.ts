@@ -4,7 +4,7 @@ export const CONTROL = '\\0-\\x1f';
 /** Characters examined to judge the backslashes of a string. */
 export const LONGEST_LOOK = 256;
 
-/** A way to quote: the quotes that end a string opened by one of them, and the text up to anything special. */
+/** A style of quotes: those that end a string opened by one of them, and a pattern for text up to the next special character. */
 export interface QuoteStyle {
   readonly closers: string;
   readonly plain: RegExp;
@@ -27,7 +27,7 @@ const QUOTE_STYLES = [
 ];
 const PUNCTUATION = '，,、,：:｛{｝}［[］]【[】]';
 
-/** How a string is quoted that this quote opens. */
+/** The quoting style of a string that this quote opens. */
 export function getQuoteStyle(quote: string): QuoteStyle {
   return QUOTE_STYLES.find(({ closers }) => closers.includes(quote)) ?? STRAIGHT;
 }
@@ -36,7 +36,7 @@ export function isQuote(char: string): boolean {
   return char !== '' && QUOTES.includes(char);
 }
 
-/** Index of the next character that is no white space of JSON. Sees half of many texts, hence codes of characters. */
+/** Index of the next character that is not JSON white space. Compares character codes for speed: it runs over most of a text. */
 export function skipSpace(text: string, from: number): number {
   for (let at = from; ; at++) {
     const code = text.charCodeAt(at);

@@ -11,10 +11,10 @@ interface Whereabouts {
   readonly rootMustEnd: boolean;
 }
 
-/** White space JSON does not know but texts contain: no-break and zero-width spaces, the byte order mark, colours, block quotes. */
+/** White space that JSON does not allow but texts contain: no-break and zero-width spaces, the byte order mark, terminal colours, block quotes. */
 const FOREIGN_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32}[A-Za-z]|(?<=\n|^)>/uy;
 const FENCE = /```[ \t]*[\w+-]*/y;
-/** Markdown around a key or a value. Two underscores may begin or end a name: only where that cannot be. */
+/** Markdown around a key or a value. Two underscores count only where they cannot be part of a name. */
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s*(?:[:,}\]]|$))/y;
 const CUT_EMPHASIS = /_\w{0,9}\s*$/y;
 /** A fence is skipped in one piece, once its language word is known to be complete. */

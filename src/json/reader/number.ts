@@ -1,9 +1,9 @@
 import type { ParseOptions } from '../options.js';
 
-/** How numbers a double cannot hold are kept; a function makes of their source text what it likes. */
+/** How numbers that a double cannot hold are returned; a function converts their source text. */
 export type NumberMode = NonNullable<ParseOptions['numbers']> | ((token: string) => unknown);
 
-/** Numbers of JSON and of other languages: `+1`, `.5`, `5.`, `1_000`. Leading zeros are no number: they may be a code. */
+/** Numbers of JSON and of other languages: `+1`, `.5`, `5.`, `1_000`. Text with leading zeros is not a number: it may be a code. */
 const NUMBER = /^[+-]?(?:(?:0|[1-9][\d_]*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const HEXADECIMAL = /^0[xX][\da-fA-F]+$/;
 /** A number that was cut in the middle of its fraction or exponent. */

@@ -104,7 +104,7 @@ describe('a run of plain items', () => {
     expect(run?.items).toHaveLength(40);
   });
 
-  test('is taken to the end of the list where structure goes on behind it', () => {
+  test('extends to the end of the list if structure follows', () => {
     expect(readPlainRun(`${items}]}`, 0)).toMatchObject({ length: items.length });
     expect(readPlainRun(`${items}] and`, 0)?.items).toHaveLength(39);
   });

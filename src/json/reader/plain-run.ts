@@ -3,7 +3,7 @@ import { PLAIN_CHARACTER, PLAIN_STRING, SCALAR } from './plain-token.js';
 
 /** Containers inside one another in the items of a run, at most. */
 export const RUN_DEPTH = 3;
-/** Characters searched for one run: bounds the cost of a search in vain, and the stack its pattern takes. */
+/** Characters searched for one run: bounds the cost of a failed search, and the stack that its pattern uses. */
 const WINDOW = 16_384;
 /** Shorter runs are read as fast token by token. */
 const SHORTEST = 512;
@@ -14,7 +14,7 @@ const SPACE = '[ \\n\\r\\t]*';
 /** Items of a list with the commas between them, made of plain tokens. */
 const RUN = new RegExp(`${writePattern(true, RUN_DEPTH)}+`, 'y');
 
-/** The pattern of an item or member with its comma. It may match only what the other ways of reading take unchanged. */
+/** The pattern of an item or member with its comma. It must match only text that the token reader accepts without repair. */
 function writePattern(isItem: boolean, depth: number): string {
   const bracket = isItem ? '\\]' : '}';
   const string = isItem ? `${PLAIN_STRING}(?=${SPACE}(?:]|,${SPACE}"))` : PLAIN_STRING;

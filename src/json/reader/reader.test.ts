@@ -48,7 +48,7 @@ const texts = [
   ...validCases,
 ];
 
-describe.each(['tolerant', 'open', 'strict'] as const)('how the text is cut leaves no trace (%s)', (name) => {
+describe.each(['tolerant', 'open', 'strict'] as const)('the result does not depend on the chunks (%s)', (name) => {
   const policy = policies[name];
 
   test.each(texts)('character by character: %s', (text) => {
@@ -124,12 +124,12 @@ describe('each repair has a kind and a place (¦)', () => {
     expectRepairs(row, policies.generous);
   });
 
-  test('no kind is without a case; only cutting out and removing noise are not the reader’s work', () => {
+  test('every kind of repair has a case, except extraction and noise removal, which the reader does not do', () => {
     const kinds = new Set([...tolerantRepairs, ...generousRepairs].flatMap((row) => row.kinds));
     expect([...REPAIR_KINDS].filter((kind) => !kinds.has(kind))).toEqual(['noise', 'extracted']);
   });
 
-  test('offsets count from where the text stands in the whole', () => {
+  test('offsets are relative to the whole text', () => {
     const reading = getValue(readValue('{"a": None}', OFFSET, policies.tolerant));
     expect(reading.repairs[0]?.offset).toBe(OFFSET + 6);
     expect(reading.end).toBe(OFFSET + 11);

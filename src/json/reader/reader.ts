@@ -161,7 +161,7 @@ export interface ReadValue {
 interface Refusal {
   readonly ok: false;
   readonly failure: ReadFailure;
-  /** Something speaks for JSON, although it could not be read. */
+  /** It looks like JSON, although it could not be read. */
   readonly plausible: boolean;
   readonly end: number;
 }

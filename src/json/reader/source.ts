@@ -103,7 +103,7 @@ export class Source {
 /** Pieces are joined at this length: many small strings take more memory than their text. */
 const BLOCK = 16_384;
 
-/** A text that grows by small pieces. It is kept at little more than its own size, and what is joined is not copied again. */
+/** A text that is built from small pieces. It takes little more memory than its size, and joined text is not copied again. */
 export class GrowingText {
   #joined = '';
   #tail = '';
@@ -113,7 +113,7 @@ export class GrowingText {
     if (this.#tail.length >= BLOCK) this.join();
   }
 
-  /** Reading a character makes the engine join the pieces and let them go. */
+  /** Reading a character makes V8 join the pieces and release them. */
   join(): void {
     if (this.#tail.charCodeAt(0) >= 0) this.#joined += this.#tail;
     this.#tail = '';

@@ -21,7 +21,7 @@ const DOTS = /\.{3,}|…/y;
 export class Structure implements StringSurroundings {
   readonly builder: ValueBuilder;
   readonly rootMustEnd: boolean;
-  /** Something speaks for JSON beyond the first bracket: a key with its colon, an item, a nested bracket. */
+  /** There is evidence of JSON beyond the first bracket: a key with its colon, an item, a nested bracket. */
   plausible = false;
   /** What the token that begins here will be. */
   role: StringSurroundings['role'] = 'root';

@@ -32,7 +32,7 @@ function createFrame(content: Frame['content'], { container, step }: Place, dept
   return { container, step, content, isList: Array.isArray(content), depth, otherAbove, key: '', shown: false };
 }
 
-/** An empty list with room for a few items: most are short, and the first item of another makes room for seventeen. */
+/** An empty list with capacity for a few items: most lists are short, and V8 would otherwise allocate seventeen with the first item. */
 function emptyList(): unknown[] {
   const list: unknown[] = [0, 0, 0];
   while (list.pop() === 0) continue;

@@ -75,7 +75,7 @@ describe('createJsonStream', () => {
     expect(states(['{"n": 1}\n'.repeat(20_000)])).toEqual([{ n: 1 }]);
   });
 
-  it('takes what stood before a lone </think> back', () => {
+  it('discards what came before a lone </think>', () => {
     expect(states(['{"draft": 1}', '</think>', '{"a": 1}'])).toEqual([{ draft: 1 }, undefined, { a: 1 }]);
   });
 
@@ -131,7 +131,7 @@ describe('createJsonStream', () => {
     expect(result.ok && result.value).toEqual({ a: 1 });
   });
 
-  it('is bounded: nothing beyond the byte limit is followed, and the end says so', () => {
+  it('stops reading at the byte limit, and end reports it', () => {
     const stream = createJsonStream(undefined, { limits: { bytes: 10 } });
     expect(stream.push('{"a": 1').value).toEqual({});
     expect(stream.push(', "b": 2}').value).toEqual({});
@@ -166,7 +166,7 @@ describe('createJsonStream', () => {
     if (result.ok) expectTypeOf(result.value.count).toEqualTypeOf<number>();
   });
 
-  it('takes nothing behind its end: that is misuse', () => {
+  it('throws if text is pushed after the end', () => {
     const stream = createJsonStream();
     stream.push('{"a": 1}');
     const result = stream.end();

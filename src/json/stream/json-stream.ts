@@ -90,7 +90,7 @@ export function createJsonStream<T, Input>(
     },
   });
 
-  /** Beyond the byte limit the text is kept for `end` to refuse, but no longer followed. */
+  /** Beyond the byte limit the text is no longer read; `end` then reports the limit. */
   const take = (text: string): void => {
     if (result !== undefined || (stopWhenComplete && follower.complete)) return;
     room -= text.length;

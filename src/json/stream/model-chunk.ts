@@ -5,8 +5,8 @@ export type ModelChunk = string | Uint8Array | object;
 
 /**
  * The text of a chunk; empty for one that carries none (reasoning, tool calls, usage). OpenAI's chat completions (the first
- * choice) and responses, Anthropic's messages, `fullStream` of the AI SDK. A reported failure is thrown: half an answer is
- * not taken for one.
+ * choice) and responses, Anthropic's messages, `fullStream` of the AI SDK. A failure reported by the stream is thrown, so that half an answer
+ * is not used as one.
  */
 export function readChunkText(chunk: ModelChunk): string | Uint8Array {
   if (typeof chunk === 'string' || chunk instanceof Uint8Array) return chunk;

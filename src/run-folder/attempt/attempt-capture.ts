@@ -6,7 +6,7 @@ import { openForAppending, replaceFile } from '../../files/index.js';
 import type { WritableRunFolder } from '../open-run-folder.js';
 import type { AttemptMeta } from './attempt-meta.js';
 
-/** Bytes of a stream and when they came, in milliseconds since the attempt began; of `stdin` what was sent, and when. */
+/** Bytes of a stream and when they arrived, in milliseconds since the attempt began; for `stdin`, what was sent and when. */
 export interface CapturedChunk {
   readonly stream: CapturedStream;
   readonly bytes: Uint8Array;
@@ -15,9 +15,9 @@ export interface CapturedChunk {
 
 /** Records the output of an attempt while it arrives. */
 export interface AttemptCapture {
-  /** Keeps bytes in the order in which they came, with one write a file; they are in the files when this resolves. */
+  /** Records bytes in order of arrival, with one write per file; they are in the files when this resolves. */
   write(chunks: readonly CapturedChunk[]): Promise<void>;
-  /** Keeps what was given to the agent at its start, without a time: it is no part of a conversation. */
+  /** Records the input that the agent was started with, without a time: it is not part of a conversation. */
   writeInput(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
   /** What was written to each file; final after `close`. A file that an earlier process began is not among them. */
@@ -34,8 +34,8 @@ export interface StreamDigest {
 }
 
 /**
- * Opens the raw logs of an attempt. The bytes are written before their timing, so that timing never speaks of bytes
- * that are not there. Replayed with the same start, the events get the times they had.
+ * Opens the raw logs of an attempt. The bytes are written before their timing, so that timing never refers to missing bytes.
+ * Replayed with the same start time, the events get the same times.
  *
  * @example
  * const capture = await openAttemptCapture(folder, 1)

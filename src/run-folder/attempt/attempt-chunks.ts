@@ -13,19 +13,19 @@ export interface Chunk {
   readonly bytes: Uint8Array;
 }
 
-/** What the reading of an attempt's bytes may have to say: it becomes an event too. */
+/** A warning about an attempt's bytes, which is also reported as an event. */
 export interface ChunkWarning extends RunFolderWarning {
   readonly code: 'INTERLEAVING_UNKNOWN' | 'TIMING_INCONSISTENT';
 }
 
 /** How to wait for bytes that are still to come. */
 export interface Following {
-  /** Asked when nothing new is there; true once nothing more will come. */
+  /** Called when there is nothing new; returns true once nothing more will come. */
   hasEnded(): Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
-/** How often a folder that grows is looked at: a person does not notice it, and a folder that rests costs little. */
+/** How often a growing folder is polled: too short for a person to notice, long enough to cost little. */
 export const POLL_MS = 100;
 
 /**
@@ -61,16 +61,16 @@ export async function* attemptChunks(
           continue;
         }
         known.add(entry.stream);
-        yield* upTo(tails[entry.stream], entry.offset + entry.bytes, entry.stream, entry.ms);
+        yield* readUpTo(tails[entry.stream], entry.offset + entry.bytes, entry.stream, entry.ms);
       }
       if (isOver || following.signal.aborted) break;
       // Who records timing makes its file first; the second look is for those who make it with the first line.
       passes += 1;
-      if (!timing.isThere && passes > 1) yield* everything(tails);
+      if (!timing.isThere && passes > 1) yield* readEverything(tails);
       await sleep(POLL_MS, undefined, { signal: following.signal }).catch(() => undefined);
     }
     if (following?.signal.aborted === true) return;
-    yield* remainder(tails, { known, isTimed: timing.isThere, unusable, attempt, warn });
+    yield* readRemainder(tails, { known, isTimed: timing.isThere, unusable, attempt, warn });
   } finally {
     await Promise.all([timing, ...Object.values(tails)].map(async (file) => file.close()));
   }
@@ -84,11 +84,11 @@ interface Account {
   readonly warn: (warning: ChunkWarning) => void;
 }
 
-/** What no timing covers, and a word about why. */
-async function* remainder(tails: Record<StreamName, FileTail>, account: Account): AsyncGenerator<Chunk> {
+/** Reads the bytes that no timing covers, and warns about them. */
+async function* readRemainder(tails: Record<StreamName, FileTail>, account: Account): AsyncGenerator<Chunk> {
   const { attempt, warn, unusable } = account;
   let uncovered = 0;
-  for await (const chunk of everything(tails)) {
+  for await (const chunk of readEverything(tails)) {
     // A terminal without any timing is compared with stdout at the end, wherever its bytes stand.
     if (chunk.stream !== 'pty' || account.known.has('pty')) uncovered += chunk.bytes.length;
     yield chunk;
@@ -105,11 +105,11 @@ async function* remainder(tails: Record<StreamName, FileTail>, account: Account)
   }
 }
 
-async function* everything(tails: Record<StreamName, FileTail>): AsyncGenerator<Chunk> {
-  for (const stream of STREAMS) yield* upTo(tails[stream], Number.MAX_SAFE_INTEGER, stream, null);
+async function* readEverything(tails: Record<StreamName, FileTail>): AsyncGenerator<Chunk> {
+  for (const stream of STREAMS) yield* readUpTo(tails[stream], Number.MAX_SAFE_INTEGER, stream, null);
 }
 
-async function* upTo(tail: FileTail, end: number, stream: CapturedStream, ms: number | null): AsyncGenerator<Chunk> {
+async function* readUpTo(tail: FileTail, end: number, stream: CapturedStream, ms: number | null): AsyncGenerator<Chunk> {
   while (tail.position < end) {
     const bytes = await tail.take(end - tail.position);
     if (bytes === undefined) return;
@@ -125,10 +125,10 @@ interface TimingEntry {
   readonly bytes: number;
 }
 
-/** A line is four short fields. */
+/** The longest line: it has four short fields. */
 const TIMING_LINE_BYTES = 4096;
 
-/** Reads a line; undefined if it says nothing that can be used. */
+/** Parses a line; undefined if it is not valid. */
 export function parseTimingLine(line: string): TimingEntry | undefined {
   const value = parseJson(line);
   if (typeof value !== 'object' || value === null) return undefined;

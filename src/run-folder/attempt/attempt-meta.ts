@@ -1,7 +1,7 @@
 import { VERDICTS, isRecord } from '../../events/index.js';
 import type { Verdict } from '../../events/index.js';
 
-/** What `meta.N.json` says about an attempt. Files of older versions and of other programs may lack any of it. */
+/** The content of `meta.N.json`. Files written by older versions and by other programs may lack any field. */
 export interface AttemptMeta {
   readonly run_id?: string;
   readonly engine?: string;
@@ -36,8 +36,8 @@ export interface AttemptMeta {
 }
 
 /**
- * Takes from a parsed `meta.N.json` what is there in the right shape, and names what is not. Other fields are left
- * alone: they belong to the program that wrote them.
+ * Reads the valid fields of a parsed `meta.N.json`, and lists the invalid ones. Unknown fields are ignored: they belong to the
+ * program that wrote them.
  */
 export function readAttemptMeta(value: unknown): { readonly meta: AttemptMeta; readonly ignored: readonly string[] } {
   if (!isRecord(value)) return { meta: {}, ignored: ['the whole file'] };

@@ -15,7 +15,7 @@ export interface EventPages {
   read(query: { readonly after: LogPosition; readonly to?: LogPosition; readonly limit: number }): Promise<Emitted[]>;
 }
 
-/** One remembered place per so many lines: a page is found without reading the log from its start. */
+/** Lines between two remembered offsets, so that a page is found without reading the log from its start. */
 const STRIDE = 256;
 
 /** A page ends after so much text: a single event may hold megabytes. */
@@ -84,8 +84,8 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
 }
 
 /**
- * A line is taken for what it says, as long as it says where it stands: a worker can write into the folder, and a line
- * without a place would be read again and again.
+ * Any line with a valid position is accepted. A worker can write into the folder, and a line without a position would be read
+ * again and again.
  */
 function readEvents(protocol: Emitted['protocol'], text: string | undefined): Emitted[] {
   const events = text === undefined ? [] : (decodeLine(text) ?? []);

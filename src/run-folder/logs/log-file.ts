@@ -8,7 +8,7 @@ export interface LogFile {
   append(values: readonly object[]): Promise<void>;
   /** The same for values that are lines of JSON already, each with its newline. */
   appendLines(lines: string): Promise<void>;
-  /** Makes what was added survive a loss of power. */
+  /** Syncs what was added to disk, so that it survives a power failure. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }

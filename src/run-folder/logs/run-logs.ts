@@ -16,7 +16,7 @@ export interface RunLogs {
   append(events: readonly Emitted[], packs?: readonly EventPack[]): Promise<void>;
   /** Adds the count of what an attempt met and this version does not know. */
   appendDrift(summary: DriftSummary): Promise<void>;
-  /** Makes what was added survive a loss of power. */
+  /** Syncs what was added to disk, so that it survives a power failure. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function openRunLogs(folder: WritableRunFolder): Promise<RunLogs> {
   const logs = new Map<RunLog, LogFile>();
   for (const log of listKeys(RUN_LOGS)) logs.set(log, await openLogFile(folder.logPath(log), folder));
 
-  /** One text a log: this is on the way of every event. */
+  /** Joins the text for each log, so that each gets one write: this runs for every event. */
   async function append(events: readonly Emitted[], packs: readonly EventPack[] = packEvents(events)): Promise<void> {
     const diagnostics = events.filter((emitted) => selectLogs(emitted) === RASP_AND_DIAGNOSTICS);
     const lines: Record<RunLog, string> = {

@@ -23,7 +23,7 @@ import { SMALL_FILE, openPackedFiles } from './open-packed-files.js';
 import { DEFLATED, STORED, encodeDirectory, encodeLocalHeader } from './zip-format.js';
 import type { ZipEntry } from './zip-format.js';
 
-/** What became of a run folder: packed, or left as it is because it has too many files or is too large. */
+/** The outcome of packing: packed, or left unchanged because the folder has too many files or is too large. */
 export type Packing = 'packed' | 'too_large' | 'missing';
 
 /** How a run is packed. */
@@ -36,7 +36,7 @@ export interface PackOptions {
   readonly beforeName?: () => Promise<void>;
 }
 
-/** The steps of packing, in their order. After `name` the packed file is the run, and the folder is only in the way. */
+/** The steps of packing, in their order. After `name` the packed file is used, and the folder is obsolete. */
 export const PACK_STEPS = [
   'write',
   'sync',

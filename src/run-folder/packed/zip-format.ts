@@ -238,7 +238,7 @@ export function measureLocalHeader(header: Buffer): number | undefined {
 
 export const LOCAL_HEADER_BYTES = LOCAL_BYTES;
 
-/** Beyond what a number holds exactly nothing is real: such a value fails every check of bounds. */
+/** A value beyond what a number can represent exactly becomes one that fails every bounds check. */
 function readCount(bytes: Buffer, at: number): number {
   const value = bytes.readBigUInt64LE(at);
   return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.POSITIVE_INFINITY : Number(value);

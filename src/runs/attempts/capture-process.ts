@@ -20,7 +20,7 @@ export interface Unstarted {
   readonly reason: string;
 }
 
-/** What of the plan of an attempt its process needs. */
+/** The part of an attempt's plan that its process needs. */
 interface ProcessPlan {
   readonly workdir: string;
   readonly prompt: string;
@@ -170,7 +170,7 @@ async function keep(
   }
 }
 
-/** Not awaited: the agent works on while the budget is asked. */
+/** Not awaited: the agent continues while the budget is checked. */
 function spendBudget({ usage, control, ports }: RunContext): void {
   const { tokens, cost } = usage;
   const spend = async (): Promise<void> => {

@@ -109,7 +109,7 @@ function findState(made: History, seen: History): RecoveredRun['state'] {
   return { kind: 'permissions', questions: seen.openQuestions, askedAt: seen.askedAt ?? askedAt };
 }
 
-/** What the events of a run say about where it stands. */
+/** The state of a run according to its events. */
 class History {
   readonly #lastAttempt: number;
   readonly #open = new Map<string, PermissionQuestion>();

@@ -40,7 +40,7 @@ export async function runAttempts(
   };
   try {
     if (recovered !== null) {
-      const next = await resumeStep(context, recovered);
+      const next = await decideResumeStep(context, recovered);
       if ('ended' in next) return buildResult(next.ended, context, { artifacts, drift });
       plan = { ...plan, ...next };
     }
@@ -52,7 +52,7 @@ export async function runAttempts(
       kept = outcome.agent;
       artifacts = mergeFsDiffs(artifacts, outcome.fsDiff);
       drift = addDrift(drift, outcome.drift);
-      const next = await nextStep(context, plan, outcome);
+      const next = await decideNextStep(context, plan, outcome);
       if ('ended' in next) {
         return buildResult(next.ended, context, { artifacts, drift });
       }
@@ -81,7 +81,7 @@ type NextStep =
   | (Pick<AttemptPlan, 'prompt' | 'sessionId' | 'reply'> &
       Partial<Pick<AttemptPlan, 'remembered' | 'agent'>> & { readonly isRetry: boolean });
 
-async function nextStep(context: RunContext, plan: AttemptPlan, outcome: AttemptOutcome): Promise<NextStep> {
+async function decideNextStep(context: RunContext, plan: AttemptPlan, outcome: AttemptOutcome): Promise<NextStep> {
   const { last, judged } = outcome;
   if (last.type === 'user.input.required') return waitForReply(context, outcome.agent);
   if (outcome.released.length > 0) return waitForPermissions(context, outcome.released);
@@ -147,7 +147,7 @@ async function waitForReply(
 const MAX_LOSSES = 3;
 
 /** How a run goes on whose worker was lost. Its questions are open again already. */
-async function resumeStep(context: RunContext, { state, losses }: RecoveredRun): Promise<NextStep> {
+async function decideResumeStep(context: RunContext, { state, losses }: RecoveredRun): Promise<NextStep> {
   const { launcher, limits, ports, progress } = context;
   const { sessionId } = progress;
   const end = async (reason: string): Promise<NextStep> => ({

@@ -15,7 +15,7 @@ describe('a stop', () => {
     expect(called).toEqual(['before: enough', 'after: enough']);
   });
 
-  it('is the first one', () => {
+  it('is decided by the first call', () => {
     const control = new RunControl();
     control.requestStop(CANCEL);
     control.requestStop({ verdict: 'limit', reason: 'late' });
@@ -61,7 +61,7 @@ describe('a reply', () => {
     expect(() => control.reply(text)).toThrow(expect.objectContaining({ code: 'INVALID_REPLY' }));
   });
 
-  it('gives way to a stop', async () => {
+  it('is not awaited any longer after a stop', async () => {
     const control = new RunControl();
     control.ask();
     const answered = control.answered();

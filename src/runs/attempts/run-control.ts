@@ -115,7 +115,7 @@ export class RunControl {
     const open = this.#permissions.get(id);
     if (open?.isOpen !== true) {
       const asked = [...this.#permissions].flatMap(([one, { isOpen }]) => (isOpen ? [one] : [])).join(', ');
-      const why = asked === '' ? 'no permission is asked for' : `the open questions are ${asked}`;
+      const why = asked === '' ? 'no permission request is open' : `the open questions are ${asked}`;
       throw new SluiceError('REPLY_NOT_EXPECTED', `No reply to ${id} is expected: ${why}.`);
     }
     if (!open.options.some((option) => option.id === optionId)) {

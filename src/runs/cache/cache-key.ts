@@ -42,11 +42,11 @@ export async function computeCacheKey(
     terminal: spec.terminal ?? false,
     network: spec.network ?? 'host',
   };
-  return createHash('sha256').update(canonical(parts)).digest('hex');
+  return createHash('sha256').update(toCanonicalJson(parts)).digest('hex');
 }
 
 /** JSON with sorted keys: the order of keys in a schema does not matter. */
-function canonical(value: unknown): string {
+function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)))

@@ -99,7 +99,7 @@ export async function restoreFiles(store: string, workdir: string, files: readon
   }
   for (const { file, bytes } of pending) {
     const path = join(workdir, file.path);
-    await writeContent(path, bytes, file.executable ? makeExecutable : undefined);
+    await writeContent(path, bytes, file.executable ? addExecuteBits : undefined);
   }
   return true;
 }
@@ -150,7 +150,7 @@ function isSame(found: Content | 'other', bytes: Buffer): boolean {
 }
 
 /** Who may read a file may execute it. */
-function makeExecutable(mode: number): number {
+function addExecuteBits(mode: number): number {
   return mode | ((mode & 0o444) >> 2);
 }
 

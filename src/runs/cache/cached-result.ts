@@ -41,14 +41,14 @@ export async function restoreCachedFiles(
   { files = [] }: CachedResult,
 ): Promise<boolean> {
   try {
-    return await restoreFiles(filesFolder(ports.data), workdir, files);
+    return await restoreFiles(getFilesFolder(ports.data), workdir, files);
   } catch (error) {
     // Some files may be there by now: an agent must not take them for the user's.
     throw new NotStarted(`Cannot restore the files of the cached result: ${getErrorMessage(error)}`, { cause: error });
   }
 }
 
-function filesFolder(data: string): string {
+function getFilesFolder(data: string): string {
   return join(data, 'cache', 'files');
 }
 
@@ -82,7 +82,7 @@ async function tryToCache(
   }
   const environment = selectAgentEnvironment({ spec, launcher, ports });
   const secrets = compileSecrets({ values: sensitiveEnvironment(environment), patterns: ports.secretPatterns });
-  const stored = await storeFiles(filesFolder(ports.data), {
+  const stored = await storeFiles(getFilesFolder(ports.data), {
     workdir,
     artifacts: result.artifacts,
     inputFiles: spec.input_files ?? [],

@@ -34,7 +34,7 @@ export interface RecordedStart {
   readonly answer: AnswerCollector;
 }
 
-/** Who must act before events can be seen, or once they can. */
+/** Callbacks before and after events are published. */
 export interface PublicationObserver {
   beforePublishing(events: readonly Emitted[]): Promise<void>;
   afterPublishing(): void;

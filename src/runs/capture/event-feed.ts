@@ -120,11 +120,11 @@ class History {
   }
 }
 
-/** A reader may fall so far behind before it has to read the log. */
+/** How far a reader may fall behind before it has to read the log. */
 const MAX_EVENTS = 16_384;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** What an event costs beside the bytes it was read from. */
+/** The size of an event in addition to the bytes it was read from. */
 const ENVELOPE = 600;
 
 /** The events of a run that some reader has not read yet, within fixed bounds. */
@@ -157,7 +157,7 @@ class RecentEvents {
   }
 }
 
-/** What an event says comes from its bytes, so they measure it without looking. FCMP says it with the same object. */
+/** Estimates the size of an event from the bytes it was read from. An FCMP event shares its data object with the RASP event, so only its envelope counts. */
 export function estimateSize({ protocol, event }: Emitted): number {
   if (protocol === 'fcmp' || event.raw_ref === null) return ENVELOPE;
   return ENVELOPE + event.raw_ref.byte_to - event.raw_ref.byte_from;

@@ -70,7 +70,7 @@ interface Batch {
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
-/** An event log that is away for longer fails the run. */
+/** If the event log is unavailable for longer, the run fails. */
 const LONGEST_OUTAGE_MS = 10 * 60_000;
 
 /** Appends events to the log in order, one call at a time, and repeats a call while the log is away. */

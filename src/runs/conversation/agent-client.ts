@@ -10,7 +10,7 @@ export interface AgentRequest extends ConversationRequest {
   readonly keepMode: boolean;
 }
 
-/** What a conversation can do to its surroundings. */
+/** Callbacks of a conversation. */
 export interface AgentClientPorts {
   send(message: object): void;
   /** The agent asks for the n-th permission of the turn, counted from 1, as in the ids of the events. */
@@ -30,8 +30,8 @@ export interface AgentClientPorts {
 }
 
 /**
- * Our side of a conversation with one process, in the words of its protocol: the handshake, then turn after turn. It only
- * answers; when to stop is decided elsewhere.
+ * The client side of a conversation with one process, in its protocol: the handshake, then turn after turn. It only responds;
+ * when to stop is decided elsewhere.
  */
 export interface AgentClient {
   /** Whether another process can resume the session. */

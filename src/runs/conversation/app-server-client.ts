@@ -7,7 +7,7 @@ import { RpcPeer } from './rpc-peer.js';
 
 const INVALID_PARAMS = -32_602;
 
-/** Our side of `codex app-server`. */
+/** The client side of `codex app-server`. */
 export class AppServerClient implements AgentClient {
   /** Its threads are files. */
   readonly canResume = true;

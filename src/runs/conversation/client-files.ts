@@ -14,7 +14,7 @@ export async function placeInFolder(folder: string, path: string): Promise<strin
   const refuse = (why: string): never => {
     throw new SluiceError('FILE_OUTSIDE_FOLDER', `Access to "${path}" is refused: ${why}.`);
   };
-  if (path === '' || path.includes('\0')) return refuse('it is no path');
+  if (path === '' || path.includes('\0')) return refuse('it is not a valid path');
   const root = await realpath(folder);
   const wanted = isAbsolute(path) ? resolve(path) : resolve(root, path);
   const parent = await realpath(dirname(wanted)).catch(() => refuse('its folder does not exist'));

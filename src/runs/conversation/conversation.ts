@@ -284,7 +284,7 @@ export class Conversation implements CapturedConversation {
       permissions === 'bypass' ||
       this.#allowedPaths.has(path) ||
       this.#allowedPaths.has(place);
-    if (!isAllowed) throw new Error(`${path} is refused: writing it was not allowed.`);
+    if (!isAllowed) throw new Error(`Access to "${path}" is refused: writing was not allowed.`);
     await writeForAgent(workdir, path, text);
   }
 

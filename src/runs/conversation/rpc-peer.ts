@@ -22,7 +22,7 @@ interface RpcPeerOptions {
 
 const METHOD_NOT_FOUND = -32_601;
 
-/** One side of a conversation in JSON-RPC: numbers requests, pairs answers, and notices who does not keep to it. */
+/** One side of a JSON-RPC conversation: numbers requests, matches responses, and detects protocol violations. */
 export class RpcPeer {
   readonly #ports: RpcPeerPorts;
   readonly #options: RpcPeerOptions;

@@ -16,7 +16,7 @@ interface Question {
   readonly input: object;
 }
 
-/** Our side of `--input-format stream-json`, as Claude Code and Qwen Code speak it: user messages and control requests. */
+/** The client side of `--input-format stream-json`, as Claude Code and Qwen Code speak it: user messages and control requests. */
 export class StreamJsonClient implements AgentClient {
   /** Their sessions are files. */
   readonly canResume = true;

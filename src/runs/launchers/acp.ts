@@ -132,7 +132,7 @@ export const READY_LAUNCHERS: Readonly<Record<string, Launcher>> = Object.fromEn
   Object.entries(READY_AGENTS).map(([engine, agent]) => [engine, createAcpLauncher(engine, agent, agent)]),
 );
 
-/** How an agent that speaks the Agent Client Protocol is launched; what is said then is the business of `conversation`. */
+/** How an agent that speaks the Agent Client Protocol is launched; `conversation` then talks to it. */
 export function createAcpLauncher(engine: string, settings: AcpAgent, ready?: ReadyAgent): Launcher {
   const [program = '', ...options] = settings.acp;
   return {

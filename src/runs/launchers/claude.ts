@@ -13,7 +13,7 @@ import {
 } from './request-checks.js';
 import { readVersion } from './version.js';
 
-/** Claude Code, `claude -p`. In `workspace` it may edit files and run commands that only move files about. */
+/** Claude Code, `claude -p`. In `workspace` it may edit files and run commands that only move files. */
 export const claudeLauncher: Launcher = {
   engine: 'claude',
   program: 'claude',
@@ -48,7 +48,7 @@ export const claudeLauncher: Launcher = {
       '--output-format=stream-json',
       '--verbose',
       '--include-partial-messages',
-      ...permissionOptions(request),
+      ...listPermissionOptions(request),
       ...modelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
       ...(mcpServers.length === 0 ? [] : [`--mcp-config=${settings.path}`]),
@@ -74,7 +74,7 @@ export const claudeLauncher: Launcher = {
  * Without a person to ask, `-p` trusts the folder: its settings could allow tools and start programs. Only the user's
  * own settings are read. What would need an approval is denied, and the run continues, or is asked for over its streams.
  */
-function permissionOptions({ permissions, asks, runDir }: LaunchRequest): string[] {
+function listPermissionOptions({ permissions, asks, runDir }: LaunchRequest): string[] {
   if (asks === true) return ['--permission-mode=default', '--permission-prompt-tool=stdio', '--setting-sources=user'];
   switch (permissions) {
     case 'safe':

@@ -40,12 +40,12 @@ export const codexLauncher: Launcher = {
       ...codexServers(request.mcpServers ?? []),
     ];
     const model = modelArguments(request.model);
-    const files = request.permissions === 'workspace' ? { files: [temporaryFolder(request)] } : {};
+    const files = request.permissions === 'workspace' ? { files: [createTemporaryFolder(request)] } : {};
     const env = request.permissions === 'workspace' ? { TMPDIR: join(request.runDir, 'tmp') } : {};
     if (isConversation(request, 'codex')) {
       const isBypass = request.permissions === 'bypass';
-      const command = ['codex', 'app-server', ...settings, ...(isBypass ? [] : permissionOptions(request))] as const;
-      const converse = { speaks: 'app-server', prompt, thread: threadSettings(request) } as const;
+      const command = ['codex', 'app-server', ...settings, ...(isBypass ? [] : listPermissionOptions(request))] as const;
+      const converse = { speaks: 'app-server', prompt, thread: chooseThreadSettings(request) } as const;
       const { attachments } = request;
       return { command, env, ...files, converse: { ...converse, ...omitUndefined({ attachments }) } };
     }
@@ -54,7 +54,7 @@ export const codexLauncher: Launcher = {
       '--json',
       '--skip-git-repo-check',
       ...settings,
-      ...permissionOptions(request),
+      ...listPermissionOptions(request),
       ...model,
     ];
     const words = session === undefined ? [] : [session];
@@ -65,10 +65,10 @@ export const codexLauncher: Launcher = {
 };
 
 /**
- * Given a sandbox that may write, Codex marks the folder as trusted for good and starts what the repository's own
- * settings name, outside of the sandbox. Hence the trust is taken back in the same breath.
+ * Given a sandbox that may write, Codex permanently marks the folder as trusted and starts what the repository's own settings
+ * name, outside the sandbox. Hence the same command revokes the trust.
  */
-function permissionOptions({ permissions, asks, workdir, runDir }: LaunchRequest): string[] {
+function listPermissionOptions({ permissions, asks, workdir, runDir }: LaunchRequest): string[] {
   const guarded = [
     // The policy that asks is one of the thread: as a setting of the program it is refused.
     ...(asks === true ? [] : ['--config=approval_policy="never"']),
@@ -95,14 +95,14 @@ function permissionOptions({ permissions, asks, workdir, runDir }: LaunchRequest
  * to only read is asked for; its own default would let the model decide. What was allowed runs without Codex's sandbox, in
  * which an allowed command could not write.
  */
-function threadSettings({ permissions, asks }: LaunchRequest): Readonly<Record<string, string>> {
+function chooseThreadSettings({ permissions, asks }: LaunchRequest): Readonly<Record<string, string>> {
   if (asks === true) return { approvalPolicy: 'untrusted', approvalsReviewer: 'user', sandbox: 'danger-full-access' };
   const sandbox = { safe: 'read-only', workspace: 'workspace-write', bypass: 'danger-full-access' }[permissions];
   return { approvalPolicy: 'never', approvalsReviewer: 'user', sandbox };
 }
 
 /** Commands need a place for temporary files; the machine's own is closed to them. */
-function temporaryFolder({ runDir }: LaunchRequest): LaunchFile {
+function createTemporaryFolder({ runDir }: LaunchRequest): LaunchFile {
   return { path: join(runDir, 'tmp', 'README.txt'), text: 'Temporary files of the agent.\n' };
 }
 

@@ -2,8 +2,7 @@ import { SluiceError } from '../../base/index.js';
 import type { Launcher } from './launcher.js';
 
 /**
- * Any other program, as the caller names it. It is not asked for less than it can do, so `permissions` changes nothing:
- * what it may do is the caller's choice of program.
+ * Any other program, as named by the caller. `permissions` has no effect: the program may do whatever it can.
  */
 export const commandLauncher: Launcher = {
   engine: 'command',
@@ -19,7 +18,7 @@ export const commandLauncher: Launcher = {
   launch({ command = [], prompt, sessionId }) {
     const [program, ...args] = command;
     if (program === undefined || program === '')
-      throw new SluiceError('COMMAND_MISSING', 'Engine `command` needs a program. Give its name and arguments.');
+      throw new SluiceError('COMMAND_MISSING', 'Engine `command` needs a program. Pass its name and arguments.');
     if (sessionId !== undefined)
       throw new SluiceError('RESUME_UNSUPPORTED', `${program} has no sessions. Start a new run instead of resuming.`);
     return { command: [program, ...args], stdin: prompt, env: {} };

@@ -31,7 +31,7 @@ export const copilotLauncher: Launcher = {
       '--no-ask-user',
       '--no-remote',
       '--disable-builtin-mcps',
-      ...permissionOptions(request),
+      ...listPermissionOptions(request),
       ...modelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
@@ -43,7 +43,7 @@ export const copilotLauncher: Launcher = {
 };
 
 /** No one can be asked, so what is not denied must be allowed. Files outside of the folders stay closed to its own tools. */
-function permissionOptions({ permissions, runDir }: LaunchRequest): string[] {
+function listPermissionOptions({ permissions, runDir }: LaunchRequest): string[] {
   switch (permissions) {
     case 'safe':
       return ['--allow-all-tools', '--disallow-temp-dir', ...CLOSED, '--deny-tool=write'];

@@ -29,7 +29,7 @@ export const geminiLauncher: Launcher = {
       // A folder it does not trust it refuses to work in; hooks and servers of the folder are not started even so.
       '--skip-trust',
       '--output-format=stream-json',
-      ...permissionOptions(request),
+      ...listPermissionOptions(request),
       ...modelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
@@ -44,7 +44,7 @@ export const geminiLauncher: Launcher = {
   },
 };
 
-function permissionOptions({ permissions, runDir }: LaunchRequest): string[] {
+function listPermissionOptions({ permissions, runDir }: LaunchRequest): string[] {
   switch (permissions) {
     case 'safe':
       return ['--approval-mode=default'];

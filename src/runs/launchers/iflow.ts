@@ -22,7 +22,7 @@ export const iflowLauncher: Launcher = {
   launch(request) {
     const session = sessionToResume(request.sessionId);
     const options = [
-      permissionOption(request),
+      choosePermissionOption(request),
       ...modelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
@@ -31,7 +31,7 @@ export const iflowLauncher: Launcher = {
 };
 
 /** Left to itself it would allow everything. */
-function permissionOption({ permissions }: LaunchRequest): string {
+function choosePermissionOption({ permissions }: LaunchRequest): string {
   switch (permissions) {
     case 'safe':
       return '--default';

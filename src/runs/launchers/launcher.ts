@@ -67,7 +67,7 @@ export interface LaunchFile {
   readonly text: string;
 }
 
-/** How one engine is launched; reading its output is the business of `events`. */
+/** How one engine is launched; its output is read by `events`. */
 export interface Launcher {
   readonly engine: string;
   /** The name of its program on the path; empty for `command`, which names its own. */

@@ -74,7 +74,7 @@ function renameVariables({ command, args, env }: Extract<McpServer, { type: 'std
   if (env.length === 0) return [command, ...args];
   const assigned = env.map(({ name, value }) => {
     if (!VARIABLE_NAME.test(name))
-      throw new SluiceError('MCP_SERVER_INVALID', `Invalid name of an environment variable: ${JSON.stringify(name)}.`);
+      throw new SluiceError('MCP_SERVER_INVALID', `Invalid environment variable name ${JSON.stringify(name)}.`);
     return `${name}="$${value}"`;
   });
   return ['sh', '-c', `${assigned.join(' ')} exec "$0" "$@"`, command, ...args];

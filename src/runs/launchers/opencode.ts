@@ -75,12 +75,12 @@ export function opencodePermissions(request: LaunchRequest): Readonly<Record<str
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_SHARE: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-    ...permissionEnvironment(request),
+    ...createPermissionEnvironment(request),
   };
 }
 
 /** The folder's own settings are left out unless everything is allowed anyway. */
-function permissionEnvironment({ permissions, runDir, asks }: LaunchRequest): Record<string, string> {
+function createPermissionEnvironment({ permissions, runDir, asks }: LaunchRequest): Record<string, string> {
   if (asks === true) return guarded({ ...ASKING, ...READING });
   switch (permissions) {
     case 'safe':

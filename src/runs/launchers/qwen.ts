@@ -30,7 +30,7 @@ export const qwenLauncher: Launcher = {
     const options = [
       '--output-format=stream-json',
       '--include-partial-messages',
-      ...permissionOptions(request),
+      ...listPermissionOptions(request),
       ...modelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
@@ -54,7 +54,7 @@ export const qwenLauncher: Launcher = {
  * Safe mode leaves out the folder's own settings, whose hooks would run without asking, and the background agent that writes
  * memories. The mode `auto-edit` would write anywhere on the machine: rules with paths allow the two folders only.
  */
-function permissionOptions({ permissions, workdir, runDir }: LaunchRequest): string[] {
+function listPermissionOptions({ permissions, workdir, runDir }: LaunchRequest): string[] {
   switch (permissions) {
     case 'safe':
       return ['--safe-mode', '--approval-mode=default'];

@@ -105,7 +105,7 @@ export interface RunStore {
     readonly leaseMs: number;
     readonly now: number;
   }): Promise<RunRecord | undefined>;
-  /** Ends a run that carries no order. False if the claim is not held any more: another worker has the last word. */
+  /** Ends a run that carries no order. False if the claim is no longer held: another worker decides. */
   endRun(end: RunHold & { readonly result: RunResult }): Promise<boolean>;
   /** Asks a run to end; one that is queued and carries no order ends at once. */
   requestCancel(id: string, now: number): Promise<RunRecord | undefined>;

@@ -4,7 +4,7 @@ import { getErrorCode } from '../../base/index.js';
 import { isGoneWithin, listBelow, readChildren } from './process-group.js';
 import { readProcessStat } from './process-identity.js';
 
-/** A cgroup of one process and of all that come from it. They cannot leave it, whatever they do with their session or environment. */
+/** A cgroup of one process and its descendants. They cannot leave it, whatever they do with their session or environment. */
 export interface Cgroup {
   /** Kills what is left in it, and removes it. */
   end(): Promise<void>;
@@ -14,7 +14,7 @@ const VANISH_MS = 5000;
 const MAX_ROUNDS = 5;
 
 let counter = 0;
-/** Where what killed processes left was ended. */
+/** Parent cgroups whose leftovers of killed processes were already ended. */
 const cleaned = new Set<string>();
 
 /**
@@ -51,7 +51,7 @@ export function openCgroup(pid: number, parent: string | undefined = findOwnCgro
   return { end: async () => endCgroup(folder) };
 }
 
-/** Whose a cgroup is: the namespace in which process numbers mean something, our number, and since when it is ours. */
+/** Describes the owner of a cgroup: the PID namespace, this process's id, and its start time. */
 function describeOwner(): string {
   const place = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
   return `sluice-${place}-${process.pid}-${readProcessStat(process.pid)?.startTicks ?? ''}`;
@@ -99,7 +99,7 @@ function kill(folder: string): void {
     try {
       process.kill(Number(line), 'SIGKILL');
     } catch {
-      // It went by itself.
+      // It exited by itself.
     }
   }
 }

@@ -22,13 +22,13 @@ export interface EndOrphansOptions {
 
 const GRACE_MS = 2000;
 const VANISH_MS = 5000;
-/** What is being ended may still start others; nothing that keeps on doing so is waited for longer than this. */
+/** Processes that are being ended may start others; this limits how long they are waited for. */
 const MOST_ROUNDS = 5;
 
 /**
- * Ends what an earlier Sluice left running when it was killed: the groups it recorded, if their leader is still the
- * one noted (a number alone may be another's by now), and on Linux every process that carries the marker of such a run.
- * What a living Sluice has noted is left alone.
+ * Ends the processes that an earlier Sluice left running when it was killed: the groups it recorded, if their leader is still the
+ * recorded process (its id may have been reused), and on Linux every process that carries the marker of such a run. Processes
+ * recorded by a running Sluice are not touched.
  *
  * A record is a file that an agent may have forged. So it must be of a run of this data folder, `isOrphan` must agree (where
  * there is a store, it knows who holds the run), and on Linux the kernel must say that the leader was started for that run.
@@ -105,7 +105,7 @@ function signal(processes: readonly MarkedProcess[], name: NodeJS.Signals): void
     try {
       process.kill(found.pid, name);
     } catch {
-      // It went by itself.
+      // It exited by itself.
     }
   }
 }
@@ -115,13 +115,13 @@ function isStillThere({ pid, startTicks }: MarkedProcess): boolean {
   return stat !== undefined && !stat.isZombie && stat.startTicks === startTicks;
 }
 
-/** Runs that wait for the next look at all processes. */
+/** Runs that wait for the next scan of all processes. */
 let waiting = new Set<string>();
 let look: Promise<ReadonlySet<string>> | null = null;
 
 /**
- * Ends what a run has started and what left its process group, once its own process is gone. Looking through all
- * processes costs milliseconds, so runs that end at the same time share a look. Linux only.
+ * Ends the processes of a run that left its process group, once its own process has exited. Scanning all processes takes
+ * milliseconds, so runs that end at the same time share a scan. Linux only.
  */
 export async function endEscapedProcesses(runDir: string): Promise<void> {
   if (process.platform !== 'linux') return;

@@ -161,7 +161,7 @@ describe('a launched process', () => {
     expect(await running.ended).toEqual({ exitCode: 0, signal: null });
   });
 
-  it('runs on when its reader leaves', async () => {
+  it('continues when its reader stops reading', async () => {
     const running = await run(`process.stdout.write('x'.repeat(5_000_000), () => process.exit(5))`);
     await running.output[Symbol.asyncIterator]().return?.();
     expect(await running.ended).toEqual({ exitCode: 5, signal: null });
@@ -182,7 +182,7 @@ describe('the leftovers of an ended process', () => {
     },
   );
 
-  it('is ended also if it holds nothing', async () => {
+  it('are ended even if they hold no output', async () => {
     const program = `const c = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
       process.stdout.write(String(c.pid), () => process.exit(0))`;
     const running = await run(program);
@@ -238,7 +238,7 @@ describe('a program that cannot be launched', () => {
     env: { PATH: process.env['PATH'] ?? '' },
   });
 
-  it('has another message than a missing folder', async () => {
+  it('has a different message than a missing folder', async () => {
     await expect(launchProcess(command('no-such-program'))).rejects.toMatchObject({
       code: 'PROCESS_NOT_STARTED',
       message: expect.stringContaining('Install it'),
@@ -260,7 +260,7 @@ describe('a program that cannot be launched', () => {
     expect(outcome).toMatchObject({ code: 'PROCESS_NOT_STARTED' });
   });
 
-  it('may be there and not be executable', async () => {
+  it('may exist and not be executable', async () => {
     const folder = await makeFolder({ program: 'hello' });
     await chmod(join(folder, 'program'), 0o644);
     await expect(launchProcess(command(join(folder, 'program')))).rejects.toMatchObject({

@@ -10,7 +10,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 /** A launched process, the leader of its own process group. */
 export interface RunningProcess {
   readonly identity: ProcessIdentity;
-  /** Of use with `keepInput` alone. */
+  /** Only for processes launched with `keepInput`. */
   readonly input: ProcessInput;
   /** For one reader; the process waits while it does not read. Ends soon after the process, whoever else holds its output. */
   readonly output: AsyncIterable<OutputChunk>;

@@ -25,19 +25,19 @@ const ROWS = 50;
  */
 export async function openTerminal(): Promise<Terminal> {
   const open: unknown = Reflect.get(await loadTerminalPackage(), 'open');
-  if (typeof open !== 'function') throw notUsable();
+  if (typeof open !== 'function') throw createUnusableError();
   const pair: unknown = Reflect.apply(open, undefined, [{ cols: COLUMNS, rows: ROWS, encoding: null }]);
   const output = member(pair, 'master');
   const slave = member(pair, 'slave');
   const path = member(pair, 'ptsName');
-  if (!(output instanceof Socket) || !(slave instanceof Socket) || typeof path !== 'string') throw notUsable();
+  if (!(output instanceof Socket) || !(slave instanceof Socket) || typeof path !== 'string') throw createUnusableError();
   // The package would throw; whoever spawns the program listens instead.
   output.removeAllListeners('error');
   const fd = findOtherDescriptor(path, member(member(slave, '_handle'), 'fd'));
   slave.destroy();
   if (fd === undefined) {
     output.destroy();
-    throw notUsable();
+    throw createUnusableError();
   }
   return {
     fd,
@@ -84,7 +84,7 @@ async function loadTerminalPackage(): Promise<object> {
   }
 }
 
-function notUsable(): SluiceError {
+function createUnusableError(): SluiceError {
   return new SluiceError(
     'PTY_NOT_INSTALLED',
     'Running an agent in a terminal needs another version of @lydell/node-pty, on Linux or macOS: npm install @lydell/node-pty@1.1.0',

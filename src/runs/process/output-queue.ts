@@ -15,7 +15,7 @@ const MERGED_BYTES = 64 * 1024;
 /** Output between the process that writes and the reader that pulls. */
 export interface OutputQueue {
   push(stream: StreamName, bytes: Uint8Array): void;
-  /** No more will come; the reader still gets what is queued. */
+  /** Ends the output; the reader still gets what is queued. */
   end(): void;
   /** Whether the process waits for the reader. */
   readonly isFull: boolean;

@@ -79,7 +79,7 @@ function signalInside(leader: number): boolean {
     try {
       process.kill(pid, 'SIGTERM');
     } catch {
-      // It went by itself.
+      // It exited by itself.
     }
   }
   return inside.length > 0;

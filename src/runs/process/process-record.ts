@@ -5,10 +5,10 @@ import { makeFolder, parseJson, readSmallFile } from '../../files/index.js';
 import { identifyOwnProcess } from './process-identity.js';
 import type { ProcessIdentity } from './process-identity.js';
 
-/** The environment variable by which every process of a run can be known. */
+/** The environment variable that identifies every process of a run. */
 export const RUN_MARKER = 'SLUICE_RUN_DIR';
 
-/** What a file in the folder of processes is called. */
+/** The extension of process records. */
 const RECORD_ENDING = '.process';
 
 /** A record of a running process, for the Sluice that starts after a crash. */
@@ -47,7 +47,7 @@ function line(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** A record as it was found. */
+/** A record that was read. */
 export interface FoundRecord {
   readonly path: string;
   readonly owner: ProcessIdentity;

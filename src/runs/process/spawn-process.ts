@@ -36,7 +36,7 @@ export interface ProcessCommand {
    * terminal is its controlling one: `pty` is what the program writes there. `stdin` still comes through a pipe.
    */
   readonly terminal?: TerminalUse;
-  /** Started in its place: what starts it in a sandbox. */
+  /** Launched instead of the program, to start it in a sandbox. */
   readonly sandbox?: SandboxedCommand;
 }
 

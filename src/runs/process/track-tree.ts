@@ -2,30 +2,30 @@ import { isGoneWithin, listBelow, listPids } from './process-group.js';
 import { readProcessStat } from './process-identity.js';
 import type { ProcessStat } from './process-identity.js';
 
-/** Remembers what a process started, and what that started, as long as it runs. */
+/** Tracks all descendants of a process while it runs. */
 export interface TrackedTree {
-  /** Looks now, and not only at the next time. */
+  /** Scans now instead of at the next interval. */
   look(): void;
-  /** Stops looking, and ends what is left. */
+  /** Stops tracking, and ends the processes that are left. */
   end(): Promise<void>;
 }
 
-/** Between two looks; more on a machine with many processes, so that looking takes a twentieth of the time at most. */
+/** Time between two scans; longer on a machine with many processes, so that scanning takes at most a twentieth of the time. */
 const PAUSE_MS = 100;
 const SHARE = 20;
 const GRACE_MS = 500;
 const VANISH_MS = 5000;
 
-/** By number; with its start, since numbers are used again. */
+/** Start times by process id, since ids are reused. */
 type Known = Map<number, string>;
 
 const trees = new Set<Known>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Watches the tree of a process by looking at all processes again and again, one look for all trees. A process that was seen
- * once is known for good, also after it left its group and session, changed its environment and lost its parent. One that
- * does all of that between two looks is missed: this is best effort, for where there is neither a sandbox nor a cgroup. Linux only.
+ * Tracks the descendants of a process by scanning all processes periodically, one scan for all trees. A process that was seen
+ * once stays known, even after it leaves its group and session, changes its environment and loses its parent. One that does all
+ * of that between two scans is missed: this is best effort, for where there is neither a sandbox nor a cgroup. Linux only.
  */
 export function trackTree(pid: number): TrackedTree {
   const known: Known = new Map();
@@ -54,11 +54,11 @@ function plan(milliseconds: number): void {
     addNew(trees);
     plan(Math.max(PAUSE_MS, (performance.now() - started) * SHARE));
   }, milliseconds);
-  // Whoever waits for a run keeps the process alive.
+  // The timer need not keep this process alive: whoever waits for the run does.
   timer.unref();
 }
 
-/** Adds what came from known processes, and forgets those that are gone. */
+/** Adds children of known processes, and removes processes that have exited. */
 function addNew(trackers: Iterable<Known>): void {
   const all = new Map<number, ProcessStat>();
   const children = new Map<number, number[]>();
@@ -93,7 +93,7 @@ async function endKnown(known: Known): Promise<void> {
       try {
         process.kill(pid, signal);
       } catch {
-        // It went by itself.
+        // It exited by itself.
       }
     }
     if (await isGoneWithin(() => listLeft().length === 0, milliseconds)) return;

@@ -81,7 +81,7 @@ describe('the events of a run', () => {
     expect(kept.size).toBeGreaterThan(3);
   });
 
-  it('of a flood of short lines are kept in steps, between which others have their turn', async () => {
+  it('of a flood of short lines are stored in steps, so that other work is not blocked', async () => {
     const site = await makeSite([{ print: 'x\n'.repeat(10_000) }]);
     const inner = createMemoryEventLog();
     const lengths: number[] = [];
@@ -97,7 +97,7 @@ describe('the events of a run', () => {
     expect(Math.max(...lengths)).toBeLessThan(12_000);
   });
 
-  it('that cannot be kept end the run, which says what to look at', async () => {
+  it('that cannot be stored end the run with a message that says what to check', async () => {
     const site = await makeSite([{ print: 'one\n' }, { sleep: 60_000 }]);
     const append = async () => Promise.reject(new Error('database is gone'));
     const run = startRun(makeSpec(site), { ...site, eventLog: { ...createMemoryEventLog(), append } });

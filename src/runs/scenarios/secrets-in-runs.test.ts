@@ -36,7 +36,7 @@ const makePorts = (site: Site) => ({
 });
 
 describe('a secret', () => {
-  it('reaches the agent, but nothing that is written down', async () => {
+  it('reaches the agent, but nothing that is stored', async () => {
     const site = await makeSite([
       { environment: 'PLAY_API_KEY' },
       { print: `key=${KEY.slice(0, 7)}` },
@@ -63,7 +63,7 @@ describe('a secret', () => {
     expect(await ended.file('stdin.1.log')).toBe(`use ${'*'.repeat(KEY.length)} and ${'*'.repeat(TOKEN.length)}`);
   });
 
-  it('among the arguments or in a reply is not written down either', async () => {
+  it('among the arguments or in a reply is not stored either', async () => {
     const say = (...records: readonly object[]) => ({
       print: records.map((one) => `${JSON.stringify(one)}\n`).join(''),
     });

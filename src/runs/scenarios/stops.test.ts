@@ -61,7 +61,7 @@ describe('a cancel', () => {
     expect(result).not.toHaveProperty('value');
   });
 
-  it('ends a process that does not want to', async () => {
+  it('ends a process that ignores TERM', async () => {
     const site = await makeSite([{ stubborn: true }, { print: 'never\n' }, HANG]);
     const { meta } = await runToEnd(makeSpec(site), site, { onEvent: (_, run) => void run.cancel() });
     expect(await meta(1)).toMatchObject({ verdict: 'canceled', signal: 'SIGKILL' });
@@ -148,7 +148,7 @@ describe('a limit', () => {
 });
 
 describe('a process that is gone', () => {
-  it('does not keep the run waiting for whoever holds its output', async () => {
+  it('does not keep the run waiting for other processes that hold its output', async () => {
     const site = await makeSite([{ child: true }, { print: 'done\n' }, { exit: 0 }]);
     const { result } = await runToEnd(makeSpec(site), site);
     expect(result.status).toBe('success');
@@ -165,7 +165,7 @@ describe('a process that left the group', () => {
 });
 
 describe('a working folder', () => {
-  it('is one run’s at a time', async () => {
+  it('is used by one run at a time', async () => {
     const site = await makeSite([{ print: 'begin\n' }, { sleep: 200 }, { print: 'end\n' }]);
     const runs = await Promise.all([1, 2, 3].map(async () => runToEnd(makeSpec(site), site)));
     const spans = runs
@@ -174,7 +174,7 @@ describe('a working folder', () => {
     for (const [index, [start]] of spans.entries()) expect(start >= (spans[index - 1]?.[1] ?? '')).toBe(true);
   });
 
-  it('that is taken can be waited for no more', async () => {
+  it('that is in use is not waited for after a cancel', async () => {
     const site = await makeSite([{ print: 'begin\n' }, HANG]);
     const first = startRun(makeSpec(site), site);
     await first.events[Symbol.asyncIterator]().next();

@@ -17,7 +17,7 @@ it('a program in a terminal is captured as the terminal shows it', async () => {
   expect(await file('stdout.1.log')).toBe('');
 });
 
-it('an engine in a terminal is read as ever', async () => {
+it('an engine in a terminal is read as usual', async () => {
   const records = [codex.thread('t-1'), codex.message('{"line":3}'), codex.completed()];
   const site = await makeSite([{ print: records.map((record) => `${JSON.stringify(record)}\n`).join('') }]);
   const spec = { engine: 'codex', prompt: 'Count.', workdir: site.workdir, terminal: true } as const;

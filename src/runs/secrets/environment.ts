@@ -7,7 +7,7 @@ const WINDOWS_BASE =
   );
 
 /**
- * The environment an agent gets: a small base, and what is allowed by name. `*` stands for any characters; variables of
+ * The environment an agent gets: a small base, and what is allowed by name. `*` matches any characters; variables of
  * Sluice itself (`SLUICE_…`) must be named in full.
  *
  * @example
@@ -27,7 +27,7 @@ export function selectEnvironment(
   return Object.fromEntries(selected.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
-/** Windows does not mind the case of names. */
+/** Names are case-insensitive on Windows. */
 function spell(name: string): string {
   return process.platform === 'win32' ? name.toUpperCase() : name;
 }
@@ -54,7 +54,7 @@ const SECRET_PART = /(?:^|_)(?:AUTH|AUTHORIZATION|PASS|PAT|JWT|DSN|PIN)(?:_|$)|K
 const DESCRIBES_SECRET = /_(?:FILE|PATH|DIR|HOME|SOCK|TYPE|MODE|METHOD|PROVIDER|NAME|HELPER|ENDPOINT)$/;
 
 /**
- * The values in an environment that must not be written down: of variables whose name says so, and the credentials in
+ * The values in an environment that must not be stored: of variables whose name says so, and the credentials in
  * any address. A path or an address without credentials is not a secret.
  *
  * @example

@@ -123,13 +123,13 @@ const NO_BYTE = -1;
 export function compileBytePattern(source: string): readonly ByteInstruction[] {
   let program: readonly PatternInstruction[];
   try {
-    if (/[^\0-\x7f]/.test(source)) throw new Error('it holds letters beyond ASCII');
+    if (/[^\0-\x7f]/.test(source)) throw new Error('it contains non-ASCII characters');
     program = compilePatternProgram(source, toRegExp(source, '').flags, '');
-    if (program.length > MOST_INSTRUCTIONS) throw new Error('it repeats too much');
+    if (program.length > MOST_INSTRUCTIONS) throw new Error('it has too many repetitions');
   } catch (cause) {
     throw new SluiceError(
       'INVALID_SECRET_PATTERN',
-      `${JSON.stringify(source.slice(0, 80))} cannot be used to find secrets; write it without look-around, back-references, letters beyond ASCII and repetitions of hundreds.`,
+      `Invalid secret pattern ${JSON.stringify(source.slice(0, 80))}. Write it without look-around, back-references, non-ASCII characters and repetitions of hundreds.`,
       { cause },
     );
   }

@@ -53,11 +53,11 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
   if (size > MOST_BYTES) {
     throw new SluiceError(
       'SECRETS_TOO_LARGE',
-      `The secrets take ${size} bytes in all their forms, more than the ${MOST_BYTES} that can be looked for; pass fewer or shorter ones.`,
+      `The secrets are too large: ${size} bytes in all encodings, at most ${MOST_BYTES}. Pass fewer or shorter secrets.`,
     );
   }
   const root = new Int32Array(256);
-  /** Which two bytes begin a word: nearly every place of a text is passed over by this alone. */
+  /** Which two bytes begin a word: this alone rules out nearly every position of a text. */
   const pairs = new Uint8Array(65_536);
   const label = new Uint8Array(size);
   const child = new Int32Array(size);

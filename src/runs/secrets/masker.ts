@@ -1,6 +1,6 @@
-/** Puts stars in the place of what is secret in a stream, chunk by chunk; not a byte more or less comes out. */
+/** Replaces secrets in a stream by stars, chunk by chunk; the length stays the same. */
 export interface Masker {
-  /** What can be given out by now. The last bytes are held back as long as they may become part of a secret. */
+  /** Returns what can be released now. The last bytes are held back while they may become part of a secret. */
   push(bytes: Uint8Array): Uint8Array;
   /** The rest. */
   end(): Uint8Array;
@@ -12,11 +12,11 @@ const NOTHING = new Uint8Array();
 /** The end of a stream, of which bytes may still turn out to be secret. Positions count from the stream's beginning. */
 export interface HeldBytes {
   add(bytes: Uint8Array): void;
-  /** Puts stars from one position to another; `to` never goes back from call to call. */
+  /** Writes stars from one position to another; `to` never decreases between calls. */
   hide(from: number, to: number): void;
-  /** Puts stars in these places and nowhere else, as far as they are still held. */
+  /** Writes stars at these positions only, as far as they are still held. */
   hideExactly(from: number, to: number): void;
-  /** Gives out all bytes before this position. */
+  /** Releases all bytes before this position. */
   release(to: number): Uint8Array;
 }
 

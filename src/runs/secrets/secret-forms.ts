@@ -7,7 +7,7 @@ const LEAST_LINE_BYTES = 16;
 /** Forms that take several characters for each byte are looked for up to this length: longer secrets are files. */
 const MOST_SPELLED_BYTES = 256;
 
-/** Values that switches have; a number this short is more likely a port, a limit or a year. */
+/** Values of on/off settings; a number this short is more likely a port, a limit or a year. */
 const NO_SECRET =
   /^(?:true|false|null|undefined|default|enabled|disabled|required|optional|always|bearer|\d{1,11}|(.)\1*)$/i;
 
@@ -47,7 +47,7 @@ function encode(text: string): string[] {
   return forms;
 }
 
-/** How programs write a text into JSON: some escape all but ASCII, some the slash, some what HTML minds. */
+/** How programs write a text into JSON: some escape all but ASCII, some the slash, some the special characters of HTML. */
 const JSON_ENCODERS: readonly ((text: string) => string)[] = [
   escapeJson,
   (text) => escapeJson(text).replaceAll(/[^\0-\x7e]/g, (unit) => escapeUnit(unit)),

@@ -84,7 +84,7 @@ describe('an agent that repeats its contract', () => {
     },
   );
 
-  it('has, once it says so itself', () => {
+  it('has finished once it prints the marker itself', () => {
     const contract = renderContract({ schema: tempting, mode: 'interactive' });
     expect(readEnd(`${contract}<json>{"answer": 7, "__SKILL_DONE__": true}</json>\n`)).toBe('completed');
   });

@@ -23,17 +23,17 @@ export function renderContract({ schema, profile = 'default', mode }: ContractTe
   const jsonSchema = toJsonSchema(schema);
   const isObject = mayBeObject(jsonSchema, profile);
   const sentences = [
-    turnRule(mode),
-    ...formRules(profile, isObject),
-    ...markerRules(profile, isObject, declaresDoneMarker(jsonSchema)),
-    ...(jsonSchema === undefined ? [] : [schemaRule(jsonSchema)]),
+    writeTurnRule(mode),
+    ...writeFormRules(profile, isObject),
+    ...writeMarkerRules(profile, isObject, declaresDoneMarker(jsonSchema)),
+    ...(jsonSchema === undefined ? [] : [writeSchemaRule(jsonSchema)]),
   ];
   // Readers of agents leave out what stands in these tags when they look for the marker: an agent that repeats its
   // instructions has not finished.
   return `\n\n<skill_content name="output-contract">\n${sentences.join('\n')}\n</skill_content>\n`;
 }
 
-function turnRule(mode: ContractTerms['mode']): string {
+function writeTurnRule(mode: ContractTerms['mode']): string {
   switch (mode) {
     case 'auto':
       return 'Nobody can answer questions during this task: decide yourself, do the work, and end with its result.';
@@ -45,7 +45,7 @@ function turnRule(mode: ContractTerms['mode']): string {
   }
 }
 
-function formRules(profile: Profile, isObject: boolean): string[] {
+function writeFormRules(profile: Profile, isObject: boolean): string[] {
   const value = isObject ? 'one JSON object' : 'one JSON value';
   switch (profile) {
     case 'default':
@@ -64,7 +64,7 @@ function formRules(profile: Profile, isObject: boolean): string[] {
 }
 
 /** Said in words: written as JSON it would be the marker itself. */
-function markerRules(profile: Profile, isObject: boolean, isDeclared: boolean): string[] {
+function writeMarkerRules(profile: Profile, isObject: boolean, isDeclared: boolean): string[] {
   const member = `the member "${DONE_MARKER}" with the value true`;
   if (isObject) {
     const fate = isDeclared ? '' : ' It is removed before the result is validated.';
@@ -74,7 +74,7 @@ function markerRules(profile: Profile, isObject: boolean, isDeclared: boolean): 
   return [`After the closing tag write a line with a JSON object that has only ${member}.`];
 }
 
-function schemaRule(jsonSchema: Readonly<Record<string, unknown>>): string {
+function writeSchemaRule(jsonSchema: Readonly<Record<string, unknown>>): string {
   // Tags in a description would be read as tags.
   const text = JSON.stringify(jsonSchema, null, 2).replaceAll('<', '\\u003c');
   return `The result must be valid against this JSON Schema (draft 2020-12):\n${text}`;
@@ -107,7 +107,7 @@ export function renderRetry(spec: RunSpec, error: ParseError, isResumed: boolean
   const summary = message.length > MAX_ERROR_LENGTH ? `${message.slice(0, MAX_ERROR_LENGTH)}…` : message;
   const { schema, profile = 'default' } = spec.contract ?? {};
   const contract = renderTerms(spec);
-  const form = contract === '' ? formRules(profile, mayBeObject(toJsonSchema(schema), profile)) : [];
+  const form = contract === '' ? writeFormRules(profile, mayBeObject(toJsonSchema(schema), profile)) : [];
   const lines = [
     'Your previous output did not meet the output contract.',
     `Error: ${summary}`,

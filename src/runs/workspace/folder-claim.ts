@@ -6,19 +6,19 @@ import { getErrorCode } from '../../base/index.js';
 import type { ProcessIdentity } from '../process/process-identity.js';
 import { identifyOwnProcess, getProcessState } from '../process/process-identity.js';
 
-/** A claim that stands: no other process has a living one. */
+/** A successful claim: no other living process has one. */
 export interface FolderClaim {
   takeDown(): Promise<void>;
 }
 
-/** A holder that cannot be judged from here (another container) shows that it lives by touching its file this often. */
+/** How often a holder touches its file, to show that it is alive where its process cannot be checked (another container). */
 const HEARTBEAT_MS = 10_000;
 const SILENT_MS = 60_000;
 
 /**
- * Puts up a claim in a folder of claims, then looks for others. Two cannot both stand, because each looks after it has
- * claimed; whoever finds another claim removes its own and reports the other. No name is ever used twice, so a dead
- * claim can be removed without hitting a new one.
+ * Creates a claim in a folder of claims, then checks for others. Two cannot both succeed, because each checks after creating its
+ * own; a process that finds another claim removes its own and reports the other. No name is used twice, so a dead claim can be
+ * removed without removing a new one.
  */
 export async function tryClaim(place: string): Promise<FolderClaim | { readonly heldBy: number }> {
   const own = nameClaim(await identifyOwnProcess());

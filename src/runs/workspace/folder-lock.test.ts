@@ -35,7 +35,7 @@ describe('lockFolder', () => {
     expect(await readdir(locks)).toEqual([]);
   });
 
-  it('serves those who wait in the order in which they came', async () => {
+  it('serves waiting callers in order', async () => {
     const { locks, work } = await makePlaces();
     const order: number[] = [];
     let inside = 0;
@@ -66,7 +66,7 @@ describe('lockFolder', () => {
     await (await patient).release();
   });
 
-  it('keeps different folders apart, and takes a link for what it leads to', async () => {
+  it('locks different folders independently, and resolves links', async () => {
     const { locks, work } = await makePlaces();
     await mkdir(join(work, 'inside'));
     await symlink(work, join(work, 'link'));
@@ -104,13 +104,13 @@ describe('between processes', { timeout: 30_000 }, () => {
 });
 
 describe('claims', () => {
-  it('of many at once: at most one stands', async () => {
+  it('of many at once: at most one succeeds', async () => {
     const { locks } = await makePlaces();
     const claims = await Promise.all(Array.from({ length: 20 }, async () => tryClaim(locks)));
     expect(claims.filter((claim) => !('heldBy' in claim)).length).toBeLessThanOrEqual(1);
   });
 
-  it.runIf(process.platform === 'linux')('of another container are void when they have been silent', async () => {
+  it.runIf(process.platform === 'linux')('of another container do not count after a time without a sign of life', async () => {
     const { locks } = await makePlaces();
     await mkdir(locks);
     const foreign = join(locks, `1.${Buffer.from('other-boot/1/1').toString('base64url')}.x`);
@@ -120,7 +120,7 @@ describe('claims', () => {
     expect(await tryClaim(locks)).not.toHaveProperty('heldBy');
   });
 
-  it('are void if no process can have made them', async () => {
+  it('do not count if no process can have made them', async () => {
     const { locks } = await makePlaces();
     await mkdir(locks);
     await writeFile(join(locks, 'no claim'), '');

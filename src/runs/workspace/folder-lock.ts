@@ -7,9 +7,9 @@ import { SluiceError } from '../../base/index.js';
 import type { FolderClaim } from './folder-claim.js';
 import { tryClaim } from './folder-claim.js';
 
-/** The right to work in a folder. */
+/** A lock on a folder. */
 export interface FolderLock {
-  /** Gives the right back; harmless when repeated. */
+  /** Releases the lock; calling it again does nothing. */
   release(): Promise<void>;
 }
 
@@ -23,12 +23,12 @@ export interface FolderLockOptions {
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 500;
 
-/** For each folder the line of those in this process who hold it or wait for it: settled when the last has left. */
+/** For each folder a promise that settles when everyone in this process who holds or waits for its lock has released it. */
 const lines = new Map<string, Promise<void>>();
 
 /**
- * Takes the right to work in a folder, one run at a time over all processes that share `locks`. Links to the same folder
- * are the same folder; a folder inside another is its own. The right of a process that died is void.
+ * Locks a folder for one run at a time, across all processes that share `locks`. Links to the same folder are the same
+ * folder; a folder inside another has its own lock. The lock of a process that died does not count.
  *
  * @example
  * const lock = await lockFolder(join(data, 'locks'), workdir, { wait: true, signal });
@@ -44,8 +44,8 @@ export async function lockFolder(
 }
 
 /**
- * Takes the right to write a file, one writer at a time over all processes that share `locks`; waits for it. The file need not
- * be there yet.
+ * Locks a file for one writer at a time, across all processes that share `locks`, and waits for the lock. The file need not
+ * exist yet.
  *
  * @example
  * const lock = await lockFile(join(folder, '.locks'), path, { signal });
@@ -93,7 +93,7 @@ async function lockPlace(place: string, waiting: Waiting): Promise<FolderLock> {
   }
 }
 
-/** Claims are kept by the real path. Asked for synchronously, so that whoever comes first is first in line. */
+/** Claims are stored by the real path, which is resolved synchronously, so that callers are served in the order of their calls. */
 function getPlace(locks: string, folder: string): string {
   let real: string;
   try {
@@ -101,7 +101,7 @@ function getPlace(locks: string, folder: string): string {
   } catch (cause) {
     throw new SluiceError(
       'WORKING_FOLDER_UNREADABLE',
-      `The working folder ${folder} cannot be read; make it, or name one that can.`,
+      `Cannot read the working folder "${folder}". Create it, or use another.`,
       { cause },
     );
   }
@@ -117,7 +117,7 @@ async function claimPlace(place: string, { wait, signal, busy: refuse }: Waiting
     const claim = await tryClaim(place);
     if (!('heldBy' in claim)) return claim;
     if (!wait) throw refuse(claim.heldBy);
-    // Of two that stand in each other's way one must try again sooner.
+    // A random pause, so that of two processes that block each other one tries again sooner.
     await orAbort(sleep(pause * (0.5 + Math.random())), signal);
   }
 }

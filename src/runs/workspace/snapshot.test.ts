@@ -78,7 +78,7 @@ describe('the difference of two snapshots', () => {
     expect(created).toEqual(['a/.github/x']);
   });
 
-  it('takes a link as what it is, and follows none', async () => {
+  it('lists links without following them', async () => {
     const outside = await makeFolder({ secret: 's' });
     const { created, modified } = await listChanges({ 'a.txt': 'a' }, async (folder) => {
       await symlink(outside, join(folder, 'folder-link'));
@@ -121,7 +121,7 @@ async function writeAndHide(path: string): Promise<void> {
   await utimes(path, atime, mtime);
 }
 
-describe('a snapshot that could not see all', () => {
+describe('an incomplete snapshot', () => {
   const many = Object.fromEntries(Array.from({ length: 30 }, (_none, index) => [`d${index % 3}/f${index}`, 'x']));
 
   it('says so when there are too many files, or paths too long', async () => {

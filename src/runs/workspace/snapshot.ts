@@ -11,7 +11,7 @@ export interface Snapshot {
   readonly stamps: readonly number[];
   /** Where the walk was cut off; nothing is known about the paths from there on. */
   readonly truncatedAt: string | undefined;
-  /** Folders that could not be looked into. */
+  /** Folders that could not be read. */
   readonly unseen: ReadonlySet<string>;
   /** Whether something was left out: too many files, too deep, not readable. */
   readonly truncated: boolean;
@@ -26,11 +26,11 @@ export interface SnapshotOptions {
   readonly leaveOut?: readonly string[];
 }
 
-/** Numbers a path has in `stamps`. */
+/** How many numbers `stamps` has for each path. */
 const STAMP_SIZE = 4;
 
 const IGNORED: ReadonlySet<string> = new Set(['.git', 'node_modules', '.audit']);
-/** As many questions to the file system as are asked at a time. */
+/** Concurrent file system calls. */
 const AT_ONCE = 64;
 
 /**
@@ -74,7 +74,7 @@ export async function takeSnapshot(folder: string, options: SnapshotOptions = {}
   }
 
   function keep(path: string, stat: Stats | undefined): void {
-    // It went while we looked, or is a pipe or a socket.
+    // It was deleted meanwhile, or is a pipe or a socket.
     if (stat === undefined || !(stat.isFile() || stat.isSymbolicLink())) return;
     paths.push(path);
     stamps.push(stat.size, stat.mtimeMs, stat.ctimeMs, stat.ino);

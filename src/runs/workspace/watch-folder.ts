@@ -5,7 +5,7 @@ import { PACKED_FOLDER } from '../../run-folder/index.js';
 import type { RunWarning } from '../../records/index.js';
 import { compareSnapshots, takeSnapshot } from './snapshot.js';
 
-/** Compares a folder with what it was. */
+/** Compares a folder with its earlier state. */
 export interface FolderWatch {
   /** What has changed since. */
   difference(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }>;

@@ -11,7 +11,7 @@ const ERROR = /^ERROR: (.+)$/u;
 const CONFIDENCE = 0.7;
 
 /**
- * What Codex writes to stderr: nothing but chatter with `--json`; without it the header with version and session, and
+ * What Codex writes to stderr: irrelevant messages with `--json`; without it the header with version and session, and
  * everything that happens, up to a copy of the answer.
  */
 export class CodexLog {

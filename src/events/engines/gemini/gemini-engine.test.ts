@@ -39,7 +39,7 @@ describe('the stream of gemini', () => {
     );
   });
 
-  it('closes a message at the end of the bytes, and says that the end came early', () => {
+  it('closes a message at the end of the bytes, and warns about the early end', () => {
     const translated = translateLines({ stdout: [init, delta('Hel')] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hel' }]);
     expect(translated.warnings).toContain('EARLY_END_OF_STREAM');

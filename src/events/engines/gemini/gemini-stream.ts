@@ -142,7 +142,7 @@ export class GeminiStream {
     this.#report.toolFailed({ id, output, error: error ?? 'The tool failed without a reason.' });
   }
 
-  /** Trouble that does not end the work by itself: `result` or the exit code says whether it did. */
+  /** An error that does not end the work by itself: `result` or the exit code says whether it did. */
   #readError(record: object): void {
     const message = stringField(record, 'message');
     if (message === null) return this.#report.unparsed('MALFORMED_RECORD', 'An error has no message.');

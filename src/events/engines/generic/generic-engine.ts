@@ -14,7 +14,7 @@ export const genericEngine: Engine = {
   createReader: createGenericReader,
 };
 
-/** How sure it is that a line of an unknown program is the agent speaking. */
+/** The confidence that a line of an unknown program is the agent's message. */
 const CONFIDENCE = 0.6;
 
 /** Reads plain text: the lines of stdout are one message, reported line by line and as a whole at the end. */

@@ -21,7 +21,7 @@ export const iflowEngine: Engine = {
   createReader: createIflowReader,
 };
 
-/** How sure a reading by a regular expression is. */
+/** The confidence of a match by a regular expression. */
 const REGEX_CONFIDENCE = 0.7;
 
 const TAG = /<(\/?)Execution Info>/gu;

@@ -4,7 +4,7 @@ import { LineMessage } from '../../reading/line-message.js';
 import type { MessageJudgement } from '../../reading/line-message.js';
 import type { Report } from '../report.js';
 
-/** How sure it is that a text is the agent's: with a JSON block in it, or by where it was printed and what followed. */
+/** The confidence that a text is the agent's: with a JSON block in it, or by its stream and what followed. */
 const JSON_CONFIDENCE = 0.8;
 const TEXT_CONFIDENCE = { stdout: 0.6, stderr: 0.5 } as const;
 const UNFINISHED_CONFIDENCE = { stdout: 0.45, stderr: 0.3 } as const;

@@ -95,13 +95,13 @@ function systemError(subtype: string, record: object): EngineErrorReport | null 
   }
 }
 
-/** Qwen Code puts an error into the agent’s mouth; a quotation would have cost tokens. */
+/** Qwen Code prints an error as the agent’s message; a message in which the agent quotes one would have used tokens. */
 function spokenError(text: string, _record: object, usage: object | null): EngineErrorReport | null {
   if (!API_ERROR.test(text) || (countField(usage ?? {}, 'output_tokens') ?? 0) > 0) return null;
   return { message: text, httpStatus: findStatus(text) };
 }
 
-/** Its log is noise but for errors: in text mode they are printed there alone. */
+/** Its log is noise except for errors: in text mode they are printed only there. */
 function logError(line: string): EngineErrorReport | null {
   const retry = RETRY_LINE.exec(line);
   if (retry !== null) {

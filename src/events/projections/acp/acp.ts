@@ -45,7 +45,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
     const { rest, diverged } = texts.finish(data.message_id, data.text);
     const updates: AcpUpdate[] = [];
     if (rest !== '') updates.push(chunk('agent_message_chunk', data.message_id, rest, data.parent_tool_call_id));
-    if (diverged || data.structured_payload !== undefined) updates.push(asInfo(event));
+    if (diverged || data.structured_payload !== undefined) updates.push(toInfoUpdate(event));
     return updates;
   }
 
@@ -70,13 +70,13 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
         status: 'in_progress',
         ...(data.input === undefined ? {} : { rawInput: data.input }),
         ...(data.locations === undefined ? {} : { locations: data.locations }),
-        ...subagentMeta(data.parent_tool_call_id),
+        ...createSubagentMeta(data.parent_tool_call_id),
       });
     }
     if (data.status === 'started') return updates;
     openCalls.delete(toolCallId);
     const text = toolResultText(data);
-    const content = [...(text === '' ? [] : [textContent(text)]), ...diffContent(data.diff)];
+    const content = [...(text === '' ? [] : [toTextContent(text)]), ...diffContent(data.diff)];
     updates.push({
       sessionUpdate: 'tool_call_update',
       toolCallId,
@@ -109,9 +109,9 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
       case 'user.input.required':
       case 'conversation.completed':
       case 'conversation.failed':
-        return [...closeAttempt(), asInfo(event)];
+        return [...closeAttempt(), toInfoUpdate(event)];
       case 'assistant.plan':
-        return [{ sessionUpdate: 'plan', entries: event.data.entries.map(planEntry) }];
+        return [{ sessionUpdate: 'plan', entries: event.data.entries.map(toPlanEntry) }];
       case 'conversation.started':
       case 'permission.required':
       case 'permission.replied':
@@ -121,7 +121,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
       case 'diagnostic.warning':
       case 'raw.stdout':
       case 'raw.stderr':
-        return [asInfo(event)];
+        return [toInfoUpdate(event)];
     }
   }
 
@@ -144,14 +144,14 @@ function chunk(
   text: string,
   parentCall: string | undefined,
 ): AcpUpdate {
-  return { sessionUpdate, content: { type: 'text', text }, messageId, ...subagentMeta(parentCall) };
+  return { sessionUpdate, content: { type: 'text', text }, messageId, ...createSubagentMeta(parentCall) };
 }
 
-function subagentMeta(parentCall: string | undefined): { readonly _meta?: AcpMeta } {
+function createSubagentMeta(parentCall: string | undefined): { readonly _meta?: AcpMeta } {
   return parentCall === undefined ? {} : { _meta: { sluice: { parent_tool_call_id: parentCall } } };
 }
 
-function textContent(text: string): AcpToolContent {
+function toTextContent(text: string): AcpToolContent {
   return { type: 'content', content: { type: 'text', text } };
 }
 
@@ -162,11 +162,11 @@ export function diffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpT
   );
 }
 
-function planEntry({ content, status, priority = 'medium' }: FcmpData<'assistant.plan'>['entries'][number]) {
+function toPlanEntry({ content, status, priority = 'medium' }: FcmpData<'assistant.plan'>['entries'][number]) {
   return { content, status, priority };
 }
 
-function asInfo(event: FcmpEvent): AcpUpdate {
+function toInfoUpdate(event: FcmpEvent): AcpUpdate {
   const { type, data, seq } = event;
   return { sessionUpdate: 'session_info_update', updatedAt: event.ts, _meta: { sluice: { type, data, seq } } };
 }

@@ -35,7 +35,7 @@ export class OpenParts {
     this.#parts.set(key, part);
   }
 
-  /** A part that is open no more, and still to be closed by who takes it. */
+  /** Removes an open part; the caller must close it. */
   take(key: string): OpenPart | undefined {
     const part = this.#parts.get(key);
     this.#parts.delete(key);

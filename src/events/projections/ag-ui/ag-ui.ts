@@ -61,7 +61,7 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
       }
       run.timestamp = timestamp;
       const projected = project(event, run);
-      const last = lastEvent(event);
+      const last = chooseLastEvent(event);
       return [...closing, ...opening, ...projected, ...(last === undefined ? [] : close(last))];
     },
     end: closeUnjudged,
@@ -131,7 +131,7 @@ function project(event: FcmpEvent, run: OpenRun): AgUiEvent[] {
 }
 
 /** The event that closes the run, for the FCMP events that end an attempt. */
-function lastEvent(event: FcmpEvent): ((run: OpenRun) => AgUiEvent) | undefined {
+function chooseLastEvent(event: FcmpEvent): ((run: OpenRun) => AgUiEvent) | undefined {
   if (event.type === 'conversation.completed') return finished({ type: 'success' }, event.data.usage);
   if (event.type === 'conversation.failed') return failed(event.data);
   if (event.type === 'user.input.required') return interrupted(event.data);
@@ -145,7 +145,7 @@ function failed({ error, usage }: FcmpData<'conversation.failed'>): (run: OpenRu
     timestamp,
     message: error.message,
     code: error.code,
-    ...usageList(usage),
+    ...toUsageList(usage),
   });
 }
 
@@ -166,11 +166,11 @@ function finished(outcome: AgUiOutcome, usage: Usage | undefined): (run: OpenRun
     threadId,
     runId,
     outcome,
-    ...usageList(usage),
+    ...toUsageList(usage),
   });
 }
 
-function usageList(usage: Usage | undefined): { readonly usage?: readonly AgUiUsage[] } {
+function toUsageList(usage: Usage | undefined): { readonly usage?: readonly AgUiUsage[] } {
   if (usage === undefined) return {};
   const { model, reasoning_tokens, cached_input_tokens, cache_write_tokens } = usage;
   const counted: AgUiUsage = {
