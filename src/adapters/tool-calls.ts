@@ -10,7 +10,7 @@ import {
 } from '../json/index.js';
 
 /** Maximum number of tool calls in one answer. */
-const MOST_CALLS = 256;
+const MAX_CALLS = 256;
 
 /** The state of one tool call while a model writes its arguments. */
 export interface ToolCallSnapshot extends JsonSnapshot<unknown> {
@@ -44,8 +44,8 @@ export async function* streamToolCalls(
       let call = calls.get(part.key);
       if (call === undefined) {
         if (part.name === undefined) continue;
-        if (calls.size >= MOST_CALLS)
-          throw new SluiceError('LIMIT_EXCEEDED', `The answer has more than ${MOST_CALLS} tool calls.`);
+        if (calls.size >= MAX_CALLS)
+          throw new SluiceError('LIMIT_EXCEEDED', `The answer has more than ${MAX_CALLS} tool calls.`);
         const schema = Object.hasOwn(schemas, part.name) ? schemas[part.name] : undefined;
         const stream = createJsonStream<unknown, unknown>(schema, streaming);
         call = { id: part.id ?? String(part.key), name: part.name, stream, ended: false };

@@ -56,9 +56,9 @@ export const EMPTY_MANIFEST: GrowingManifest = { copiedAt: 0, next: 1, parts: []
 /** A part is replaced by a larger one until it has `partBytes`; a run that grows fast gets parts of up to so many times that. */
 const LARGEST_PART = 8;
 /** What a manifest may list; a run with more is copied when it has ended. */
-const MOST_PARTS = 10_000;
-const MOST_FILES = 10_000;
-const MOST_PART_BYTES = 1024 * 1024 * 1024;
+const MAX_PARTS = 10_000;
+const MAX_FILES = 10_000;
+const MAX_PART_BYTES = 1024 * 1024 * 1024;
 
 /**
  * Plans the next part of a run: the new bytes of its files, together with those of the last part while that is small, so that
@@ -72,7 +72,7 @@ export function planPart(
   const last = manifest.parts.at(-1);
   const isOpen = last !== undefined && last.bytes < partBytes;
   const closed = isOpen ? manifest.parts.slice(0, -1) : manifest.parts;
-  if (closed.length >= MOST_PARTS || files.length > MOST_FILES) return undefined;
+  if (closed.length >= MAX_PARTS || files.length > MAX_FILES) return undefined;
   const known = new Map(manifest.files.map((file) => [file.path, file]));
   // What the last part has is in the new one too, so that no file becomes shorter.
   let left = partBytes * LARGEST_PART - (isOpen ? last.bytes : 0);
@@ -149,8 +149,8 @@ export function parseManifest(object: Uint8Array): GrowingManifest | undefined {
   const value = parseJson(json);
   if (!isRecord(value)) return undefined;
   const { copied_at: copiedAt, next } = value;
-  const parts = readList(value['parts'], MOST_PARTS + 1, readPart);
-  const files = readList(value['files'], MOST_FILES, readFile);
+  const parts = readList(value['parts'], MAX_PARTS + 1, readPart);
+  const files = readList(value['files'], MAX_FILES, readFile);
   if (!isCount(copiedAt) || !isCount(next) || parts === undefined || files === undefined) return undefined;
   const sizes = new Map(parts.map(({ number, bytes }) => [number, bytes]));
   const isWithin = files.every(({ spans }) =>
@@ -162,14 +162,14 @@ export function parseManifest(object: Uint8Array): GrowingManifest | undefined {
 function readPart(value: unknown): Part | undefined {
   if (!isList(value)) return undefined;
   const [number, bytes, sha256] = value;
-  const isPart = isCount(number) && isCount(bytes) && bytes <= MOST_PART_BYTES && typeof sha256 === 'string';
+  const isPart = isCount(number) && isCount(bytes) && bytes <= MAX_PART_BYTES && typeof sha256 === 'string';
   return isPart ? { number, bytes, sha256 } : undefined;
 }
 
 function readFile(value: unknown): CopiedFile | undefined {
   if (!isRecord(value)) return undefined;
   const { path, id } = value;
-  const spans = readList(value['spans'], MOST_PARTS + 1, readSpan);
+  const spans = readList(value['spans'], MAX_PARTS + 1, readSpan);
   if (typeof path !== 'string' || typeof id !== 'string' || spans === undefined) return undefined;
   // It is used as the name of a file when the run is exported.
   return /^\.audit\/[\w.-]{1,200}$/u.test(path) ? { path, id, spans } : undefined;

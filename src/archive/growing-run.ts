@@ -28,7 +28,7 @@ const MANIFEST_BYTES = 32 * 1024 * 1024;
 /** Parts that a reader keeps. Files of a run grow together, so that they are mostly read from the same part. */
 const PARTS_KEPT = 2;
 /** How often a reader fetches the manifest again because the run was copied further meanwhile. */
-const MOST_REFRESHES = 5;
+const MAX_REFRESHES = 5;
 
 /** The copy of a growing run, as one process makes it. */
 export interface GrowingCopy {
@@ -134,7 +134,7 @@ function createPartReader(client: S3Client, runId: string, first: GrowingManifes
   /** Its part was replaced by one that has the same bytes and more. */
   async function refresh(path: string, id: string): Promise<CopiedFile> {
     refreshes += 1;
-    const now = refreshes > MOST_REFRESHES ? undefined : await fetchManifest(client, runId);
+    const now = refreshes > MAX_REFRESHES ? undefined : await fetchManifest(client, runId);
     const file = now?.files.find((each) => each.path === path && each.id === id);
     if (now === undefined || file === undefined) {
       const message = `The run ${runId} was replaced in the archive ${client.place} while it was read. Read it again.`;

@@ -5,7 +5,7 @@ import type { S3Client } from './s3-client.js';
 /** Small files are fetched with one request, and so is the end of a larger one with all that is near it. */
 const LEAST_BYTES = 64 * 1024;
 /** Sequential reads fetch larger and larger pieces. */
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
  * Opens an object for reading any part of it; undefined if it does not exist. Nothing is held open: closing it does nothing. An
@@ -22,7 +22,7 @@ export async function openRemoteFile(client: S3Client, key: string): Promise<Rea
 
   async function fetchBlock(position: number, length: number): Promise<void> {
     const end = block.start + block.bytes.length;
-    ahead = position === end && end > 0 ? Math.min(ahead * 2, MOST_BYTES) : LEAST_BYTES;
+    ahead = position === end && end > 0 ? Math.min(ahead * 2, MAX_BYTES) : LEAST_BYTES;
     const start = size <= LEAST_BYTES ? 0 : position;
     const wanted = Math.min(size - start, Math.max(length + (position - start), ahead));
     const answer = await client.send({
@@ -41,7 +41,7 @@ export async function openRemoteFile(client: S3Client, key: string): Promise<Rea
   return {
     stat: async () => ({ size }),
     async read(buffer, offset, length, position) {
-      const wanted = Math.min(length, size - position, MOST_BYTES);
+      const wanted = Math.min(length, size - position, MAX_BYTES);
       if (wanted <= 0) return { bytesRead: 0 };
       const isHere = position >= block.start && position < block.start + block.bytes.length;
       if (!isHere) await fetchBlock(position, wanted);

@@ -26,7 +26,7 @@ export interface Upload {
 }
 
 const PART_BYTES = 16 * 1024 * 1024;
-const MOST_PARTS = 10_000;
+const MAX_PARTS = 10_000;
 
 /**
  * Uploads a file and returns once the archive provably holds the same bytes: by the MD5 that most stores return, otherwise by
@@ -34,7 +34,7 @@ const MOST_PARTS = 10_000;
  */
 export async function uploadFile(client: S3Client, upload: Upload): Promise<void> {
   const { size } = await upload.file.stat();
-  const partBytes = Math.max(upload.partBytes ?? PART_BYTES, Math.ceil(size / MOST_PARTS));
+  const partBytes = Math.max(upload.partBytes ?? PART_BYTES, Math.ceil(size / MAX_PARTS));
   const sha256 = await hashFile(upload.file);
   const facts = { size, sha256, partBytes };
   const etag = size <= partBytes ? await putWhole(client, upload, facts) : await putParts(client, upload, facts);

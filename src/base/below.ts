@@ -1,5 +1,5 @@
-/** Where trust in folders ends. Here rather than in `files`, because public types use it and must not need those of Node.js. */
+/** The boundary below which links are not followed. In `base`, because public types use it and must not depend on Node.js types. */
 export interface Below {
-  /** The folder below which no link is followed; without it that is the folder above the one that is used. */
+  /** The folder below which no link is followed; by default the parent of the folder that is used. */
   readonly below?: string | undefined;
 }

@@ -1,11 +1,11 @@
-const MOST_CHARACTERS = 4096;
-const MOST_MEMBERS = 50;
-const MOST_DEPTH = 5;
-const MOST_VALUES = 500;
+const MAX_CHARACTERS = 4096;
+const MAX_MEMBERS = 50;
+const MAX_DEPTH = 5;
+const MAX_VALUES = 500;
 
 /** Converts any value for a log line: bounded in size, with secrets masked. Never throws. */
 export function toLoggable(value: unknown, mask: (text: string) => string): unknown {
-  return convert(value, { mask, left: MOST_VALUES }, 0);
+  return convert(value, { mask, left: MAX_VALUES }, 0);
 }
 
 interface Conversion {
@@ -32,7 +32,7 @@ function convert(value: unknown, conversion: Conversion, depth: number): unknown
       return `[${typeof value}]`;
     case 'object':
       if (value === null) return null;
-      return depth === MOST_DEPTH ? '[…]' : convertObject(value, conversion, depth + 1);
+      return depth === MAX_DEPTH ? '[…]' : convertObject(value, conversion, depth + 1);
   }
 }
 
@@ -41,11 +41,11 @@ function convertObject(value: object, conversion: Conversion, depth: number): un
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (Array.isArray(value)) {
-    const items = value.slice(0, MOST_MEMBERS).map((item: unknown) => convert(item, conversion, depth));
-    return value.length > MOST_MEMBERS ? [...items, `[${value.length - MOST_MEMBERS} more]`] : items;
+    const items = value.slice(0, MAX_MEMBERS).map((item: unknown) => convert(item, conversion, depth));
+    return value.length > MAX_MEMBERS ? [...items, `[${value.length - MAX_MEMBERS} more]`] : items;
   }
   const members = Object.keys(value)
-    .slice(0, MOST_MEMBERS)
+    .slice(0, MAX_MEMBERS)
     .map((key) => [shorten(conversion.mask(key)), convert(readMember(value, key), conversion, depth)] as const);
   return Object.fromEntries(members);
 }
@@ -71,5 +71,5 @@ function readMember(value: object, key: string): unknown {
 
 /** Masked before it is cut, so that no half of a secret is left at the end. */
 function shorten(text: string): string {
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}… (${text.length} characters)` : text;
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}… (${text.length} characters)` : text;
 }

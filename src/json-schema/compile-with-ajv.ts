@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../base/index.js';
 import { FORMATS } from './formats.js';
-import { invalidSchema, isJsonObject } from './json-schema.js';
+import { createSchemaError, isJsonObject } from './json-schema.js';
 import type { SchemaNode } from './json-schema.js';
 import { hasUniqueItems, isMultipleOf } from './json-values.js';
 import { toRegExp } from './patterns/pattern.js';
@@ -54,8 +54,8 @@ export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
       return undefined;
     }
     if (cause instanceof RangeError)
-      throw invalidSchema('#', 'references are nested too deeply; shorten the chain of $ref', cause);
-    throw invalidSchema('#', getErrorMessage(cause), cause);
+      throw createSchemaError('#', 'references are nested too deeply; shorten the chain of $ref', cause);
+    throw createSchemaError('#', getErrorMessage(cause), cause);
   }
 }
 

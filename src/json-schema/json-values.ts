@@ -4,13 +4,13 @@ import { isJsonObject } from './json-schema.js';
  * Serializes a JSON value so that two texts are the same exactly if the values are equal: `1` equals `1.0`, and the order of keys
  * does not matter. One pass, so that comparing many values takes linear time.
  */
-export function equalityKey(value: unknown): string {
+export function toEqualityKey(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(equalityKey).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(toEqualityKey).join(',')}]`;
   if (isJsonObject(value)) {
     const entries = Object.keys(value)
       .toSorted()
-      .map((key) => `${JSON.stringify(key)}:${equalityKey(value[key])}`);
+      .map((key) => `${JSON.stringify(key)}:${toEqualityKey(value[key])}`);
     return `{${entries.join(',')}}`;
   }
   return value === 0 ? '0' : String(value);
@@ -20,7 +20,7 @@ export function equalityKey(value: unknown): string {
 export function jsonEquals(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  return equalityKey(left) === equalityKey(right);
+  return toEqualityKey(left) === toEqualityKey(right);
 }
 
 /** Whether no two items of a list are equal. */
@@ -28,7 +28,7 @@ export function hasUniqueItems(items: readonly unknown[]): boolean {
   const seen = new Set<string>();
   for (const item of items) {
     const size = seen.size;
-    if (seen.add(equalityKey(item)).size === size) return false;
+    if (seen.add(toEqualityKey(item)).size === size) return false;
   }
   return true;
 }

@@ -1,4 +1,4 @@
-import { invalidSchema, isJsonObject, setOwnValue } from './json-schema.js';
+import { createSchemaError, isJsonObject, setOwnValue } from './json-schema.js';
 import type { SchemaNode } from './json-schema.js';
 import { KEYWORD_SHAPES, TYPE_NAMES } from './schema-keywords.js';
 import type { DataShape, KeywordShape } from './schema-keywords.js';
@@ -27,14 +27,15 @@ export function readSchema(schema: unknown, location: string, bounds: SchemaBoun
 
   function enter(place: string, depth: number): void {
     nodes += 1;
-    if (nodes > bounds.nodes) throw invalidSchema(place, `more than ${bounds.nodes} values; use a smaller schema`);
-    if (depth > bounds.depth) throw invalidSchema('#', `nested deeper than ${bounds.depth}; move parts to $defs`);
+    if (nodes > bounds.nodes) throw createSchemaError(place, `more than ${bounds.nodes} values; use a smaller schema`);
+    if (depth > bounds.depth) throw createSchemaError('#', `nested deeper than ${bounds.depth}; move parts to $defs`);
   }
 
   function readNode(node: unknown, place: string, depth: number): SchemaNode {
     enter(place, depth);
     if (typeof node === 'boolean') return node;
-    if (!isJsonObject(node)) throw invalidSchema(place, `a schema is an object or a boolean, not ${describe(node)}`);
+    if (!isJsonObject(node))
+      throw createSchemaError(place, `a schema is an object or a boolean, not ${describe(node)}`);
     const read: Record<string, unknown> = {};
     for (const [keyword, value] of modernizeSchema(node)) {
       const shape = KEYWORD_SHAPES.get(keyword);
@@ -54,7 +55,7 @@ export function readSchema(schema: unknown, location: string, bounds: SchemaBoun
         return readNode(value, place, depth);
       case 'schemas':
         if (!Array.isArray(value) || value.length === 0)
-          throw invalidSchema(place, 'expected a list of at least one schema');
+          throw createSchemaError(place, 'expected a list of at least one schema');
         return value.map((item, index) => readNode(item, `${place}/${index}`, depth));
       case 'schemaMap':
         return readMap(value, place, depth, readNode);
@@ -106,7 +107,7 @@ export function openEnvelope(schema: unknown): unknown {
     if (content === undefined) {
       if (keys.some((key) => ANNOTATION.test(key))) return envelope;
       const listed = keys.slice(0, 5).map((key) => describe(key));
-      throw invalidSchema(
+      throw createSchemaError(
         '#',
         `${listed.join(', ')}: no keyword of JSON Schema; describe properties under "properties"`,
       );
@@ -122,7 +123,7 @@ function readMap(
   depth: number,
   read: (item: unknown, place: string, depth: number) => unknown,
 ): Record<string, unknown> {
-  if (!isJsonObject(value)) throw invalidSchema(place, `expected an object, not ${describe(value)}`);
+  if (!isJsonObject(value)) throw createSchemaError(place, `expected an object, not ${describe(value)}`);
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     setOwnValue(copy, key, read(value[key], `${place}/${escapePointer(key)}`, depth));
@@ -132,7 +133,7 @@ function readMap(
 
 function checkData(shape: DataShape, value: unknown, place: string): void {
   const problem = findProblem(shape, value);
-  if (problem !== undefined) throw invalidSchema(place, problem);
+  if (problem !== undefined) throw createSchemaError(place, problem);
 }
 
 function findProblem(shape: DataShape, value: unknown): string | undefined {
@@ -154,13 +155,13 @@ function findProblem(shape: DataShape, value: unknown): string | undefined {
         ? undefined
         : 'expected a list of property names';
     case 'types':
-      return typesProblem(value);
+      return findTypesProblem(value);
     case 'anything':
       return undefined;
   }
 }
 
-function typesProblem(value: unknown): string | undefined {
+function findTypesProblem(value: unknown): string | undefined {
   const names: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (names.length === 0) return 'expected at least one type';
   const unknown = names.find((name) => typeof name !== 'string' || !TYPE_NAMES.has(name));

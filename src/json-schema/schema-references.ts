@@ -1,4 +1,4 @@
-import { invalidSchema, isJsonObject, ownValue } from './json-schema.js';
+import { createSchemaError, isJsonObject, ownValue } from './json-schema.js';
 import type { SchemaNode, SchemaObject } from './json-schema.js';
 import { escapePointer, openEnvelope, readSchema } from './read-schema.js';
 import type { SchemaBounds } from './read-schema.js';
@@ -63,7 +63,7 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
       const anchor = node[keyword];
       if (typeof anchor === 'string') targets.set(`${ownBase}#${anchor}`, { node, location });
     }
-    for (const child of childSchemas(node, location)) index(child.node, ownBase, child.location);
+    for (const child of listChildSchemas(node, location)) index(child.node, ownBase, child.location);
   }
 
   function resolve(reference: string, from: SchemaObject, location: string): LocatedSchema {
@@ -71,13 +71,13 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
     const resource = targets.get(withoutFragment(uri));
     const fragment = decodeFragment(uri);
     const missing = `${JSON.stringify(reference)} is not in this schema; references are never fetched, put the target under $defs`;
-    if (resource === undefined) throw invalidSchema(location, missing);
+    if (resource === undefined) throw createSchemaError(location, missing);
     if (fragment === '') return resource;
     if (!fragment.startsWith('/')) {
       const anchored = targets.get(`${withoutFragment(uri)}#${fragment}`);
-      if (anchored === undefined) throw invalidSchema(location, missing);
+      if (anchored === undefined) throw createSchemaError(location, missing);
       if (resources > 1 && '$dynamicRef' in from) {
-        throw invalidSchema(location, '$dynamicRef is not supported in a schema with several $id; use $ref');
+        throw createSchemaError(location, '$dynamicRef is not supported in a schema with several $id; use $ref');
       }
       return anchored;
     }
@@ -86,7 +86,7 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
       const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
       target = Array.isArray(target) ? target[Number(key)] : isJsonObject(target) ? ownValue(target, key) : undefined;
     }
-    if (typeof target !== 'boolean' && !isJsonObject(target)) throw invalidSchema(location, missing);
+    if (typeof target !== 'boolean' && !isJsonObject(target)) throw createSchemaError(location, missing);
     return locate(target, `${resource.location}${fragment}`, withoutFragment(uri));
   }
 
@@ -103,7 +103,7 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
 }
 
 /** The schemas directly inside a schema object, whatever keyword they stand under. */
-export function childSchemas(node: SchemaObject, location: string): LocatedSchema[] {
+export function listChildSchemas(node: SchemaObject, location: string): LocatedSchema[] {
   const children: LocatedSchema[] = [];
   for (const keyword of Object.keys(node)) {
     const shape = KEYWORD_SHAPES.get(keyword);
@@ -128,7 +128,7 @@ function resolveUri(reference: string, base: string, location: string): string {
   try {
     return new URL(reference, base).href;
   } catch (cause) {
-    throw invalidSchema(location, `${JSON.stringify(reference)} is not a URI reference`, cause);
+    throw createSchemaError(location, `${JSON.stringify(reference)} is not a URI reference`, cause);
   }
 }
 

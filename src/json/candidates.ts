@@ -1,4 +1,4 @@
-import { envelopeContents } from './find/envelope.js';
+import { listEnvelopeContents } from './find/envelope.js';
 import { createSpan, findFencedSpans, findLastTag, findMarkedSpans, findProseSpans, type Span } from './find/spans.js';
 import { blankThinking, findGenericSpans, findUnifiedSpans } from './find/strict-spans.js';
 import { surveyText, type Survey } from './find/survey.js';
@@ -160,7 +160,7 @@ function* findInEnvelopes(
     if (level >= DEEPEST_ENVELOPE) continue;
     const inside = (readInside: () => Reading): FoundCandidate =>
       foundCandidate({ finder: 'envelope', start, end, untouched: false }, readInside, level + 1);
-    for (const content of envelopeContents(envelope.value)) {
+    for (const content of listEnvelopeContents(envelope.value)) {
       if (typeof content !== 'string') yield inside(() => untouched(content, end));
       else for (const inner of findInText(content)) yield inside(() => moveReading(inner.read(), start, end));
     }

@@ -15,23 +15,23 @@ const AFTERTHOUGHT =
 /** Words about a value that is offered as an alternative. */
 const ASIDE =
   /\b(?:additional|altern|also|and\b|another|autre|could|debug|default|fall|if\b|in case|might|next|once|op(?:tion|ci)|or\b|other|otr[ao]|part|rest\b|scenario|second|us(?:age|ed)|vari|would)|或/i;
-const NO_ANSWER = labelPattern(
+const NO_ANSWER = createLabelPattern(
   'input|original|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|action|attempt 1|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|e[js]emp|пример',
 );
-const ANSWER = labelPattern(
+const ANSWER = createLabelPattern(
   'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答',
 );
 /** What stands before a value that begins a line, a sentence or a fence, or follows a label. */
 const FREE = /(?:^|[\n:：>.?!。])[\s*_#>`+-]{0,9}$/;
 /** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
-function labelPattern(words: string): RegExp {
+function createLabelPattern(words: string): RegExp {
   return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>.]{0,40}(?:[:：>\\n]| is)[\\s*_]{0,9}$`, 'i');
 }
 
 /** Whether the words around two values, or their places, say that `other` is meant, not `winner`. `byWords`: places do not count. */
 export function isMeant(raw: string, winner: Region, other: Region, byWords = false): boolean {
-  const words = wordsBefore(raw, other.start);
-  const before = wordsBefore(raw, winner.start);
+  const words = findWordsBefore(raw, other.start);
+  const before = findWordsBefore(raw, winner.start);
   const isLater = other.start >= winner.end;
   const isCorrected = isLater && CORRECTION.test(raw.slice(winner.end, other.start).slice(-LONGEST_WORDS));
   const isDropped = isDemoted(before);
@@ -63,7 +63,7 @@ function isFree(raw: string, words: string, { end }: Region): boolean {
 }
 
 /** The words before a value, back to the last bracket, without closing tags and fences: what they enclosed is over. */
-function wordsBefore(raw: string, start: number): string {
+function findWordsBefore(raw: string, start: number): string {
   return raw.slice(Math.max(0, start - LONGEST_WORDS), start).replace(/^[^]*[}\]]|<\/[^>]*>|`{3}\w*/g, '');
 }
 

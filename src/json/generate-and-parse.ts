@@ -119,7 +119,7 @@ export async function generateAndParse<T>(
   const usage: Record<string, number> = {};
   let prompt = task;
   for (let attempt = 1; ; attempt++) {
-    const answer = await untilAborted(
+    const answer = await waitUntilAborted(
       (either) => call({ prompt, systemMessage, temperature, maxTokens, signal: either, attempt }),
       signal,
       timeoutMs,
@@ -147,7 +147,7 @@ async function pause(duration: number, signal: AbortSignal | undefined): Promise
     new Promise((resolve) => {
       timer = setTimeout(resolve, duration);
     });
-  await untilAborted(wait, signal).finally(() => clearTimeout(timer));
+  await waitUntilAborted(wait, signal).finally(() => clearTimeout(timer));
 }
 
 /** An error in a listener, synchronous or not, must not lose the answer. */
@@ -167,7 +167,7 @@ function addUp(total: Record<string, number>, usage: object = {}): void {
 }
 
 /** The work's result, or the signal's reason as soon as it is aborted or the time is over, whether or not the work takes notice. */
-async function untilAborted<T>(
+async function waitUntilAborted<T>(
   work: (signal: AbortSignal | undefined) => Promise<T>,
   given: AbortSignal | undefined,
   timeoutMs = 0,

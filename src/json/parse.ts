@@ -105,10 +105,10 @@ function validate(
 
 function toAnswer(answer: StandardResult<unknown>): CheckAnswer {
   if (answer.issues === undefined) return { value: answer.value };
-  return { issues: answer.issues.map((issue) => ({ message: issue.message, path: plainPath(issue) })) };
+  return { issues: answer.issues.map((issue) => ({ message: issue.message, path: toPlainPath(issue) })) };
 }
 
-function plainPath(issue: StandardIssue): (string | number)[] {
+function toPlainPath(issue: StandardIssue): (string | number)[] {
   // Some libraries return a subclass of Array, which `map` would copy.
   return Array.from(issue.path ?? [], (step) => {
     const key = typeof step === 'object' ? step.key : step;

@@ -39,7 +39,7 @@ const ROUNDS = ['as written', 'completed', 'aligned', 'completed and aligned', '
 type Round = (typeof ROUNDS)[number];
 
 /** How many candidates are examined after a winner that may not be the only one. */
-const MOST_RIVALS = 32;
+const MAX_RIVALS = 32;
 
 /** One search for the value of a text: what it was given, and what it has seen so far. */
 interface Search {
@@ -197,7 +197,7 @@ function* searchRivals(
   for (const found of candidates) {
     const { start, end } = placeCandidate(winner);
     const isOther = !isOpen(first.found) && found.finder !== first.found.finder;
-    if (++looked > MOST_RIVALS || (isOther && round === 'as written')) break;
+    if (++looked > MAX_RIVALS || (isOther && round === 'as written')) break;
     if (isOther || (found.start >= start && found.start < end)) continue;
     // Where words say that it is meant, it may need alignment although the winner does not.
     const mayAlign = search.align !== undefined && isMeant(raw, { start, end }, found, true);

@@ -2,7 +2,7 @@ import { BracketWalker } from './find/bracket-walker.js';
 import type { Span } from './find/spans.js';
 import { isContainer, isDeeperThan } from './limits.js';
 import { resolveLimits, type Limits, type ParseOptions, type Profile } from './options.js';
-import { cautiousPolicy, repairSets, tooDeep } from './reader/reader-policy.js';
+import { createCautiousPolicy, repairSets, tooDeep } from './reader/reader-policy.js';
 import { readValue, refused, untouched, type Reading } from './reader/reader.js';
 import { repairAt, type RepairSet } from './repair.js';
 
@@ -119,12 +119,12 @@ function readBlock(
 
 /** Reads a span that is one value but not valid JSON. */
 function readBroken(block: string, offset: number, settings: SearchSettings, repairs: RepairSet): Reading {
-  return readValue(block, offset, cautiousPolicy(settings, repairs, true));
+  return readValue(block, offset, createCautiousPolicy(settings, repairs, true));
 }
 
 /** Reads a value that begins at `start`; the reader determines where it ends. */
 function readOpen(text: string, start: number, limit: number, settings: SearchSettings): Reading {
-  const policy = cautiousPolicy(settings, settings.repairsInProse, false);
+  const policy = createCautiousPolicy(settings, settings.repairsInProse, false);
   const reading = readValue(text.slice(start, limit), start, policy);
   // If JSON structure follows the value, it ended too early; if its end was guessed, weaker evidence is enough.
   const guessed = reading.ok && reading.repairs.some(({ kind }) => /quote$|missing_bracket/.test(kind));
@@ -161,7 +161,7 @@ function readTag(text: string, { start, end, lastClose = end }: Span, settings: 
 /** The fast path: what `JSON.parse` accepts is used unchanged. Undefined if it is not valid JSON. */
 export function readStrict(block: string, offset: number, settings: ReadSettings): Reading | undefined {
   if (settings.needsOwnReader) {
-    const reading = readValue(block, offset, cautiousPolicy(settings, repairSets.none, true));
+    const reading = readValue(block, offset, createCautiousPolicy(settings, repairSets.none, true));
     return reading.ok ? reading : undefined;
   }
   // Much cheaper than letting `JSON.parse` throw on prose.

@@ -98,7 +98,7 @@ async function openPlainFolder(root: string, below = root): Promise<WritableRunF
     files: () => walkRunFolder(root, { below }),
     attempts: async () => listAttempts(auditFolder, below),
   };
-  return { ...asRunFolder(files), attemptPath, below, logPath: (log) => join(auditFolder, RUN_LOGS[log]) };
+  return { ...toRunFolder(files), attemptPath, below, logPath: (log) => join(auditFolder, RUN_LOGS[log]) };
 }
 
 /**
@@ -123,7 +123,7 @@ export function readRunFiles(
   const inside = `${AUDIT_FOLDER}/`;
   const isElsewhere = attemptsIn(inside).length === 0 && attemptsIn('').length > 0;
   const audit = isElsewhere ? '' : inside;
-  return asRunFolder({
+  return toRunFolder({
     place,
     name,
     open: async (file) => byPath.get(`${audit}${file}`)?.open(),
@@ -140,7 +140,7 @@ interface NamedFiles extends Pick<RunFolder, 'place' | 'dir' | 'name' | 'openWor
   readonly open: (name: string) => Promise<ReadableFile | undefined>;
 }
 
-function asRunFolder({ open, ...named }: NamedFiles): RunFolder {
+function toRunFolder({ open, ...named }: NamedFiles): RunFolder {
   return {
     ...named,
     openAttempt: async (file, attempt) => open(attemptFileName(file, attempt)),

@@ -4,7 +4,7 @@ import type { Below, OpenFile } from '../base/index.js';
 import { openRunFolder } from './open-run-folder.js';
 
 /** What the last attempt of a run left in its folder. The worker could write there, so it is not proof of anything. */
-interface AttemptRemains {
+interface LastAttempt {
   /** The ends of what it printed; a terminal's output counts as stdout. */
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
@@ -13,7 +13,7 @@ interface AttemptRemains {
   readonly version: string | null;
 }
 
-const NOTHING: AttemptRemains = {
+const NOTHING: LastAttempt = {
   stdout: new Uint8Array(),
   stderr: new Uint8Array(),
   startedAt: null,
@@ -28,7 +28,7 @@ const NOTHING: AttemptRemains = {
  * @example
  * const { stdout } = await readLastAttempt('data/runs/01J…', 65_536)
  */
-export async function readLastAttempt(dir: string, maxBytes: number, below: Below = {}): Promise<AttemptRemains> {
+export async function readLastAttempt(dir: string, maxBytes: number, below: Below = {}): Promise<LastAttempt> {
   try {
     const folder = await openRunFolder(dir, below);
     const attempt = (await folder.attempts()).at(-1);

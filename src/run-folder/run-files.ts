@@ -16,7 +16,7 @@ export interface RunFile {
 
 /** A run folder has few levels and files; one with more is something else. */
 const DEEPEST_FOLDER = 32;
-const MOST_FILES = 100_000;
+const MAX_FILES = 100_000;
 
 /** How a run folder is listed. */
 interface Walk extends Below {
@@ -32,7 +32,7 @@ export async function* walkRunFolder(
   root: string,
   { below = root, onLimit = () => undefined }: Walk = {},
 ): AsyncGenerator<RunFile> {
-  let left = MOST_FILES;
+  let left = MAX_FILES;
 
   async function* walk(dir: string, path: string, depth: number): AsyncGenerator<RunFile> {
     for (const { name, size, mtimeMs, isFolder } of await listEntries(dir, below, left + 1)) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENGINE_NAMES, STREAMS, createTranslator, isEngineName } from '../events/index.js';
 import type { CapturedStream, Drained, DriftSummary, Emitted, Engine, EngineName, Verdict } from '../events/index.js';
-import { attemptChunks, POLL_MS } from './attempt/attempt-chunks.js';
+import { readAttemptChunks, POLL_MS } from './attempt/attempt-chunks.js';
 import type { ChunkWarning, Following } from './attempt/attempt-chunks.js';
 import { hasEnded } from './attempt/attempt-meta.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
@@ -71,7 +71,7 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
     const meta = await folder.meta(attempt, options.onWarning);
     runId ??= meta.run_id ?? folder.name;
     for await (const events of translateAttempt(folder, { attempt, meta, runId, handover, count }, options)) {
-      handover = follows(handover, events);
+      handover = advanceHandover(handover, events);
       // Earlier attempts are read all the same: they decide the numbers and the session of this one.
       if (options.attempt === undefined || options.attempt === attempt) yield events;
     }
@@ -116,7 +116,7 @@ async function* translateAttempt(
       : { signal: options.follow, hasEnded: async () => hasEnded(await folder.meta(attempt)) };
   const { judge } = options;
   judge?.begin(attempt, meta);
-  const chunks = attemptChunks(folder, attempt, (warning) => aboutBytes.push(warning), following);
+  const chunks = readAttemptChunks(folder, attempt, (warning) => aboutBytes.push(warning), following);
   for await (const { ms, stream, bytes } of chunks) {
     // Clocks may be set back between two chunks; the time of events is not.
     if (ms !== null) now = Math.max(now, startedAt + ms);
@@ -169,7 +169,7 @@ async function countBytes(folder: RunFolder, { onProgress, follow }: TranslateOp
   };
 }
 
-function follows(handover: Handover, events: readonly Emitted[]): Handover {
+function advanceHandover(handover: Handover, events: readonly Emitted[]): Handover {
   const last = events.findLast(({ protocol }) => protocol === 'fcmp');
   if (last?.protocol !== 'fcmp') return handover;
   return { fcmpSeq: last.event.seq, sessionId: last.event.correlation.session_id ?? handover.sessionId };

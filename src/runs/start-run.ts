@@ -9,7 +9,7 @@ import { createRunJournal } from './capture/run-journal.js';
 import { recordUnstarted } from './attempts/run-attempt.js';
 import { runAttempts } from './attempts/run-attempts.js';
 import type { RunContext } from './attempts/run-context.js';
-import { recoverRun, remainingWait } from './attempts/recover-run.js';
+import { recoverRun, computeRemainingWait } from './attempts/recover-run.js';
 import type { RecoveredRun } from './attempts/recover-run.js';
 import { RunControl, explainStop } from './attempts/run-control.js';
 import { RunUsage } from './attempts/run-context.js';
@@ -147,7 +147,7 @@ async function runToResult(
       return failedResult(error.code, error.message);
     }
     // The folder or the log is broken: no event can be written, so only the result reports it.
-    const failure = asStorageFailure(error);
+    const failure = toStorageFailure(error);
     logger.error('run failed', { ...fields, code: failure.code, error: failure.message });
     feed.end(failure);
     return failedResult(failure.code, failure.message);
@@ -220,7 +220,7 @@ async function reopenRun(context: Omit<RunContext, 'journal'>, feed: EventFeed):
     throw new SluiceError('RUN_NOT_RESUMABLE', `Cannot resume the run ${id}: it has ended. Start a new one.`);
   if (state.kind === 'question') control.ask();
   if (state.kind === 'permissions') {
-    const waitMs = remainingWait(state.askedAt, limits.wait_s, ports.clock());
+    const waitMs = computeRemainingWait(state.askedAt, limits.wait_s, ports.clock());
     for (const { interaction_id, options } of state.questions) control.askPermission(interaction_id, options, waitMs);
   }
   // A question that was never published is asked again by the agent.
@@ -277,7 +277,7 @@ function chooseLauncher({ engine, reads }: RunSpec, { agents, launchers }: Decid
   return reads === undefined ? launcher : { ...launcher, reads };
 }
 
-function asStorageFailure(error: unknown): SluiceError {
+function toStorageFailure(error: unknown): SluiceError {
   if (isSluiceError(error)) return error;
   const why = getErrorMessage(error).replace(/[.\s]+$/, '');
   return new SluiceError(

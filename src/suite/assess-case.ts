@@ -25,7 +25,11 @@ export async function assessCase(content: CaseContent): Promise<Assessment> {
     case 'run':
       return assessRun(await judgeRecorded(content), about.contract !== undefined);
     case 'order':
-      if (about.order === undefined) throw new SuiteError('CASE_INVALID', `"${folder}/case.json" has no "order". Restore it, or add the case again.`);
+      if (about.order === undefined)
+        throw new SuiteError(
+          'CASE_INVALID',
+          `"${folder}/case.json" has no "order". Restore it, or add the case again.`,
+        );
       return assessOrder(content, about.order);
   }
 }

@@ -39,7 +39,7 @@ export interface OpenCase {
 export const CASE_BYTES = 16 * 1024 * 1024;
 
 /** Maximum number of cases in a suite. */
-const MOST_CASES = 10_000;
+const MAX_CASES = 10_000;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
@@ -118,8 +118,8 @@ export async function listCases(suite: string): Promise<readonly string[]> {
   if (folder === undefined) return names;
   for await (const entry of folder) {
     if (!entry.isDirectory() || !NAME.test(entry.name)) continue;
-    if (names.length === MOST_CASES) {
-      throw new SuiteError('CASE_TOO_LARGE', `"${suite}" has more than ${MOST_CASES} cases. Split it into several.`);
+    if (names.length === MAX_CASES) {
+      throw new SuiteError('CASE_TOO_LARGE', `"${suite}" has more than ${MAX_CASES} cases. Split it into several.`);
     }
     names.push(entry.name);
   }
@@ -135,7 +135,10 @@ export async function openCase(suite: string, name: string): Promise<OpenCase> {
   const folder = join(suite, name);
   const about = await readJson(folder, CASE_FILES.about);
   if (about === undefined) {
-    throw new SuiteError('CASE_NOT_FOUND', `There is no case "${name}" in "${suite}". List all cases with: sluice suite list`);
+    throw new SuiteError(
+      'CASE_NOT_FOUND',
+      `There is no case "${name}" in "${suite}". List all cases with: sluice suite list`,
+    );
   }
   const schema = await readJson(folder, CASE_FILES.schema);
   if (schema !== undefined && !isObject(schema)) {

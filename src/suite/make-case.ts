@@ -244,14 +244,14 @@ function readPolicy({ order }: OrderRecord, wrappers: Wrappers): Pick<OrderFacts
 }
 
 /** How many inbox items of an issue are searched. */
-const MOST_ITEMS = 1000;
+const MAX_ITEMS = 1000;
 
 async function findVerdict(
   store: Pick<OrderStore, 'listInbox'>,
   { order, run }: OrderRecord,
 ): Promise<CaseVerdict | undefined> {
   let cursor: string | undefined;
-  for (let seen = 0; seen < MOST_ITEMS;) {
+  for (let seen = 0; seen < MAX_ITEMS;) {
     const page = await store.listInbox({ issueRef: order.issue_ref, limit: 100, ...omitUndefined({ cursor }) });
     for (const { run: about, resolution } of page.items) {
       if (about !== run || resolution === null || resolution.action === 'superseded') continue;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { engineErrorData } from './engine-error.js';
+import { toEngineErrorData } from './engine-error.js';
 
 describe('what an engine does not say of its error', () => {
   it.each([
@@ -9,11 +9,11 @@ describe('what an engine does not say of its error', () => {
     ['HTTP/1.1 502 Bad Gateway', 502],
     ['status_code: 429', 429],
   ])('is the HTTP status of %s', (message, status) => {
-    expect(engineErrorData({ message })).toMatchObject({ http_status: status });
+    expect(toEngineErrorData({ message })).toMatchObject({ http_status: status });
   });
 
   it.each(['exit code 400', '"encode":400', 'line 404 of a file', '"code":4000'])('is no status in %s', (message) => {
-    expect(engineErrorData({ message })).not.toHaveProperty('http_status');
+    expect(toEngineErrorData({ message })).not.toHaveProperty('http_status');
   });
 
   it.each([
@@ -23,10 +23,10 @@ describe('what an engine does not say of its error', () => {
     ['--yolo is deprecated', false, 'ENGINE_DEPRECATION_WARNING'],
     ['connection lost', false, 'ENGINE_ERROR'],
   ])('is the code of %s (retrying: %s): %s', (message, retrying, code) => {
-    expect(engineErrorData({ message, retrying })).toMatchObject({ code, retrying });
+    expect(toEngineErrorData({ message, retrying })).toMatchObject({ code, retrying });
   });
 
   it('is shortened where an engine prints a whole response', () => {
-    expect(engineErrorData({ message: 'x'.repeat(10_000) }).message).toHaveLength(4097);
+    expect(toEngineErrorData({ message: 'x'.repeat(10_000) }).message).toHaveLength(4097);
   });
 });

@@ -10,7 +10,7 @@ const MAX_MESSAGE = 4096;
 const HTTP_STATUS = /(?:\b(?:status(?:[ _]code)?["']?:?|HTTP(?:\/[\d.]+)?)|"code":)\s*([45]\d\d)\b/iu;
 
 /** An engine's error as the data of its event. Missing fields are guessed from its message. */
-export function engineErrorData(error: EngineErrorReport): RaspData<'diagnostic.engine.error'> {
+export function toEngineErrorData(error: EngineErrorReport): RaspData<'diagnostic.engine.error'> {
   const message = shorten(error.message);
   const status = error.httpStatus ?? findStatus(message);
   const retrying = error.retrying ?? false;

@@ -18,7 +18,7 @@ import type { ParserName } from '../protocol/engine-names.js';
 import type { PlanEntry, Usage } from '../protocol/event-parts.js';
 import { omitMissing } from '../reading/record-fields.js';
 import type { Engine, ProcessExit, Reader } from '../engines/engine.js';
-import { engineErrorData, shorten } from './engine-error.js';
+import { toEngineErrorData, shorten } from './engine-error.js';
 import { Messages } from './messages.js';
 import { Session } from './session.js';
 import { ToolCalls } from './tool-calls.js';
@@ -201,7 +201,7 @@ export class ReportWriter implements Report {
 
   engineError(error: EngineErrorReport): void {
     this.#frames.isHandled = true;
-    const data = engineErrorData(error);
+    const data = toEngineErrorData(error);
     this.#lastError = data.message;
     this.#lastErrorCode = data.code;
     this.#writer.write('diagnostic.engine.error', data);

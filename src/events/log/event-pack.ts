@@ -14,8 +14,8 @@ export interface EventPack {
 }
 
 /** A reader expands a whole pack, also for one event of it. */
-const MOST_EVENTS = 2048;
-const MOST_BYTES = 256 * 1024;
+const MAX_EVENTS = 2048;
+const MAX_BYTES = 256 * 1024;
 
 /** The size of an event in addition to the bytes it was read from. */
 const ENVELOPE = 600;
@@ -40,7 +40,7 @@ export function packEvents(events: readonly Emitted[]): EventPack[] {
       const position = getPosition(emitted);
       const size = estimateSize(emitted);
       const isNext = position.attempt === attempt && position.seq === lastSeq + 1;
-      if (!isNext || group.length >= MOST_EVENTS || bytes + size > MOST_BYTES) close();
+      if (!isNext || group.length >= MAX_EVENTS || bytes + size > MAX_BYTES) close();
       if (group.length === 0) [attempt, firstSeq] = [position.attempt, position.seq];
       group.push(emitted.event);
       lastSeq = position.seq;

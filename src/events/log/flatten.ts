@@ -8,7 +8,7 @@ export interface FlatEvent {
   readonly leaves: readonly Leaf[];
 }
 
-const MOST_LEAVES = 48;
+const MAX_LEAVES = 48;
 const LONGEST_TEXT = 128;
 const DEEPEST = 5;
 
@@ -40,7 +40,7 @@ function addMembers(flat: Building, value: object, depth: number): boolean {
     } else if (isSmallLeaf(member)) {
       flat.leaves.push(member);
       flat.shape += ',';
-      if (flat.leaves.length > MOST_LEAVES) return false;
+      if (flat.leaves.length > MAX_LEAVES) return false;
     } else return false;
   }
   flat.shape += isArray ? ']' : '}';

@@ -12,7 +12,7 @@ import { flatten, listPaths, type Leaf } from './flatten.js';
 const SHORTEST_SERIES = 64;
 /** A reader expands a whole series, also for one event of it. */
 const LONGEST_SERIES = 2048;
-const MOST_KINDS = 4;
+const MAX_KINDS = 4;
 /** A series must be this much smaller than its events on lines of their own. */
 const WORTHWHILE = 0.5;
 
@@ -86,7 +86,7 @@ function gatherSeries(events: readonly object[], start: number): GatheredSeries 
     if (flat === null) break;
     let number = numbers.get(flat.shape);
     if (number === undefined) {
-      if (kinds.length === MOST_KINDS) break;
+      if (kinds.length === MAX_KINDS) break;
       number = kinds.length;
       numbers.set(flat.shape, number);
       kinds.push({ first: event, rows: [], paths: listPaths(event) });
@@ -124,7 +124,7 @@ function encodeSeries({ kinds, order }: GatheredSeries): string | null {
 function expandSeries(line: object): readonly object[] | undefined {
   const { series, count, kinds, order } = line as Readonly<Partial<Record<keyof SeriesLine, unknown>>>;
   if (series !== 1 || typeof count !== 'number' || !(count >= 1 && count <= LONGEST_SERIES)) return undefined;
-  if (!Array.isArray(kinds) || kinds.length < 1 || kinds.length > MOST_KINDS) return undefined;
+  if (!Array.isArray(kinds) || kinds.length < 1 || kinds.length > MAX_KINDS) return undefined;
   const numbers = order === undefined ? '0'.repeat(count) : order;
   if (typeof numbers !== 'string' || numbers.length !== count || (order === undefined) !== (kinds.length === 1)) {
     return undefined;

@@ -74,7 +74,7 @@ export function toReasoningId(
 }
 
 /** What a tool returned, as text: strings as they are, other values as JSON, an error first. */
-export function toolResultText(call: FcmpData<'assistant.tool_call'>): string {
+export function formatToolResult(call: FcmpData<'assistant.tool_call'>): string {
   const parts: string[] = [];
   if (call.error !== undefined) parts.push(call.error);
   if (call.output !== undefined)

@@ -7,7 +7,7 @@ import { foldCase, splitWords } from '../text/spelling.js';
 import { matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
 import { readJsonText, saysNull } from '../text/plain-values.js';
 import { readNumber } from '../text/numbers.js';
-import { changed, followedBy, unchanged } from './rules.js';
+import { changed, combineOutcomes, unchanged } from './rules.js';
 import { findItems, placeValues } from './several-values.js';
 
 /** Aligns a value to a list: its items one by one, or another shape to a list of them. */
@@ -17,7 +17,7 @@ export function alignArray(aligning: Aligning, view: AlignmentView, value: unkno
     if (!aligning.mayTry()) break;
     const inner = aligning.align(view, reading.value, place);
     if (aligning.passes(view, inner.value))
-      return followedBy(changed(place.path, reading.rule, value, reading.value), inner);
+      return combineOutcomes(changed(place.path, reading.rule, value, reading.value), inner);
   }
   return unchanged(value);
 }
@@ -54,7 +54,7 @@ function* listReadings(
     if (split !== undefined) yield { value: split, rule: 'text_to_list' };
   }
   if (isJsonObject(value)) {
-    const inner = soleInnerValue(value);
+    const inner = findSoleInnerValue(value);
     const isItemKey = inner !== undefined && aligning.getView(view.items, '').properties.has(inner.key);
     if (inner !== undefined && !isItemKey && Array.isArray(inner.value))
       yield { value: inner.value, rule: 'unwrapped' };
@@ -141,7 +141,7 @@ function mayBeObjectItem(item: AlignmentView, value: Readonly<Record<string, unk
 }
 
 /** The content of an object that has a single key. */
-function soleInnerValue(value: unknown): { readonly key: string; readonly value: unknown } | undefined {
+function findSoleInnerValue(value: unknown): { readonly key: string; readonly value: unknown } | undefined {
   if (!isJsonObject(value)) return undefined;
   const [key, ...others] = Object.keys(value);
   if (key === undefined || others.length > 0 || !mayHoldAnswer(key)) return undefined;

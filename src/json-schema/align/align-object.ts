@@ -1,12 +1,12 @@
 import { isJsonObject, ownValue, setOwnValue } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/index.js';
-import { schemasForKey } from '../views/schema-views.js';
+import { listSchemasForKey } from '../views/schema-views.js';
 import type { AlignmentView } from '../views/schema-views.js';
 import { findItems, placeValues } from './several-values.js';
 import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
 import { readJsonText, saysNull } from '../text/plain-values.js';
 import { findRepeatedKeys, matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
-import { changed, followedBy, RULE_COSTS, unchanged, UNKNOWN_KEY_COST } from './rules.js';
+import { changed, combineOutcomes, RULE_COSTS, unchanged, UNKNOWN_KEY_COST } from './rules.js';
 
 /** Aligns a value to an object: its keys one by one, or another shape around or inside it. */
 export function alignObject(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
@@ -16,7 +16,7 @@ export function alignObject(aligning: Aligning, view: AlignmentView, value: unkn
     if (!aligning.mayTry()) break;
     const inner = aligning.align(view, reading.value, place);
     if (!aligning.passes(view, inner.value)) continue;
-    return followedBy(changed(place.path, reading.rule, value, reading.value), inner);
+    return combineOutcomes(changed(place.path, reading.rule, value, reading.value), inner);
   }
   return fields;
 }
@@ -60,7 +60,7 @@ function alignField(
   place: Place,
   mayDrop: boolean,
 ): Outcome {
-  const nodes = schemasForKey(view, name, aligning.allowance);
+  const nodes = listSchemasForKey(view, name, aligning.allowance);
   if (nodes === undefined) return mayDrop ? changed(place.path, 'extra_key', value, undefined) : unchanged(value);
   const isUnknown = !view.properties.has(name) && nodes.length === 0 && view.properties.size > 0;
   if (isUnknown) return { ...unchanged(value), cost: UNKNOWN_KEY_COST };
@@ -99,7 +99,7 @@ function* objectReadings(
   if (Array.isArray(value) && value.length === 1 && typeof value[0] === 'object')
     yield { value: value[0], rule: 'list_to_item' };
   if (isJsonObject(value)) {
-    const inner = innerObject(view, value);
+    const inner = findInnerObject(view, value);
     if (inner !== undefined) yield { value: inner, rule: 'unwrapped' };
   }
   const outer = withOnlyKey(aligning, view, value);
@@ -115,7 +115,7 @@ function* objectReadings(
  * The only object inside an object that has none of the properties itself. If there are other keys, it must be the only
  * candidate and the schema must require something; otherwise an empty object would pass.
  */
-function innerObject(view: AlignmentView, value: Readonly<Record<string, unknown>>): unknown {
+function findInnerObject(view: AlignmentView, value: Readonly<Record<string, unknown>>): unknown {
   const keys = Object.keys(value);
   if (matchKeys(keys, [...view.properties.keys()]).size > 0 || keys.some((key) => view.properties.has(key)))
     return undefined;

@@ -6,7 +6,7 @@ import { choose, chooseBySpelling, ENUM_PLACEMENT } from '../text/choices.js';
 import { readDate, readDateTime } from '../text/dates.js';
 import { foldCase, LONGEST_TEXT } from '../text/spelling.js';
 import { readNumber } from '../text/numbers.js';
-import { changed, followedBy, unchanged } from './rules.js';
+import { changed, combineOutcomes, unchanged } from './rules.js';
 
 /** A value and the rule that read it. */
 interface Reading {
@@ -28,11 +28,11 @@ export function alignScalar(aligning: Aligning, view: AlignmentView, value: unkn
   for (const reading of readings(aligning, view, value)) {
     if (aligning.passes(view, reading.value)) return changed(place.path, reading.rule, value, reading.value);
   }
-  const held = heldValue(value);
+  const held = unwrapValue(value);
   if (held === undefined || !aligning.mayTry()) return unchanged(value);
   const inner = aligning.align(view, held.value, place);
   if (!aligning.passes(view, inner.value)) return unchanged(value);
-  return followedBy(changed(place.path, held.rule, value, held.value), inner);
+  return combineOutcomes(changed(place.path, held.rule, value, held.value), inner);
 }
 
 /** What a value may mean, the nearest reading first. */
@@ -86,7 +86,7 @@ function chooseMember(aligning: Aligning, view: AlignmentView, value: unknown): 
 }
 
 /** A list of one, or an object of one key that says nothing. */
-function heldValue(value: unknown): { value: unknown; rule: AlignmentRule } | undefined {
+function unwrapValue(value: unknown): { value: unknown; rule: AlignmentRule } | undefined {
   if (Array.isArray(value)) return value.length === 1 ? { value: value[0], rule: 'list_to_item' } : undefined;
   if (!isJsonObject(value)) return undefined;
   const [key, ...others] = Object.keys(value);

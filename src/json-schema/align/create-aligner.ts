@@ -15,7 +15,7 @@ import type { Aligning, Outcome, Place } from './rules.js';
 import type { AlignmentView, SchemaViews } from '../views/schema-views.js';
 
 /** Alternatives, wrappers and other guesses one alignment may try. */
-const MOST_ATTEMPTS = 20_000;
+const MAX_ATTEMPTS = 20_000;
 /** Values deeper than this are left as they are. */
 const DEEPEST = 200;
 
@@ -57,7 +57,7 @@ export function createAligner(
   function startAligning(source: AlignmentSource | undefined): Aligning {
     const run: CheckRun = { steps, path: [], issues: undefined, explaining: 0 };
     const remembered = new Map<AlignmentView, Map<object, { place: Place; outcome: Outcome }>>();
-    let attempts = MOST_ATTEMPTS;
+    let attempts = MAX_ATTEMPTS;
     const aligning: Aligning = {
       allowance: run,
       source,

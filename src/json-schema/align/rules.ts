@@ -86,7 +86,7 @@ export function changed(path: Path, rule: AlignmentRule, from: unknown, to: unkn
 }
 
 /** A change of shape first, then what was done to the result at the same place. */
-export function followedBy(first: Outcome, second: Outcome): Outcome {
+export function combineOutcomes(first: Outcome, second: Outcome): Outcome {
   return { value: second.value, changes: [...first.changes, ...second.changes], cost: first.cost + second.cost };
 }
 

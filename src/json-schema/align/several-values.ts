@@ -10,7 +10,7 @@ interface PlacedValue {
 }
 
 /** Most values of a text that are made a list. */
-const MOST_VALUES = 10_000;
+const MAX_VALUES = 10_000;
 /** Longest text between two values that is looked through for a correction. */
 const LONGEST_BETWEEN = 2000;
 
@@ -30,7 +30,7 @@ export function findItems(
 ): readonly unknown[] | undefined {
   const { text } = source;
   const placed = placeValues(source);
-  if (placed.length > MOST_VALUES || !placed.every((one) => 'value' in one)) return undefined;
+  if (placed.length > MAX_VALUES || !placed.every((one) => 'value' in one)) return undefined;
   const items: unknown[] = [];
   let isClear = !TAKEN_BACK.test(foldCase(text.slice(placed.at(-1)?.end).slice(0, LONGEST_BETWEEN)));
   for (const [index, { start, value }] of placed.entries()) {

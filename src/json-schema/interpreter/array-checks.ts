@@ -3,7 +3,7 @@ import { fail, isSettled, nothingEvaluated, passes } from './check.js';
 import type { Check, CompiledSchema, KeywordContext } from './check.js';
 
 /** The keywords for lists. `unevaluatedItems` comes last: it needs what all others have looked at. */
-export function arrayChecks(context: KeywordContext): Check[] {
+export function createArrayChecks(context: KeywordContext): Check[] {
   const { schema, compile } = context;
   const minItems = schema['minItems'];
   const maxItems = schema['maxItems'];
@@ -27,12 +27,14 @@ export function arrayChecks(context: KeywordContext): Check[] {
       return hasUniqueItems(value) || fail(run, 'must not have equal items');
     });
   }
-  if ('prefixItems' in schema || 'items' in schema) checks.push(itemsCheck(context));
-  if ('contains' in schema) checks.push(containsCheck(context));
-  return 'unevaluatedItems' in schema ? [...checks, unevaluatedCheck(compile(schema['unevaluatedItems']))] : checks;
+  if ('prefixItems' in schema || 'items' in schema) checks.push(createItemsCheck(context));
+  if ('contains' in schema) checks.push(createContainsCheck(context));
+  return 'unevaluatedItems' in schema
+    ? [...checks, createUnevaluatedCheck(compile(schema['unevaluatedItems']))]
+    : checks;
 }
 
-function itemsCheck({ schema, compile }: KeywordContext): Check {
+function createItemsCheck({ schema, compile }: KeywordContext): Check {
   const prefix = Array.isArray(schema['prefixItems']) ? schema['prefixItems'].map(compile) : [];
   const rest = 'items' in schema ? compile(schema['items']) : undefined;
   return (value, run, evaluated) => {
@@ -55,7 +57,7 @@ function itemsCheck({ schema, compile }: KeywordContext): Check {
   };
 }
 
-function containsCheck({ schema, compile }: KeywordContext): Check {
+function createContainsCheck({ schema, compile }: KeywordContext): Check {
   const inner = compile(schema['contains']);
   const least = typeof schema['minContains'] === 'number' ? schema['minContains'] : 1;
   const most = typeof schema['maxContains'] === 'number' ? schema['maxContains'] : Infinity;
@@ -74,7 +76,7 @@ function containsCheck({ schema, compile }: KeywordContext): Check {
   };
 }
 
-function unevaluatedCheck(inner: CompiledSchema): Check {
+function createUnevaluatedCheck(inner: CompiledSchema): Check {
   return (value, run, evaluated) => {
     if (!Array.isArray(value)) return true;
     const looked = evaluated ?? nothingEvaluated();

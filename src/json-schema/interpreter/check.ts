@@ -3,7 +3,7 @@ import type { SchemaObject } from '../json-schema.js';
 import type { PatternCompiler } from '../patterns/pattern.js';
 
 /** Most issues one validation reports; after that it stops. */
-const MOST_ISSUES = 32;
+const MAX_ISSUES = 32;
 
 /** State of one validation. */
 export interface CheckRun {
@@ -47,7 +47,7 @@ export interface KeywordContext {
 
 /** Records an issue at the current place, or below it at `key`. Always false, so that a check can return it. */
 export function fail(run: CheckRun, message: string, key?: string | number): false {
-  if (run.issues !== undefined && run.issues.length < MOST_ISSUES) {
+  if (run.issues !== undefined && run.issues.length < MAX_ISSUES) {
     run.issues.push({ message, path: key === undefined ? [...run.path] : [...run.path, key] });
   }
   return false;
@@ -55,7 +55,7 @@ export function fail(run: CheckRun, message: string, key?: string | number): fal
 
 /** Whether a failed check may stop: the verdict is known and no further issues are wanted. */
 export function isSettled(run: CheckRun): boolean {
-  return run.issues === undefined || run.issues.length >= MOST_ISSUES || run.steps < 0;
+  return run.issues === undefined || run.issues.length >= MAX_ISSUES || run.steps < 0;
 }
 
 /** Asks for the verdict only. */

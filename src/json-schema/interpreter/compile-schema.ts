@@ -1,15 +1,15 @@
-import { invalidSchema, isJsonObject } from '../json-schema.js';
+import { createSchemaError, isJsonObject } from '../json-schema.js';
 import type { SchemaNode, SchemaObject } from '../json-schema.js';
 import type { PatternCompiler } from '../patterns/pattern.js';
 import { KEYWORD_SHAPES } from '../schema-keywords.js';
-import { childSchemas } from '../schema-references.js';
+import { listChildSchemas } from '../schema-references.js';
 import type { LocatedSchema, SchemaDocument } from '../schema-references.js';
-import { arrayChecks } from './array-checks.js';
+import { createArrayChecks } from './array-checks.js';
 import { addEvaluated, fail, isSettled, nothingEvaluated } from './check.js';
 import type { Check, CompiledSchema, KeywordContext } from './check.js';
-import { logicChecks } from './logic-checks.js';
+import { createLogicChecks } from './logic-checks.js';
 import { objectChecks } from './object-checks.js';
-import { numberChecks, stringChecks, valueChecks } from './scalar-checks.js';
+import { createNumberChecks, createStringChecks, createValueChecks } from './scalar-checks.js';
 
 /** Gives the compiled form of any schema of the document. */
 export type SchemaChecks = (node: SchemaNode) => CompiledSchema;
@@ -44,7 +44,7 @@ export function compileSchema(document: SchemaDocument, compilePattern: PatternC
         return compile(target.node);
       },
     };
-    for (const child of childSchemas(node, location)) waiting.push(child);
+    for (const child of listChildSchemas(node, location)) waiting.push(child);
     const check = joinChecks(context);
     if (isBareReference(node)) return;
     compile(node).check =
@@ -90,11 +90,11 @@ const DECIDING = new Set(
 /** The order decides which issue comes first: type, then the value itself, then what is inside it. */
 function joinChecks(context: KeywordContext): Check {
   const keywords: Check[] = [
-    ...valueChecks(context.schema),
-    ...numberChecks(context.schema),
-    ...stringChecks(context),
-    ...logicChecks(context),
-    ...arrayChecks(context),
+    ...createValueChecks(context.schema),
+    ...createNumberChecks(context.schema),
+    ...createStringChecks(context),
+    ...createLogicChecks(context),
+    ...createArrayChecks(context),
     ...objectChecks(context),
   ];
   const [only] = keywords;
@@ -135,7 +135,7 @@ function refuseEndlessReferences(document: SchemaDocument): void {
     if (typeof next.node === 'boolean' || listed.has(next.node)) continue;
     listed.add(next.node);
     visit(next);
-    for (const further of childSchemas(next.node, next.location)) reached.push(further);
+    for (const further of listChildSchemas(next.node, next.location)) reached.push(further);
     for (const further of references(next)) reached.push(further);
   }
 
@@ -156,10 +156,10 @@ function refuseEndlessReferences(document: SchemaDocument): void {
     function open(at: LocatedSchema): void {
       if (typeof at.node === 'boolean' || state.get(at.node) === 'done') return;
       if (state.get(at.node) === 'open') {
-        throw invalidSchema(at.location, 'this schema refers to itself without going deeper into the value');
+        throw createSchemaError(at.location, 'this schema refers to itself without going deeper into the value');
       }
       state.set(at.node, 'open');
-      stack.push({ at, rest: [...references(at), ...inPlaceSchemas(at)] });
+      stack.push({ at, rest: [...references(at), ...listInPlaceSchemas(at)] });
     }
   }
 
@@ -172,10 +172,10 @@ function refuseEndlessReferences(document: SchemaDocument): void {
   }
 }
 
-function inPlaceSchemas({ node, location }: LocatedSchema): LocatedSchema[] {
+function listInPlaceSchemas({ node, location }: LocatedSchema): LocatedSchema[] {
   if (typeof node === 'boolean') return [];
   const inPlace: Record<string, unknown> = {};
   for (const keyword of IN_PLACE) if (keyword in node) inPlace[keyword] = node[keyword];
   if (isJsonObject(node['dependentSchemas'])) inPlace['dependentSchemas'] = node['dependentSchemas'];
-  return childSchemas(inPlace, location);
+  return listChildSchemas(inPlace, location);
 }

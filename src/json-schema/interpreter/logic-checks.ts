@@ -4,7 +4,7 @@ import type { Check, CheckRun, CompiledSchema, Evaluated, KeywordContext } from 
 import { readTypes } from './scalar-checks.js';
 
 /** Everything that applies further schemas to the same value. */
-export function logicChecks(context: KeywordContext): Check[] {
+export function createLogicChecks(context: KeywordContext): Check[] {
   const { schema, compile, follow } = context;
   const checks: Check[] = [];
   for (const keyword of ['$ref', '$dynamicRef']) {
@@ -12,13 +12,13 @@ export function logicChecks(context: KeywordContext): Check[] {
     if (typeof reference === 'string') checks.push(applyCheck(follow(reference)));
   }
   if (Array.isArray(schema['allOf'])) checks.push(...schema['allOf'].map((node) => applyCheck(compile(node))));
-  if (Array.isArray(schema['anyOf'])) checks.push(anyOfCheck(schema['anyOf'], schema['anyOf'].map(compile)));
+  if (Array.isArray(schema['anyOf'])) checks.push(createAnyOfCheck(schema['anyOf'], schema['anyOf'].map(compile)));
   if (Array.isArray(schema['oneOf'])) checks.push(oneOfCheck(schema['oneOf'], schema['oneOf'].map(compile)));
   if ('not' in schema) {
     const inner = compile(schema['not']);
     checks.push((value, run) => !passes(inner, value, run) || fail(run, 'must not match the schema under "not"'));
   }
-  if ('if' in schema) checks.push(conditionCheck(context));
+  if ('if' in schema) checks.push(createConditionCheck(context));
   return checks;
 }
 
@@ -30,7 +30,7 @@ function applyCheck(inner: CompiledSchema): Check {
 }
 
 /** Tries the alternatives for the verdict only. */
-function anyOfCheck(schemas: readonly unknown[], branches: readonly CompiledSchema[]): Check {
+function createAnyOfCheck(schemas: readonly unknown[], branches: readonly CompiledSchema[]): Check {
   return (value, run, evaluated) => {
     if (countPassing(branches, value, run, evaluated, evaluated === undefined ? 1 : Infinity) > 0) return true;
     return explainBranches(schemas, branches, value, run);
@@ -97,7 +97,7 @@ function isMeantFor(schema: unknown, value: unknown): boolean {
   return types.length === 0 || types.includes(Array.isArray(value) ? 'array' : 'object');
 }
 
-function conditionCheck({ schema, compile }: KeywordContext): Check {
+function createConditionCheck({ schema, compile }: KeywordContext): Check {
   const condition = compile(schema['if']);
   const whenTrue = compile(schema['then'] ?? true);
   const whenFalse = compile(schema['else'] ?? true);

@@ -8,7 +8,7 @@ import type { Check, CheckRun, CompiledSchema, KeywordContext } from './check.js
 export function objectChecks(context: KeywordContext): Check[] {
   const { schema, compile } = context;
   const checks: Check[] = [];
-  if (Array.isArray(schema['required'])) checks.push(requiredCheck(schema['required'].map(String)));
+  if (Array.isArray(schema['required'])) checks.push(createRequiredCheck(schema['required'].map(String)));
   const minProperties = schema['minProperties'];
   const maxProperties = schema['maxProperties'];
   if (typeof minProperties === 'number') {
@@ -28,14 +28,14 @@ export function objectChecks(context: KeywordContext): Check[] {
     );
   }
   if ('propertyNames' in schema) checks.push(namesCheck(compile(schema['propertyNames'])));
-  if (isJsonObject(schema['dependentRequired'])) checks.push(dependentRequiredCheck(schema['dependentRequired']));
+  if (isJsonObject(schema['dependentRequired'])) checks.push(createDependentRequiredCheck(schema['dependentRequired']));
   if (isJsonObject(schema['dependentSchemas']))
-    checks.push(...dependentSchemaChecks(context, schema['dependentSchemas']));
+    checks.push(...createDependentSchemaChecks(context, schema['dependentSchemas']));
   if (['properties', 'patternProperties', 'additionalProperties'].some((keyword) => keyword in schema)) {
-    checks.push(propertiesCheck(context));
+    checks.push(createPropertiesCheck(context));
   }
   return 'unevaluatedProperties' in schema
-    ? [...checks, unevaluatedCheck(compile(schema['unevaluatedProperties']))]
+    ? [...checks, createUnevaluatedCheck(compile(schema['unevaluatedProperties']))]
     : checks;
 }
 
@@ -43,7 +43,7 @@ function objectCheck(check: (value: Readonly<Record<string, unknown>>, run: Chec
   return (value, run) => !isJsonObject(value) || check(value, run);
 }
 
-function requiredCheck(names: readonly string[]): Check {
+function createRequiredCheck(names: readonly string[]): Check {
   return objectCheck((value, run) => {
     let passed = true;
     for (const name of names) {
@@ -66,7 +66,7 @@ function namesCheck(inner: CompiledSchema): Check {
   });
 }
 
-function dependentRequiredCheck(dependencies: Readonly<Record<string, unknown>>): Check {
+function createDependentRequiredCheck(dependencies: Readonly<Record<string, unknown>>): Check {
   const entries = Object.entries(dependencies).map(
     ([name, needed]) => [name, Array.isArray(needed) ? needed.map(String) : []] as const,
   );
@@ -80,7 +80,10 @@ function dependentRequiredCheck(dependencies: Readonly<Record<string, unknown>>)
   });
 }
 
-function dependentSchemaChecks({ compile }: KeywordContext, dependencies: Readonly<Record<string, unknown>>): Check[] {
+function createDependentSchemaChecks(
+  { compile }: KeywordContext,
+  dependencies: Readonly<Record<string, unknown>>,
+): Check[] {
   return Object.entries(dependencies).map(([name, schema]): Check => {
     const inner = compile(schema);
     return (value, run, evaluated) =>
@@ -88,7 +91,7 @@ function dependentSchemaChecks({ compile }: KeywordContext, dependencies: Readon
   });
 }
 
-function propertiesCheck({ schema, location, compile, compilePattern }: KeywordContext): Check {
+function createPropertiesCheck({ schema, location, compile, compilePattern }: KeywordContext): Check {
   const named = new Map<string, CompiledSchema>();
   if (isJsonObject(schema['properties'])) {
     for (const [name, node] of Object.entries(schema['properties'])) named.set(name, compile(node));
@@ -134,7 +137,7 @@ function compileAdditional(schema: unknown, compile: KeywordContext['compile']):
   return schema === false ? CLOSED : compile(schema);
 }
 
-function unevaluatedCheck(inner: CompiledSchema): Check {
+function createUnevaluatedCheck(inner: CompiledSchema): Check {
   return (value, run, evaluated) => {
     if (!isJsonObject(value)) return true;
     const looked = evaluated ?? nothingEvaluated();

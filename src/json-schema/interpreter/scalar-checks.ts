@@ -1,27 +1,27 @@
 import { FORMATS } from '../formats.js';
 import type { SchemaObject } from '../json-schema.js';
-import { equalityKey, isMultipleOf, jsonEquals } from '../json-values.js';
+import { toEqualityKey, isMultipleOf, jsonEquals } from '../json-values.js';
 import { fail } from './check.js';
 import type { Check, KeywordContext } from './check.js';
 
 /** `type`, `const`, `enum`. */
-export function valueChecks(schema: SchemaObject): Check[] {
+export function createValueChecks(schema: SchemaObject): Check[] {
   const checks: Check[] = [];
   const types = readTypes(schema);
-  if (types.length > 0) checks.push(typeCheck(types));
+  if (types.length > 0) checks.push(createTypeCheck(types));
   if ('const' in schema) {
     const expected = schema['const'];
-    const message = `expected ${shorten(equalityKey(expected))}`;
+    const message = `expected ${shorten(toEqualityKey(expected))}`;
     checks.push((value, run) => jsonEquals(value, expected) || fail(run, message));
   }
   const values = schema['enum'];
   if (Array.isArray(values)) {
-    const expected = new Set(values.map(equalityKey));
+    const expected = new Set(values.map(toEqualityKey));
     const scalars = new Set<unknown>(values.filter((value) => typeof value !== 'object' || value === null));
     const message = `expected one of ${shorten([...expected].join(', '))}`;
     checks.push((value, run) => {
       if (scalars.has(value)) return true;
-      return (typeof value === 'object' && expected.has(equalityKey(value))) || fail(run, message);
+      return (typeof value === 'object' && expected.has(toEqualityKey(value))) || fail(run, message);
     });
   }
   return checks;
@@ -34,7 +34,7 @@ export function readTypes(schema: SchemaObject): readonly string[] {
   return types.filter((name) => typeof name === 'string');
 }
 
-function typeCheck(types: readonly string[]): Check {
+function createTypeCheck(types: readonly string[]): Check {
   const wanted = types.join(' or ');
   const [only] = types;
   if (types.length === 1 && only !== undefined) {
@@ -73,17 +73,17 @@ function shorten(text: string): string {
 }
 
 /** `minimum`, `maximum`, their exclusive forms, `multipleOf`. */
-export function numberChecks(schema: SchemaObject): Check[] {
+export function createNumberChecks(schema: SchemaObject): Check[] {
   return [
-    numberCheck(schema, 'minimum', 'must be at least', (value, limit) => value >= limit),
-    numberCheck(schema, 'maximum', 'must be at most', (value, limit) => value <= limit),
-    numberCheck(schema, 'exclusiveMinimum', 'must be more than', (value, limit) => value > limit),
-    numberCheck(schema, 'exclusiveMaximum', 'must be less than', (value, limit) => value < limit),
-    numberCheck(schema, 'multipleOf', 'must be a multiple of', isMultipleOf),
+    createNumberCheck(schema, 'minimum', 'must be at least', (value, limit) => value >= limit),
+    createNumberCheck(schema, 'maximum', 'must be at most', (value, limit) => value <= limit),
+    createNumberCheck(schema, 'exclusiveMinimum', 'must be more than', (value, limit) => value > limit),
+    createNumberCheck(schema, 'exclusiveMaximum', 'must be less than', (value, limit) => value < limit),
+    createNumberCheck(schema, 'multipleOf', 'must be a multiple of', isMultipleOf),
   ].flat();
 }
 
-function numberCheck(
+function createNumberCheck(
   schema: SchemaObject,
   keyword: string,
   wording: string,
@@ -98,7 +98,7 @@ function numberCheck(
 }
 
 /** `minLength`, `maxLength`, `pattern`, `format`. Lengths count characters as people do, not UTF-16 units. */
-export function stringChecks({ schema, location, compilePattern }: KeywordContext): Check[] {
+export function createStringChecks({ schema, location, compilePattern }: KeywordContext): Check[] {
   const checks: Check[] = [];
   const minLength = schema['minLength'];
   const maxLength = schema['maxLength'];

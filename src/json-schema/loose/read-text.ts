@@ -1,5 +1,5 @@
 import type { AlignmentChange } from '../../json/index.js';
-import { changed, followedBy } from '../align/rules.js';
+import { changed, combineOutcomes } from '../align/rules.js';
 import type { Aligning, AlignmentRule, Outcome, Place } from '../align/rules.js';
 import { jsonEquals } from '../json-values.js';
 import { LONGEST_TEXT } from '../text/spelling.js';
@@ -46,7 +46,7 @@ export function readBoldly(
     const aligned = aligning.align(root, reading.value, ROOT);
     if (!aligning.passes(root, aligned.value) || aligned.changes.some(isDropping)) continue;
     if (found !== undefined && !jsonEquals(found.value, aligned.value)) return undefined;
-    found ??= followedBy(changed(ROOT.path, reading.rule, text, reading.value), aligned);
+    found ??= combineOutcomes(changed(ROOT.path, reading.rule, text, reading.value), aligned);
   }
   return found;
 }

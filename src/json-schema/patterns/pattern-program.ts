@@ -1,7 +1,7 @@
-import { invalidSchema } from '../json-schema.js';
+import { createSchemaError } from '../json-schema.js';
 
 /** Repetitions are written out, so this bounds what `.{1,500}` and its nestings may grow to. */
-const MOST_INSTRUCTIONS = 5000;
+const MAX_INSTRUCTIONS = 5000;
 
 /** One step of a compiled pattern; `split` goes on at two places. */
 export type PatternInstruction =
@@ -21,8 +21,8 @@ export function compilePatternProgram(source: string, flags: string, location: s
   return program;
 
   function push(instruction: PatternInstruction): number {
-    if (program.length >= MOST_INSTRUCTIONS) {
-      throw invalidSchema(location, 'this pattern is too large for an untrusted schema; repeat less');
+    if (program.length >= MAX_INSTRUCTIONS) {
+      throw createSchemaError(location, 'this pattern is too large for an untrusted schema; repeat less');
     }
     return program.push(instruction) - 1;
   }
@@ -98,7 +98,7 @@ export type PatternPart =
   | { readonly kind: 'repeat'; readonly part: PatternPart; readonly least: number; readonly most: number };
 
 /** Deepest nesting of groups. */
-const MOST_GROUPS = 100;
+const MAX_GROUPS = 100;
 
 const UNICODE_ESCAPE =
   /\\(?:u\{[\da-f]+\}|ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u[\da-f]{4}|x[\da-f]{2}|c[a-z]|p\{[^}]*\}|[^])/iuy;
@@ -119,7 +119,7 @@ function parsePattern(source: string, flags: string, location: string): PatternP
 
   function parseChoice(): PatternPart {
     depth += 1;
-    if (depth > MOST_GROUPS) throw invalidSchema(location, 'this pattern nests too many groups');
+    if (depth > MAX_GROUPS) throw createSchemaError(location, 'this pattern nests too many groups');
     const parts: PatternPart[] = [parseSequence()];
     while (source[at] === '|') {
       at += 1;
@@ -209,7 +209,7 @@ function parsePattern(source: string, flags: string, location: string): PatternP
   }
 
   function refuse(): never {
-    throw invalidSchema(
+    throw createSchemaError(
       location,
       'look-around and back-references are not supported in the pattern of an untrusted schema; write it without them',
     );

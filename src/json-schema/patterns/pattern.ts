@@ -1,4 +1,4 @@
-import { invalidSchema } from '../json-schema.js';
+import { createSchemaError } from '../json-schema.js';
 import { compilePatternProgram } from './pattern-program.js';
 import type { PatternInstruction } from './pattern-program.js';
 
@@ -25,7 +25,7 @@ export function compileNativePattern(source: string, location: string): Pattern 
 }
 
 /** Instructions of all patterns of one untrusted schema together. Each is about a hundred bytes. */
-const MOST_INSTRUCTIONS = 100_000;
+const MAX_INSTRUCTIONS = 100_000;
 
 /**
  * A compiler of linear-time matchers, for the patterns of one untrusted schema: equal ones are compiled once, and all of them
@@ -40,8 +40,11 @@ export function createSafePatternCompiler(): PatternCompiler {
     const { flags } = toRegExp(source, location);
     const program = compilePatternProgram(source, flags, location);
     instructions += program.length;
-    if (instructions > MOST_INSTRUCTIONS)
-      throw invalidSchema(location, 'the patterns of this schema are too large together; use fewer or shorter ones');
+    if (instructions > MAX_INSTRUCTIONS)
+      throw createSchemaError(
+        location,
+        'the patterns of this schema are too large together; use fewer or shorter ones',
+      );
     const pattern = createLinearPattern(program, flags.includes('u'));
     compiled.set(source, pattern);
     return pattern;
@@ -56,7 +59,11 @@ export function toRegExp(source: string, location: string): RegExp {
     try {
       return new RegExp(source);
     } catch (cause) {
-      throw invalidSchema(location, `${JSON.stringify(source.slice(0, 80))} is not a valid regular expression`, cause);
+      throw createSchemaError(
+        location,
+        `${JSON.stringify(source.slice(0, 80))} is not a valid regular expression`,
+        cause,
+      );
     }
   }
 }

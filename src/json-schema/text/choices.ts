@@ -64,7 +64,7 @@ export interface ChosenValue {
 /** Maximum number of words in a member that is searched for inside a text. */
 const LONGEST_NAME = 8;
 /** Maximum number of words in a text that is searched for a member; a longer text probably only mentions it. */
-const MOST_WORDS = 40;
+const MAX_WORDS = 40;
 
 /** Words that may turn a mention into something else: negation, doubt, degree, time, comparison. */
 const GUARDS = new Set(
@@ -120,7 +120,7 @@ export function isBeginning(text: string, names: readonly string[]): boolean {
 
 function chooseInText(text: string, names: Names, { separators, isStrict }: Placement): Choice | undefined {
   const words = splitWords(text);
-  if (words.length > MOST_WORDS || /[?？]/.test(text)) return undefined;
+  if (words.length > MAX_WORDS || /[?？]/.test(text)) return undefined;
   const { mentions, rest } = findMentions(words, names);
   const [first] = mentions;
   if (first === undefined || first.choice === 'several') return undefined;
@@ -167,7 +167,7 @@ function findMentions(words: readonly Word[], names: Names): { mentions: Mention
   const rest: Word[] = [];
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index];
-    const found = longestMention(words, index, names);
+    const found = findLongestMention(words, index, names);
     if (found !== undefined) {
       mentions.push(found.mention);
       index += found.length - 1;
@@ -178,7 +178,7 @@ function findMentions(words: readonly Word[], names: Names): { mentions: Mention
   return { mentions, rest };
 }
 
-function longestMention(
+function findLongestMention(
   words: readonly Word[],
   index: number,
   names: Names,

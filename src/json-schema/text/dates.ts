@@ -64,9 +64,9 @@ function readParts(text: string): [year: number, month: number, day: number] | u
   const yearLast = YEAR_LAST.exec(text);
   if (yearLast !== null) return orderDayAndMonth(Number(yearLast[4]), Number(yearLast[1]), Number(yearLast[3]));
   const monthFirst = MONTH_FIRST.exec(text);
-  if (monthFirst !== null) return [Number(monthFirst[3]), monthNumber(monthFirst[1]), Number(monthFirst[2])];
+  if (monthFirst !== null) return [Number(monthFirst[3]), parseMonth(monthFirst[1]), Number(monthFirst[2])];
   const dayFirst = DAY_FIRST.exec(text);
-  if (dayFirst !== null) return [Number(dayFirst[3]), monthNumber(dayFirst[2]), Number(dayFirst[1])];
+  if (dayFirst !== null) return [Number(dayFirst[3]), parseMonth(dayFirst[2]), Number(dayFirst[1])];
   return undefined;
 }
 
@@ -76,7 +76,7 @@ function orderDayAndMonth(year: number, first: number, second: number): [number,
   return second > 12 ? [year, first, second] : undefined;
 }
 
-function monthNumber(name: string | undefined): number {
+function parseMonth(name: string | undefined): number {
   return MONTHS.indexOf((name ?? '').slice(0, 3)) + 1;
 }
 

@@ -5,13 +5,13 @@ import { isJsonObject } from '../json-schema.js';
 import type { Allowance } from '../patterns/pattern.js';
 import { isBeginning } from '../text/choices.js';
 import { foldCase, LONGEST_TEXT } from '../text/spelling.js';
-import { schemasForKey } from './schema-views.js';
+import { listSchemasForKey } from './schema-views.js';
 import type { AlignmentView, Conjunction, SchemaViews } from './schema-views.js';
 
 /** Most combinations of alternatives for one place; with more of them a part has no issues. */
-const MOST_WAYS = 64;
+const MAX_WAYS = 64;
 /** Steps for one part. */
-const MOST_STEPS = 5_000_000;
+const MAX_STEPS = 5_000_000;
 
 /** What the schema can say about a part of a value, before the rest is known. */
 export interface PartChecks {
@@ -54,7 +54,7 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
 
   /** The schemas of a place, one conjunction for each combination of alternatives; none if there are too many. */
   function follow(path: Path): { readonly ways: readonly Conjunction[]; readonly stuckAt?: string | number } {
-    const allowance: Allowance = { steps: MOST_STEPS };
+    const allowance: Allowance = { steps: MAX_STEPS };
     let ways: readonly Conjunction[] = [views.root.nodes];
     for (const step of path) {
       const expanded = expand(ways.map((nodes) => views.getView(nodes, '')));
@@ -74,14 +74,14 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
       const alternatives = views.getAlternatives(view);
       if (alternatives === undefined) expanded.push(view);
       else waiting.push(...alternatives);
-      if (alternatives?.length === 0 || waiting.length + expanded.length > MOST_WAYS) return undefined;
+      if (alternatives?.length === 0 || waiting.length + expanded.length > MAX_WAYS) return undefined;
     }
     return expanded;
   }
 
   function findIssues(nodes: Conjunction, path: Path, value: unknown): readonly SchemaIssue[] {
     const issues: SchemaIssue[] = [];
-    const run: CheckRun = { steps: MOST_STEPS, path: [...path], issues, explaining: 0 };
+    const run: CheckRun = { steps: MAX_STEPS, path: [...path], issues, explaining: 0 };
     try {
       for (const node of nodes) checks(node).check(value, run, undefined);
     } catch (error) {
@@ -99,7 +99,7 @@ function enter(view: AlignmentView, step: string | number, allowance: Allowance)
   if (view.nodes.includes(false)) return [];
   if (view.types.length > 0 && !view.types.includes(isKey ? 'object' : 'array')) return [];
   if (!isKey) return [view.prefix[step] ?? view.items];
-  const nodes = schemasForKey(view, step, allowance);
+  const nodes = listSchemasForKey(view, step, allowance);
   return nodes === undefined ? [] : [nodes];
 }
 

@@ -7,16 +7,16 @@ import type { Choice } from '../text/choices.js';
 import { foldCase } from '../text/spelling.js';
 
 /** Most schema objects a view is made of. It only guides the rules; the verdict is always the whole schema's. */
-export const MOST_PARTS = 64;
+export const MAX_PARTS = 64;
 
 /** The schema objects that apply together: the given ones, with their references and `allOf` followed. */
 export function collectParts(document: SchemaDocument, nodes: readonly SchemaNode[]): readonly SchemaObject[] {
   const parts = new Set<SchemaObject>();
   const waiting: SchemaNode[] = [...nodes].toReversed();
-  for (let node = waiting.pop(); node !== undefined && parts.size < MOST_PARTS; node = waiting.pop()) {
+  for (let node = waiting.pop(); node !== undefined && parts.size < MAX_PARTS; node = waiting.pop()) {
     if (typeof node === 'boolean' || parts.has(node)) continue;
     parts.add(node);
-    for (const inner of readSchemas(node['allOf']).slice(0, MOST_PARTS).toReversed()) waiting.push(inner);
+    for (const inner of readSchemas(node['allOf']).slice(0, MAX_PARTS).toReversed()) waiting.push(inner);
     for (const keyword of ['$dynamicRef', '$ref']) {
       const reference = node[keyword];
       if (typeof reference === 'string') waiting.push(document.resolve(reference, node, '#').node);

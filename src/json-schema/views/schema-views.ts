@@ -4,7 +4,7 @@ import { nameType, readTypes } from '../interpreter/scalar-checks.js';
 import { isJsonObject } from '../json-schema.js';
 import type { SchemaNode, SchemaObject } from '../json-schema.js';
 import type { Allowance, Pattern, PatternCompiler } from '../patterns/pattern.js';
-import { childSchemas } from '../schema-references.js';
+import { listChildSchemas } from '../schema-references.js';
 import type { LocatedSchema, SchemaDocument } from '../schema-references.js';
 import { indexChoices } from '../text/choices.js';
 import type { Choice, ChoiceIndex } from '../text/choices.js';
@@ -15,7 +15,7 @@ import {
   collectWords,
   isSchema,
   isShareSchema,
-  MOST_PARTS,
+  MAX_PARTS,
   readMembers,
   readSchemaKeyword,
   readSchemas,
@@ -40,11 +40,11 @@ export interface SchemaViews {
 }
 
 /** Alternatives inside alternatives that are followed; only schemas made to be costly have more. */
-const MOST_NESTING = 6;
+const MAX_NESTING = 6;
 /** Views of alternatives made for one value. */
-const MOST_VIEWS = 5000;
+const MAX_VIEWS = 5000;
 /** Views cached for later values. Properties recur in every value; the keys of a map differ from value to value. */
-const MOST_KEPT = 10_000;
+const MAX_KEPT = 10_000;
 
 /** Makes the views of a document when they are asked for; schemas that are the same by reference share one. */
 export function createViews(source: ViewSource, checks: SchemaChecks): SchemaViews {
@@ -62,7 +62,7 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
 
   function beginValue(): void {
     made = 0;
-    if (kept < MOST_KEPT) return;
+    if (kept < MAX_KEPT) return;
     single.clear();
     alternatives = new WeakMap();
     kept = 0;
@@ -75,7 +75,7 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
     const known = single.get(compiled)?.get(key);
     if (known !== undefined) return known;
     const view = makeView(source, nodes, key);
-    if (kept < MOST_KEPT)
+    if (kept < MAX_KEPT)
       single.set(compiled, (single.get(compiled) ?? new Map<string, AlignmentView>()).set(key, view));
     kept += 1;
     return view;
@@ -86,7 +86,7 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
     if (known !== undefined) return known;
     const [group] = view.groups;
     if (group === undefined && view.types.length < 2) return undefined;
-    if (view.nesting >= MOST_NESTING || made > MOST_VIEWS) return [];
+    if (view.nesting >= MAX_NESTING || made > MAX_VIEWS) return [];
     const views =
       group === undefined
         ? view.types.map((type) => chooseType(view, type))
@@ -146,7 +146,7 @@ function collectKeys(root: LocatedSchema): ReadonlySet<string> {
     if (typeof next.node === 'boolean') continue;
     const { properties } = next.node;
     if (isJsonObject(properties)) for (const name of Object.keys(properties)) keys.add(foldKey(name));
-    waiting.push(...childSchemas(next.node, ''));
+    waiting.push(...listChildSchemas(next.node, ''));
   }
   return keys;
 }
@@ -170,7 +170,7 @@ function chooseAlternative(source: ViewSource, view: AlignmentView, alternative:
   }
   const chosen = makeView(source, alternative, '');
   const words = new Set([...view.words, ...chosen.words]);
-  const parts = [...new Set([...view.parts, ...chosen.parts])].slice(0, MOST_PARTS);
+  const parts = [...new Set([...view.parts, ...chosen.parts])].slice(0, MAX_PARTS);
   const nodes = [...view.nodes, ...alternative];
   const groups = [...chosen.groups, ...others];
   return { ...describe(source, nodes, parts, groups, words, readMembers(parts)), nesting: view.nesting + 1 };
@@ -182,7 +182,7 @@ function chooseType(view: AlignmentView, type: string): AlignmentView {
 }
 
 /** What applies to the value under a key; undefined if the key is not allowed. */
-export function schemasForKey(view: AlignmentView, key: string, allowance: Allowance): Conjunction | undefined {
+export function listSchemasForKey(view: AlignmentView, key: string, allowance: Allowance): Conjunction | undefined {
   const named = view.properties.get(key);
   const matching = view.patterns.filter(({ pattern }) => pattern.test(key, allowance));
   if (named !== undefined || matching.length > 0) return [...(named ?? []), ...matching.map(({ node }) => node)];
@@ -220,7 +220,7 @@ function describe(
     isShare: parts.some(isShareSchema),
     choices: () => (choices ??= indexChoices(members ?? [])),
   };
-  return { ...view, types: dueTypes(parts, view) };
+  return { ...view, types: listExpectedTypes(parts, view) };
 }
 
 function collectPatterns(source: ViewSource, parts: readonly SchemaObject[]): AlignmentView['patterns'] {
@@ -234,7 +234,7 @@ function collectPatterns(source: ViewSource, parts: readonly SchemaObject[]): Al
 }
 
 /** The types named, or what the other keywords only make sense for. */
-function dueTypes(parts: readonly SchemaObject[], view: Omit<AlignmentView, 'types'>): readonly string[] {
+function listExpectedTypes(parts: readonly SchemaObject[], view: Omit<AlignmentView, 'types'>): readonly string[] {
   const named = parts.map(readTypes).filter((types) => types.length > 0);
   const [first, ...others] = named;
   if (first !== undefined) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BracketWalker, nextBracket } from './bracket-walker.js';
+import { BracketWalker, findNextBracket } from './bracket-walker.js';
 
 /** The text with every place that lies inside a JSON string marked by `s`. */
 function strings(text: string): string {
@@ -58,10 +58,10 @@ describe('findEnd', () => {
   });
 });
 
-describe('nextBracket', () => {
+describe('findNextBracket', () => {
   test('finds the first bracket of the span', () => {
-    expect(nextBracket('a { b [', 0, 7)).toBe(2);
-    expect(nextBracket('a { b [', 3, 7)).toBe(6);
-    expect(nextBracket('a { b [', 3, 6)).toBe(-1);
+    expect(findNextBracket('a { b [', 0, 7)).toBe(2);
+    expect(findNextBracket('a { b [', 3, 7)).toBe(6);
+    expect(findNextBracket('a { b [', 3, 6)).toBe(-1);
   });
 });

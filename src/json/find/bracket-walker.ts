@@ -56,7 +56,7 @@ export class BracketWalker {
 }
 
 /** Offset of the first `{` or `[` in the span, -1 if there is none. */
-export function nextBracket(text: string, from: number, to: number): number {
+export function findNextBracket(text: string, from: number, to: number): number {
   const distance = text.slice(from, to).search(BRACKET);
   return distance === -1 ? -1 : from + distance;
 }

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { envelopeContents } from './envelope.js';
+import { listEnvelopeContents } from './envelope.js';
 
-describe('envelopeContents', () => {
+describe('listEnvelopeContents', () => {
   test.each(['response', 'result', 'output', 'content', 'text', 'message'])('a text in the field %s', (field) => {
-    expect(envelopeContents({ id: 1, [field]: 'x' })).toEqual(['x']);
+    expect(listEnvelopeContents({ id: 1, [field]: 'x' })).toEqual(['x']);
   });
 
   test('a string is an envelope around its text', () => {
-    expect(envelopeContents('{"a": 1}')).toEqual(['{"a": 1}']);
+    expect(listEnvelopeContents('{"a": 1}')).toEqual(['{"a": 1}']);
   });
 
   test('an object in a field is a content, and looked into', () => {
-    expect(envelopeContents({ result: { text: 'x' } })).toEqual([{ text: 'x' }, 'x']);
+    expect(listEnvelopeContents({ result: { text: 'x' } })).toEqual([{ text: 'x' }, 'x']);
   });
 
   test('the more specific field comes first', () => {
-    expect(envelopeContents({ message: 'm', text: 't', response: 'r', result: 's' })).toEqual(['r', 's', 't', 'm']);
+    expect(listEnvelopeContents({ message: 'm', text: 't', response: 'r', result: 's' })).toEqual(['r', 's', 't', 'm']);
   });
 
   test('content blocks are joined, then tried one by one, last first', () => {
@@ -23,13 +23,13 @@ describe('envelopeContents', () => {
       { type: 'text', text: 'a' },
       { type: 'text', text: 'b' },
     ];
-    expect(envelopeContents({ content })).toEqual(['ab', 'b', 'a']);
+    expect(listEnvelopeContents({ content })).toEqual(['ab', 'b', 'a']);
   });
 
   test('skips messages of users, systems and tools', () => {
     for (const role of ['user', 'system', 'tool', 'developer'])
-      expect(envelopeContents({ role, content: 'x' })).toEqual([]);
-    expect(envelopeContents([{ type: 'tool_result', content: 'x' }])).toEqual([]);
+      expect(listEnvelopeContents({ role, content: 'x' })).toEqual([]);
+    expect(listEnvelopeContents([{ type: 'tool_result', content: 'x' }])).toEqual([]);
   });
 
   test.each([
@@ -39,22 +39,22 @@ describe('envelopeContents', () => {
     [{ type: 'text', part: { type: 'text', text: 'x' } }],
     [{ tool_calls: [{ function: { arguments: 'x' } }] }],
   ])('ways that lead to a text: %j', (value) => {
-    expect(envelopeContents(value)).toContain('x');
+    expect(listEnvelopeContents(value)).toContain('x');
   });
 
   test.each([[null], [1], [true], [{}], [[]], [{ other: 'x' }], [{ response: 1 }]])('nothing in %j', (value) => {
-    expect(envelopeContents(value)).toEqual([]);
+    expect(listEnvelopeContents(value)).toEqual([]);
   });
 
   test('fields of the prototype are not looked at', () => {
-    expect(envelopeContents(Object.create({ response: 'x' }))).toEqual([]);
+    expect(listEnvelopeContents(Object.create({ response: 'x' }))).toEqual([]);
   });
 
   test('the search is bounded in depth and number', () => {
     let deep: unknown = { text: 'x' };
     for (let level = 0; level < 100; level++) deep = { data: deep };
-    expect(envelopeContents(deep)).toEqual([]);
+    expect(listEnvelopeContents(deep)).toEqual([]);
     const wide = { messages: Array.from({ length: 10_000 }, (_, index) => ({ content: String(index) })) };
-    expect(envelopeContents(wide).length).toBeLessThan(100);
+    expect(listEnvelopeContents(wide).length).toBeLessThan(100);
   });
 });

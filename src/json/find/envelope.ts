@@ -8,14 +8,14 @@ const TEXT_FIELDS = 'structured_output response result output content text messa
 const WRAPPER_FIELDS = 'item part parts data delta choices candidates tool_calls function messages event'.split(' ');
 const FOREIGN_ROLES: readonly unknown[] = 'user system tool developer tool_result function'.split(' ');
 /** Containers looked into per envelope, and how deep. */
-const MOST_CONTAINERS = 64;
+const MAX_CONTAINERS = 64;
 const DEEPEST = 8;
 
 /**
  * What an envelope may hold, in the order to try: texts, and objects in a place for answers. A JSON string holding JSON
  * is an envelope too. What a user or a tool said is left out.
  */
-export function envelopeContents(value: unknown): readonly unknown[] {
+export function listEnvelopeContents(value: unknown): readonly unknown[] {
   if (typeof value === 'string') return [value];
   const contents: unknown[] = [];
   collect(value, 0, contents, { containers: 0 });
@@ -23,7 +23,7 @@ export function envelopeContents(value: unknown): readonly unknown[] {
 }
 
 function collect(value: unknown, depth: number, contents: unknown[], seen: { containers: number }): void {
-  if (!isContainer(value) || depth > DEEPEST || ++seen.containers > MOST_CONTAINERS) return;
+  if (!isContainer(value) || depth > DEEPEST || ++seen.containers > MAX_CONTAINERS) return;
   if (Array.isArray(value)) {
     const texts = textBlocks(value);
     if (texts.length > 1) contents.push(texts.join(''));

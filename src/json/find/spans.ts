@@ -1,4 +1,4 @@
-import { BracketWalker, nextBracket } from './bracket-walker.js';
+import { BracketWalker, findNextBracket } from './bracket-walker.js';
 import type { Region, Survey, TagBlock } from './survey.js';
 
 /** How a candidate was found. `docs/glossary.md` has a sentence on each. */
@@ -113,11 +113,11 @@ export function findFencedSpans(text: string, regions: readonly Region[]): reado
  */
 export function* findProseSpans(text: string, regions: readonly Region[]): Generator<Span, void, number> {
   for (const { start: from, end } of regions) {
-    let start = nextBracket(text, from, end);
+    let start = findNextBracket(text, from, end);
     while (start !== -1) {
       MAY_BEGIN.lastIndex = start;
       const next = MAY_BEGIN.test(text) ? yield createSpan('prose', start, end) : start + 1;
-      start = next === -1 ? -1 : nextBracket(text, next, end);
+      start = next === -1 ? -1 : findNextBracket(text, next, end);
     }
   }
 }

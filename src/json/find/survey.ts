@@ -13,7 +13,7 @@ const THINKS = /^(?:think|thinking|thought|reasoning)$/i;
  * Tracks which parts of a text may hold the answer: not thinking, and not harmony's analysis channel. An unclosed think
  * tag reaches to the end of the text.
  */
-export class Whereabouts {
+export class LandmarkTracker {
   insideTag = false;
   #thinking = '';
   #channel = '';
@@ -76,11 +76,11 @@ type OpenBlock = { -readonly [Field in keyof TagBlock]: TagBlock[Field] };
 export function surveyText(text: string, hides = true): Survey {
   const regions: Region[] = [];
   const blocks: OpenBlock[] = [];
-  const whereabouts = new Whereabouts();
+  const tracker = new LandmarkTracker();
   let walker = new BracketWalker(text);
   let start = 0;
   const leaveRegion = (end: number): void => {
-    if (!whereabouts.hidden && text.slice(start, end).trim() !== '') regions.push({ start, end });
+    if (!tracker.hidden && text.slice(start, end).trim() !== '') regions.push({ start, end });
   };
   // A plain search is many times faster than the pattern on long texts without any landmark.
   const hasLandmarks = text.includes('<') || /think[\]▷]/i.test(text);
@@ -92,19 +92,19 @@ export function surveyText(text: string, hides = true): Survey {
     const { index, 2: tag = '' } = match;
     const name = tag.toLowerCase();
     const isOther = tag !== '' && name !== 'json' && !THINKS.test(name);
-    if (isOther && match[1] === '' && !whereabouts.hidden) isPaired &&= text.includes(`</${tag}`, index);
+    if (isOther && match[1] === '' && !tracker.hidden) isPaired &&= text.includes(`</${tag}`, index);
     if ((isOther && !isPaired) || (!hides && name !== 'json')) continue;
     const end = index + match[0].length;
     const last = blocks.at(-1);
     const isTag = name === 'json';
-    if (!whereabouts.hidden && walker.isInString(index)) {
+    if (!tracker.hidden && walker.isInString(index)) {
       // The string may have been cut off there: the tag counts if no other closes the block.
       if (isTag && match[1] === '/' && last?.closed === false) last.lastClose = Math.min(last.lastClose, index);
       continue;
     }
     if (!isTag) leaveRegion(index);
-    if (!whereabouts.hidden) hiddenFrom = end;
-    const event = whereabouts.pass(match);
+    if (!tracker.hidden) hiddenFrom = end;
+    const event = tracker.pass(match);
     if (event === 'restart') regions.length = blocks.length = 0;
     if (event === 'open') {
       settle(last, index);
@@ -120,7 +120,7 @@ export function surveyText(text: string, hides = true): Survey {
   settle(blocks.at(-1), text.length);
   leaveRegion(text.length);
   // Thinking that is not over does not hide an answer that is marked as such.
-  if (hides && whereabouts.hidden && blocks.length === 0)
+  if (hides && tracker.hidden && blocks.length === 0)
     return {
       regions,
       blocks: surveyText(text, false).blocks.filter((block) => block.closed && block.start > hiddenFrom),

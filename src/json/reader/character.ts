@@ -45,7 +45,7 @@ export function skipSpace(text: string, from: number): number {
 }
 
 /** The ASCII form of full-width structural punctuation; every other character is returned unchanged. */
-export function asciiPunctuation(char: string): string {
+export function toAsciiPunctuation(char: string): string {
   const index = char.charCodeAt(0) > 0x2fff ? PUNCTUATION.indexOf(char) : -1;
   return index === -1 ? char : PUNCTUATION.charAt(index + 1);
 }

@@ -5,7 +5,7 @@ import type { Source } from './source.js';
 export type Due = 'root' | 'first' | 'value' | 'other';
 
 /** The state of the structure around the filler. */
-interface Whereabouts {
+interface FillerContext {
   readonly due: Due;
   /** If true, a fence after the beginning of the value is skipped as a mistake; otherwise the text ends there. */
   readonly rootMustEnd: boolean;
@@ -34,7 +34,7 @@ export class Filler {
    * Moves to the next significant character and returns it; empty if the text so far has none. What is due matters: a
    * value may begin with `#`, and a fence after the first bracket encloses the whole value.
    */
-  skip(where: Whereabouts): string {
+  skip(where: FillerContext): string {
     const source = this.#source;
     for (;;) {
       if (this.#commentEnd !== '' && !this.#endComment()) return '';
@@ -47,7 +47,7 @@ export class Filler {
     }
   }
 
-  #pass(char: string, where: Whereabouts): 'passed' | 'token' | 'more' {
+  #pass(char: string, where: FillerContext): 'passed' | 'token' | 'more' {
     const source = this.#source;
     if (char === '`') return this.#passFence(where);
     if (!source.has(char === '<' ? 4 : 2) || (!source.final && source.match(CUT_EMPHASIS) !== -1)) return 'more';
@@ -89,7 +89,7 @@ export class Filler {
     return found !== -1;
   }
 
-  #passFence({ due, rootMustEnd }: Whereabouts): 'passed' | 'token' | 'more' {
+  #passFence({ due, rootMustEnd }: FillerContext): 'passed' | 'token' | 'more' {
     const source = this.#source;
     if (!source.text.startsWith('```', source.at)) return source.has(3) ? 'token' : 'more';
     if (due === 'first') {

@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chooseReader } from '../fixtures/repair-cases.js';
 import { readPlainRun } from './plain-run.js';
-import { cautiousPolicy, repairSets, type ReaderPolicy } from './reader-policy.js';
+import { createCautiousPolicy, repairSets, type ReaderPolicy } from './reader-policy.js';
 
 const limits = { bytes: 1e9, depth: 1000, candidates: 256 };
-const CAUTIOUS = cautiousPolicy({ numbers: 'double', limits }, repairSets.all, true);
+const CAUTIOUS = createCautiousPolicy({ numbers: 'double', limits }, repairSets.all, true);
 const GENEROUS: ReaderPolicy = {
   repairs: repairSets.all,
   generous: true,

@@ -19,12 +19,12 @@ const KEY = `(?:"${PLAIN}"|${SINGLE})(?<!:.)|[A-Za-z_$][\\w$]{0,255}`;
  * its colon and, where that is plain too, its value. All others are read character by character.
  */
 export const PLAIN_TOKENS = {
-  key: new RegExp(`(?:${KEY}):[ \\n\\r\\t]*(?:${plainValue('}', `${QUOTED_KEY}|${BARE_MEMBER}`)})?`, 'y'),
-  item: new RegExp(plainValue('\\]', `["']`), 'y'),
+  key: new RegExp(`(?:${KEY}):[ \\n\\r\\t]*(?:${parsePlainValue('}', `${QUOTED_KEY}|${BARE_MEMBER}`)})?`, 'y'),
+  item: new RegExp(parsePlainValue('\\]', `["']`), 'y'),
 } as const;
 
 /** A scalar in a container with this closing bracket, followed by a comma and the beginning of the next member or item. */
-function plainValue(bracket: string, next: string): string {
+function parsePlainValue(bracket: string, next: string): string {
   return `${STRING}(?=,${SPACE}(?:${bracket}|${next})|${SPACE}${bracket}${SPACE}[,}\\]])|${SCALAR}`;
 }
 

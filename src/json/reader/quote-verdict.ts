@@ -64,14 +64,14 @@ export function judgeQuote(
   around: StringSurroundings,
   inQuotation: boolean,
 ): QuoteVerdict {
-  const [surely, perhaps] = patternsFor(around, inQuotation);
+  const [surely, perhaps] = createPatterns(around, inQuotation);
   surely.lastIndex = perhaps.lastIndex = CUT_FOLLOWER.lastIndex = after;
   if (surely.test(text)) return 'ends';
   if (perhaps.test(text)) return final ? 'ends' : 'unknown';
   return !final && around.role !== 'root' && CUT_FOLLOWER.test(text) ? 'unknown' : 'content';
 }
 
-function patternsFor(around: StringSurroundings, inQuotation: boolean): readonly [RegExp, RegExp] {
+function createPatterns(around: StringSurroundings, inQuotation: boolean): readonly [RegExp, RegExp] {
   const { role, builder, rootMustEnd, insideCall } = around;
   // A number for speed: computed for every string that is not plain.
   const kind =

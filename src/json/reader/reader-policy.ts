@@ -28,7 +28,7 @@ export const repairSets = {
 } as const;
 
 /** How everything but `repairJson` reads: nothing is added that is not in the text. */
-export function cautiousPolicy(
+export function createCautiousPolicy(
   { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
   repairs: RepairSet,
   rootMustEnd: boolean,

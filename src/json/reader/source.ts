@@ -10,7 +10,7 @@ export interface ReadFailure {
 /** What a text that ends too early fails with. */
 export const CUT_OFF = 'The text is cut off';
 /** More repairs than this are not listed. */
-const MOST_REPAIRS = 1000;
+const MAX_REPAIRS = 1000;
 /** How many characters already read are kept for look-behind. */
 export const LOOK_BEHIND = 64;
 
@@ -81,8 +81,8 @@ export class Source {
     } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
       // The last one says whether the text was cut off.
       const { repairs } = this;
-      const isListed = repairs.length < MOST_REPAIRS || kind === 'truncated';
-      const lastListed = repairs[MOST_REPAIRS - 1];
+      const isListed = repairs.length < MAX_REPAIRS || kind === 'truncated';
+      const lastListed = repairs[MAX_REPAIRS - 1];
       if (isListed || lastListed === undefined) repairs.push(repairAt(kind, offset));
       else lastListed.omitted = (lastListed.omitted ?? 0) + 1;
     }

@@ -1,4 +1,4 @@
-import { asciiPunctuation, isQuote, skipSpace } from './character.js';
+import { toAsciiPunctuation, isQuote, skipSpace } from './character.js';
 import { type Due, Filler } from './filler.js';
 import { RUN_DEPTH, RunFinder } from './plain-run.js';
 import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
@@ -87,7 +87,7 @@ export class Structure implements StringSurroundings {
     if (this.complete && !this.rootMustEnd) return 'wait';
     const written = this.#filler.skip(this);
     if (written === '' || this.cursor.failure !== undefined) return 'wait';
-    const char = asciiPunctuation(written);
+    const char = toAsciiPunctuation(written);
     if (char !== written) this.cursor.repair('punctuation');
     const state = this.state;
     if (state === 'after' || state === 'end') return this.stepAfter(char);

@@ -33,7 +33,7 @@ function createFrame(content: Frame['content'], { container, step }: Place, dept
 }
 
 /** An empty list with capacity for a few items: most lists are short, and V8 would otherwise allocate seventeen with the first item. */
-function emptyList(): unknown[] {
+function createEmptyList(): unknown[] {
   const list: unknown[] = [0, 0, 0];
   while (list.pop() === 0) continue;
   return list;
@@ -51,7 +51,7 @@ export function buildPath(place: Place): Path {
 }
 
 /** More duplicate keys than this are not reported one by one. */
-const MOST_DUPLICATES = 100;
+const MAX_DUPLICATES = 100;
 
 /**
  * Puts values in their places while they are read. Open containers grow in place; a container that was closed is never
@@ -86,7 +86,7 @@ export class ValueBuilder {
   }
 
   /** Opens a container; `content`: what it holds already. */
-  open(isArray: boolean, content: Frame['content'] = isArray ? emptyList() : {}): void {
+  open(isArray: boolean, content: Frame['content'] = isArray ? createEmptyList() : {}): void {
     const { depth, isList: inList, otherAbove } = this.#top;
     this.#put(content);
     this.#top = createFrame(content, this.#place(), depth + 1, depth > 0 && (otherAbove || inList !== isArray));
@@ -104,7 +104,7 @@ export class ValueBuilder {
     const top = this.#top;
     top.key = key;
     top.shown = false;
-    if (!Object.hasOwn(top.content, key) || this.duplicates.length >= MOST_DUPLICATES) return;
+    if (!Object.hasOwn(top.content, key) || this.duplicates.length >= MAX_DUPLICATES) return;
     const message = `Duplicate key ${JSON.stringify(key.slice(0, 80))}.`;
     this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: buildPath(this.#place()) });
   }

@@ -2,7 +2,7 @@ import { SluiceError } from '../../base/index.js';
 import { checkOptions, type ParseOptions } from '../options.js';
 import { resolveSettings } from '../read-span.js';
 import { parse } from '../parse.js';
-import { cautiousPolicy } from '../reader/reader-policy.js';
+import { createCautiousPolicy } from '../reader/reader-policy.js';
 import { GrowingText } from '../reader/source.js';
 import { buildPath, type Place } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
@@ -82,7 +82,7 @@ export function createJsonStream<T, Input>(
   let room = settings.limits.bytes;
   let result: ParseResult<T> | undefined;
   let ended = false;
-  const follower = new ValueFollower(cautiousPolicy(settings, settings.repairsInProse, false), {
+  const follower = new ValueFollower(createCautiousPolicy(settings, settings.repairsInProse, false), {
     changed: (place) => void changes.push(place),
     finished(place, value) {
       for (const { fits, listener } of subscriptions) if (fits(place)) listener(value, buildPath(place));

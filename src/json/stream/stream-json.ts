@@ -26,7 +26,7 @@ export async function* streamJson<T, Input = T>(
     complete = snapshot.complete;
     if (complete && options.stopWhenComplete === true) break;
   }
-  yield lastSnapshot(stream, complete);
+  yield createLastSnapshot(stream, complete);
 }
 
 /**
@@ -48,17 +48,17 @@ export function createJsonTransform<T, Input = T>(
       controller.enqueue(snapshot);
       if (snapshot.result === undefined) {
         if (!complete || options.stopWhenComplete !== true) return;
-        controller.enqueue(lastSnapshot(stream, complete));
+        controller.enqueue(createLastSnapshot(stream, complete));
       }
       controller.terminate();
     },
     flush(controller) {
-      controller.enqueue(lastSnapshot(stream, complete));
+      controller.enqueue(createLastSnapshot(stream, complete));
     },
   });
 }
 
-function lastSnapshot<T, Input>(stream: JsonStream<T, Input>, complete: boolean): JsonSnapshot<T, Input> {
+function createLastSnapshot<T, Input>(stream: JsonStream<T, Input>, complete: boolean): JsonSnapshot<T, Input> {
   const { value } = stream.push('');
   const result = stream.end();
   return { value, changed: [], complete: complete || result.ok, result };

@@ -1,4 +1,4 @@
-import { LANDMARK, Whereabouts } from '../find/survey.js';
+import { LANDMARK, LandmarkTracker } from '../find/survey.js';
 import type { ReaderPolicy } from '../reader/reader-policy.js';
 import { readBareText } from '../reader/bare-token.js';
 import { Reader } from '../reader/reader.js';
@@ -35,7 +35,7 @@ export class ValueFollower {
   complete = false;
   readonly #policy: ReaderPolicy;
   readonly #listener: ValueListener;
-  readonly #whereabouts = new Whereabouts();
+  readonly #tracker = new LandmarkTracker();
   /** Text not given to a reader, looked through up to `#at`. */
   #text = '';
   #at = 0;
@@ -81,9 +81,9 @@ export class ValueFollower {
       this.#atBeginning = false;
       this.#at = match.index + match[0].length;
       if (scalar === null && match[0].length > 1) {
-        const event = this.#whereabouts.pass(match);
+        const event = this.#tracker.pass(match);
         if (event === 'restart' || event === 'open') this.#restart();
-      } else if (!this.#whereabouts.hidden) {
+      } else if (!this.#tracker.hidden) {
         this.#meet(this.#at - 1);
       }
     }
@@ -94,7 +94,7 @@ export class ValueFollower {
     const beginsLine = at === 0 || this.#text[at - 1] === '\n';
     if (this.#root !== undefined && !(this.#isLine && beginsLine)) return;
     this.#restart();
-    this.#isLine = beginsLine && !this.#whereabouts.insideTag;
+    this.#isLine = beginsLine && !this.#tracker.insideTag;
     this.#doubted = '';
     this.reader = new Reader(this.#policy, 0, this.#listener);
     this.#feed(this.reader, this.#text.slice(at));

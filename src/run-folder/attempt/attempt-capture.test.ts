@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openWritableRunFolder } from '../open-run-folder.js';
 import { openAttemptCapture, writeAttemptMeta, writeFsDiff } from './attempt-capture.js';
-import { attemptChunks } from './attempt-chunks.js';
+import { readAttemptChunks } from './attempt-chunks.js';
 import { readFsDiff } from './read-fs-diff.js';
 
 test('what was captured is read again with its order and times', async () => {
@@ -22,7 +22,7 @@ test('what was captured is read again with its order and times', async () => {
   await capture.close();
 
   const read: unknown[] = [];
-  for await (const { stream, bytes, ms } of attemptChunks(folder, 1, () => undefined)) {
+  for await (const { stream, bytes, ms } of readAttemptChunks(folder, 1, () => undefined)) {
     read.push([stream, Buffer.from(bytes).toString(), ms]);
   }
   expect(read).toEqual(sent);
@@ -41,7 +41,7 @@ test('what was sent in a conversation is read with its order, what was given at 
   }
   const read = async (attempt: number) => {
     let text = '';
-    for await (const { bytes } of attemptChunks(folder, attempt, () => undefined))
+    for await (const { bytes } of readAttemptChunks(folder, attempt, () => undefined))
       text += Buffer.from(bytes).toString();
     return text;
   };

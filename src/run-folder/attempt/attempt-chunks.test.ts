@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunFolderWarning } from '../run-folder-error.js';
 import { lines, makeRunFolder } from '../fixtures/make-run-folder.js';
 import { openRunFolder } from '../open-run-folder.js';
-import { attemptChunks } from './attempt-chunks.js';
+import { readAttemptChunks } from './attempt-chunks.js';
 import type { Chunk } from './attempt-chunks.js';
 
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ async function read(files: Readonly<Record<string, string>>): Promise<{ chunks: 
   const folder = await openRunFolder(await makeRunFolder({ 'meta.1.json': '{}', ...files }));
   const warnings: RunFolderWarning[] = [];
   const chunks: Chunk[] = [];
-  for await (const chunk of attemptChunks(folder, 1, (warning) => warnings.push(warning))) chunks.push(chunk);
+  for await (const chunk of readAttemptChunks(folder, 1, (warning) => warnings.push(warning))) chunks.push(chunk);
   return { chunks: chunks.map(show), warnings: warnings.map((warning) => warning.code) };
 }
 
@@ -22,7 +22,7 @@ function show({ ms, stream, bytes }: Chunk): string {
   return `${stream}@${ms}:${Buffer.from(bytes).toString()}`;
 }
 
-describe('attemptChunks', () => {
+describe('readAttemptChunks', () => {
   test('interleaves the streams as the timing says', async () => {
     expect(
       await read({
@@ -115,7 +115,7 @@ describe('following', () => {
     const folder = await openRunFolder(dir);
     let ended = false;
     const following = { signal: new AbortController().signal, hasEnded: async () => ended };
-    const chunks = attemptChunks(folder, 1, () => undefined, following);
+    const chunks = readAttemptChunks(folder, 1, () => undefined, following);
     expect(show((await chunks.next()).value as Chunk)).toBe('stdout@1:ab');
     const next = chunks.next();
     await appendFile(join(dir, 'stdout.1.log'), 'cd');
@@ -130,7 +130,7 @@ describe('following', () => {
   test('without timing, gives what is there', async () => {
     const folder = await openRunFolder(await makeRunFolder({ 'stdout.1.log': 'ab' }));
     const following = { signal: new AbortController().signal, hasEnded: async () => false };
-    const chunks = attemptChunks(folder, 1, () => undefined, following);
+    const chunks = readAttemptChunks(folder, 1, () => undefined, following);
     expect(show((await chunks.next()).value as Chunk)).toBe('stdout@null:ab');
     await chunks.return(undefined);
   });
@@ -138,7 +138,7 @@ describe('following', () => {
   test('stops on abort', async () => {
     const folder = await openRunFolder(await makeRunFolder({ 'stdout.1.log': '' }));
     const stop = new AbortController();
-    const chunks = attemptChunks(folder, 1, () => undefined, { signal: stop.signal, hasEnded: async () => false });
+    const chunks = readAttemptChunks(folder, 1, () => undefined, { signal: stop.signal, hasEnded: async () => false });
     const next = chunks.next();
     stop.abort();
     expect((await next).done).toBe(true);

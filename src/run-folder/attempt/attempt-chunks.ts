@@ -34,7 +34,7 @@ export const POLL_MS = 100;
  * stderr, terminal. What was sent to the agent is a part of it only where the timing says so: a prompt that was given at
  * the start is no part of a conversation. Memory does not grow with the logs.
  */
-export async function* attemptChunks(
+export async function* readAttemptChunks(
   folder: RunFolder,
   attempt: number,
   warn: (warning: ChunkWarning) => void,
@@ -109,7 +109,12 @@ async function* readEverything(tails: Record<StreamName, FileTail>): AsyncGenera
   for (const stream of STREAMS) yield* readUpTo(tails[stream], Number.MAX_SAFE_INTEGER, stream, null);
 }
 
-async function* readUpTo(tail: FileTail, end: number, stream: CapturedStream, ms: number | null): AsyncGenerator<Chunk> {
+async function* readUpTo(
+  tail: FileTail,
+  end: number,
+  stream: CapturedStream,
+  ms: number | null,
+): AsyncGenerator<Chunk> {
   while (tail.position < end) {
     const bytes = await tail.take(end - tail.position);
     if (bytes === undefined) return;

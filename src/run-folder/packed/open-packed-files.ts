@@ -18,7 +18,7 @@ import type { ZipEntry } from './zip-format.js';
 /** What is read of a packed file first: its end, which for most runs has the whole directory. */
 const FIRST_READ = Math.max(16 * 1024, TAIL_BYTES);
 /** A directory has about 100 bytes a file. */
-const MOST_FILES = 200_000;
+const MAX_FILES = 200_000;
 const DIRECTORY_BYTES = 64 * 1024 * 1024;
 /** A file up to this size is read whole and checked; what Sluice deflates is never larger than {@link SMALL_FILE}. */
 const WHOLE_BYTES = 64 * 1024 * 1024;
@@ -69,8 +69,8 @@ async function readDirectory(file: ReadableFile, place: string): Promise<ZipEntr
   const directory = findDirectory(tail, total);
   if (directory === undefined) throw damaged(place, 'it is not a zip file, or its end is missing');
   const { count, offset, size } = directory;
-  if (count > MOST_FILES || size > DIRECTORY_BYTES) {
-    const message = `"${place}" has more than ${MOST_FILES} files. Unpack it, and give the folder.`;
+  if (count > MAX_FILES || size > DIRECTORY_BYTES) {
+    const message = `"${place}" has more than ${MAX_FILES} files. Unpack it, and give the folder.`;
     throw new RunFolderError('PACKED_RUN_UNSUPPORTED', message);
   }
   const inTail = offset - (total - tail.length);
@@ -113,7 +113,7 @@ function openMember(open: OpenFile, entry: ZipEntry, place: string): ReadableFil
       if (position === seen.upTo) {
         const crc = crc32(buffer.subarray(offset, offset + bytesRead), seen.crc);
         seen = { upTo: position + bytesRead, crc };
-        if (seen.upTo === entry.size && crc !== entry.crc) throw wrongChecksum(place, entry.path);
+        if (seen.upTo === entry.size && crc !== entry.crc) throw createChecksumError(place, entry.path);
       }
       return { bytesRead };
     },
@@ -166,10 +166,10 @@ async function unpack(bytes: Buffer, { method, crc, size, packed, path }: ZipEnt
   } catch {
     throw damaged(place, `"${path}" cannot be decompressed`);
   }
-  if (content.length !== size || crc32(content) !== crc) throw wrongChecksum(place, path);
+  if (content.length !== size || crc32(content) !== crc) throw createChecksumError(place, path);
   return content;
 }
 
-function wrongChecksum(place: string, path: string): RunFolderError {
+function createChecksumError(place: string, path: string): RunFolderError {
   return damaged(place, `the checksum of "${path}" is wrong`);
 }

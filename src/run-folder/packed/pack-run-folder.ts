@@ -52,8 +52,8 @@ type PackStep = (typeof PACK_STEPS)[number];
 export const TEMPORARY_FOLDER = 'tmp';
 
 /** A run that is larger stays a folder. */
-const MOST_BYTES = 64 * 1024 ** 3;
-const MOST_FILES = 10_000;
+const MAX_BYTES = 64 * 1024 ** 3;
+const MAX_FILES = 10_000;
 
 let made = 0;
 
@@ -112,7 +112,7 @@ async function listFiles(data: string, folder: string, { more }: PackOptions): P
       paths.add(file.path);
       files.push(file);
       bytes += file.size;
-      if (files.length > MOST_FILES || bytes > MOST_BYTES) return false;
+      if (files.length > MAX_FILES || bytes > MAX_BYTES) return false;
     }
     return !isCut;
   };

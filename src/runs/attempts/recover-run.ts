@@ -76,7 +76,7 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
 }
 
 /** What is left of the time for an answer; at least a moment, so that one that was posted meanwhile counts. */
-export function remainingWait(askedAt: number, waitS: number, now: number): number {
+export function computeRemainingWait(askedAt: number, waitS: number, now: number): number {
   return Math.max(Math.min(5000, waitS * 1000), Math.min(waitS * 1000, askedAt + waitS * 1000 - now));
 }
 

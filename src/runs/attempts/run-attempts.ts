@@ -1,6 +1,6 @@
 import type { FsDiff } from '../../events/index.js';
 import { selectAgentEnvironment } from '../launch/prepare-launch.js';
-import { firstPrompt, renderRetry } from '../spec/render-contract.js';
+import { renderFirstPrompt, renderRetry } from '../spec/render-contract.js';
 import { addDrift, buildResult } from '../result/build-result.js';
 import { mergeFsDiffs, NO_CHANGES } from '../result/merge-fs-diffs.js';
 import type { RunDrift, RunResult } from '../../records/index.js';
@@ -13,7 +13,7 @@ import type { AttemptOutcome, AttemptPlan } from './run-attempt.js';
 import { warn } from './run-context.js';
 import type { RunContext } from './run-context.js';
 import type { LiveAgent } from './live-agent.js';
-import { remainingWait } from './recover-run.js';
+import { computeRemainingWait } from './recover-run.js';
 import type { RecoveredRun } from './recover-run.js';
 import { explainStop } from './run-control.js';
 
@@ -31,7 +31,7 @@ export async function runAttempts(
   let kept: LiveAgent | null = null;
   let plan: AttemptPlan = {
     workdir,
-    prompt: firstPrompt(spec),
+    prompt: renderFirstPrompt(spec),
     sessionId: spec.session ?? null,
     reply: null,
     mayRetry: retries > 0,
@@ -156,7 +156,7 @@ async function decideResumeStep(context: RunContext, { state, losses }: Recovere
   const canResume = sessionId !== null && launcher.canResume;
   switch (state.kind) {
     case 'question':
-      return waitForReply(context, null, remainingWait(state.askedAt, limits.wait_s, ports.clock()));
+      return waitForReply(context, null, computeRemainingWait(state.askedAt, limits.wait_s, ports.clock()));
     case 'permissions':
       if (canResume) return waitForPermissions(context, state.questions);
       return end(

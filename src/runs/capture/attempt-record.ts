@@ -199,7 +199,7 @@ export class AttemptRecord {
       signal,
       ...(verdict === undefined ? {} : { verdict }),
       ...(reason === undefined ? {} : { reason }),
-      ...reasonCodeIn(events),
+      ...findReasonCode(events),
       ...(pid === undefined ? {} : { pid }),
       ...(version === undefined ? {} : { version }),
       ...(sandbox === undefined ? {} : { sandbox }),
@@ -230,7 +230,7 @@ export class AttemptRecord {
   }
 }
 
-function reasonCodeIn(events: readonly Emitted[]): Pick<AttemptMeta, 'reason_code'> {
+function findReasonCode(events: readonly Emitted[]): Pick<AttemptMeta, 'reason_code'> {
   for (const { protocol, event } of events) {
     if (protocol === 'rasp' && isRasp(event, 'lifecycle.completion.state'))
       return { reason_code: event.data.reason_code };

@@ -87,7 +87,7 @@ export class AcpClient implements AgentClient {
         this.close();
         return this.#ports.onUnsupported(unsupported);
       }
-      const content = [{ type: 'text', text: prompt }, ...this.#inputs.attachments.map(asContentBlock)];
+      const content = [{ type: 'text', text: prompt }, ...this.#inputs.attachments.map(toContentBlock)];
       const next = (id: string, opened: object): void => this.#prepareSession(id, opened, () => this.#prompt(content));
       this.#authenticate(result, () => this.#openSession({ canLoad, canResume }, next));
     });
@@ -261,7 +261,7 @@ export function readAccepts(capabilities: object): EngineAccepts {
   };
 }
 
-function asContentBlock({ kind, mimeType, data, uri }: Attachment): object {
+function toContentBlock({ kind, mimeType, data, uri }: Attachment): object {
   if (kind === 'file')
     return { type: 'resource', resource: { blob: data, mimeType, uri: uri ?? 'file:///attachment' } };
   return { type: kind, data, mimeType, ...(uri === undefined || kind === 'audio' ? {} : { uri }) };

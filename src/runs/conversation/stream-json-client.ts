@@ -59,7 +59,7 @@ export class StreamJsonClient implements AgentClient {
     this.#timer.unref();
     this.#ask({ subtype: 'initialize' }, () => {
       clearTimeout(this.#timer);
-      this.#prompt([{ type: 'text', text: prompt }, ...(this.#request.attachments ?? []).map(asImageBlock)]);
+      this.#prompt([{ type: 'text', text: prompt }, ...(this.#request.attachments ?? []).map(toImageBlock)]);
     });
   }
 
@@ -189,6 +189,6 @@ export class StreamJsonClient implements AgentClient {
   }
 }
 
-function asImageBlock({ mimeType, data }: Attachment): object {
+function toImageBlock({ mimeType, data }: Attachment): object {
   return { type: 'image', source: { type: 'base64', media_type: mimeType, data } };
 }

@@ -14,7 +14,7 @@ import type { FindState } from './engine-state.js';
 import { programAgentSchema } from './configured.js';
 import type { ProgramAgent } from './configured.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
-import { opencodePermissions } from './opencode.js';
+import { createOpencodePermissions } from './opencode.js';
 import { NETWORK_ENVIRONMENT, promptForInput } from './request-checks.js';
 
 const words = { type: 'array', minItems: 1, maxItems: 256, items: name } as const;
@@ -98,7 +98,7 @@ const READY_AGENTS: Readonly<Record<string, ReadyAgent>> = {
       'OPENROUTER_API_KEY',
     ],
     installHint: 'npm install --global opencode-ai@1.18.33',
-    environment: opencodePermissions,
+    environment: createOpencodePermissions,
   },
   'copilot-acp': {
     keepsState: copilotState,

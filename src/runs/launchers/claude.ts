@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
 import { claudeState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
-import { claudeServers } from './mcp-servers.js';
+import { renderClaudeServers } from './mcp-servers.js';
 import {
   NETWORK_ENVIRONMENT,
   isConversation,
-  modelArguments,
+  listModelArguments,
   promptForArgument,
   promptForInput,
-  sessionToResume,
+  checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
 
@@ -39,9 +39,9 @@ export const claudeLauncher: Launcher = {
   readVersion,
   installHint: 'npm install --global @anthropic-ai/claude-code@2.1.325',
   launch(request) {
-    const session = sessionToResume(request.sessionId);
+    const session = checkSession(request.sessionId);
     const { attachments, mcpServers = [] } = request;
-    const settings = { path: join(request.runDir, 'mcp-servers.json'), text: claudeServers(mcpServers) };
+    const settings = { path: join(request.runDir, 'mcp-servers.json'), text: renderClaudeServers(mcpServers) };
     const files = mcpServers.length === 0 ? {} : { files: [settings] };
     const options = [
       '--print',
@@ -49,7 +49,7 @@ export const claudeLauncher: Launcher = {
       '--verbose',
       '--include-partial-messages',
       ...listPermissionOptions(request),
-      ...modelArguments(request.model),
+      ...listModelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
       ...(mcpServers.length === 0 ? [] : [`--mcp-config=${settings.path}`]),
     ];

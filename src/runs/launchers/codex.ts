@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { omitUndefined } from '../../base/index.js';
 import { codexState } from './engine-state.js';
 import type { LaunchFile, LaunchRequest, Launcher } from './launcher.js';
-import { codexServers } from './mcp-servers.js';
+import { listCodexServerOptions } from './mcp-servers.js';
 import {
   NETWORK_ENVIRONMENT,
   isConversation,
-  modelArguments,
+  listModelArguments,
   promptForArgument,
   promptForInput,
-  sessionToResume,
+  checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
 
@@ -32,19 +32,24 @@ export const codexLauncher: Launcher = {
   readVersion,
   installHint: 'npm install --global @openai/codex@0.166.0',
   launch(request) {
-    const session = sessionToResume(request.sessionId);
+    const session = checkSession(request.sessionId);
     const prompt = promptForInput(request.prompt, LONGEST_PROMPT);
     const settings = [
       '--config=analytics.enabled=false',
       '--config=check_for_update_on_startup=false',
-      ...codexServers(request.mcpServers ?? []),
+      ...listCodexServerOptions(request.mcpServers ?? []),
     ];
-    const model = modelArguments(request.model);
+    const model = listModelArguments(request.model);
     const files = request.permissions === 'workspace' ? { files: [createTemporaryFolder(request)] } : {};
     const env = request.permissions === 'workspace' ? { TMPDIR: join(request.runDir, 'tmp') } : {};
     if (isConversation(request, 'codex')) {
       const isBypass = request.permissions === 'bypass';
-      const command = ['codex', 'app-server', ...settings, ...(isBypass ? [] : listPermissionOptions(request))] as const;
+      const command = [
+        'codex',
+        'app-server',
+        ...settings,
+        ...(isBypass ? [] : listPermissionOptions(request)),
+      ] as const;
       const converse = { speaks: 'app-server', prompt, thread: chooseThreadSettings(request) } as const;
       const { attachments } = request;
       return { command, env, ...files, converse: { ...converse, ...omitUndefined({ attachments }) } };

@@ -5,10 +5,10 @@ import { keepFolders } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
-  modelArguments,
+  listModelArguments,
   promptForArgument,
   promptForInput,
-  sessionToResume,
+  checkSession,
 } from './request-checks.js';
 
 const words = { type: 'array', minItems: 1, maxItems: 256, items: { type: 'string', maxLength: 4096 } } as const;
@@ -54,7 +54,7 @@ export function createProgramLauncher(engine: string, agent: ProgramAgent): Laun
     readVersion: () => undefined,
     installHint: `install ${program}, or correct agents.${engine} in the configuration`,
     launch(request) {
-      const session = sessionToResume(request.sessionId);
+      const session = checkSession(request.sessionId);
       if (session !== undefined && resume === undefined)
         throw new SluiceError('RESUME_UNSUPPORTED', `agents.${engine} has no "resume". Start a new run instead.`);
       const chosen = session === undefined || resume === undefined ? command : resume;
@@ -73,7 +73,7 @@ export function createProgramLauncher(engine: string, agent: ProgramAgent): Laun
 function fillWords(engine: string, template: readonly string[], request: LaunchRequest): string[] {
   const { prompt, model, sessionId = '', workdir, runDir } = request;
   const hasModel = template.some((word) => word.includes('{model}'));
-  modelArguments(model);
+  listModelArguments(model);
   if (model !== undefined && !hasModel)
     throw new SluiceError('MODEL_INVALID', `agents.${engine} takes no model. Put {model} into its command.`);
   return template
@@ -82,7 +82,7 @@ function fillWords(engine: string, template: readonly string[], request: LaunchR
       word.replaceAll(/\{(prompt|model|session|workdir|run_dir)\}/g, (_, place: string) => {
         switch (place) {
           case 'prompt':
-            return asArgument(promptForArgument(prompt), word === '{prompt}');
+            return toArgument(promptForArgument(prompt), word === '{prompt}');
           case 'model':
             return model ?? '';
           case 'session':
@@ -97,6 +97,6 @@ function fillWords(engine: string, template: readonly string[], request: LaunchR
 }
 
 /** A prompt that is a word by itself must not become a flag. */
-function asArgument(prompt: string, isAlone: boolean): string {
+function toArgument(prompt: string, isAlone: boolean): string {
   return isAlone && prompt.startsWith('-') ? ` ${prompt}` : prompt;
 }

@@ -2,10 +2,10 @@ import { copilotState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
-  modelArguments,
+  listModelArguments,
   promptForArgument,
   promptForInput,
-  sessionToResume,
+  checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
 
@@ -23,7 +23,7 @@ export const copilotLauncher: Launcher = {
   readVersion,
   installHint: 'npm install --global @github/copilot@1.0.102',
   launch(request) {
-    const session = sessionToResume(request.sessionId);
+    const session = checkSession(request.sessionId);
     const options = [
       '--output-format=json',
       '--no-auto-update',
@@ -32,7 +32,7 @@ export const copilotLauncher: Launcher = {
       '--no-remote',
       '--disable-builtin-mcps',
       ...listPermissionOptions(request),
-      ...modelArguments(request.model),
+      ...listModelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
     const env = { COPILOT_AUTO_UPDATE: 'false' };

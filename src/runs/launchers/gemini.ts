@@ -2,11 +2,11 @@ import { geminiState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
-  folderInList,
-  modelArguments,
+  checkFolderInList,
+  listModelArguments,
   promptForArgument,
   promptForInput,
-  sessionToResume,
+  checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
 
@@ -24,13 +24,13 @@ export const geminiLauncher: Launcher = {
   readVersion,
   installHint: 'npm install --global @google/gemini-cli@0.61.0',
   launch(request) {
-    const session = sessionToResume(request.sessionId);
+    const session = checkSession(request.sessionId);
     const options = [
       // A folder it does not trust it refuses to work in; hooks and servers of the folder are not started even so.
       '--skip-trust',
       '--output-format=stream-json',
       ...listPermissionOptions(request),
-      ...modelArguments(request.model),
+      ...listModelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
     const env = {
@@ -49,7 +49,7 @@ function listPermissionOptions({ permissions, runDir }: LaunchRequest): string[]
     case 'safe':
       return ['--approval-mode=default'];
     case 'workspace':
-      return ['--approval-mode=auto_edit', `--include-directories=${folderInList(runDir)}`];
+      return ['--approval-mode=auto_edit', `--include-directories=${checkFolderInList(runDir)}`];
     case 'bypass':
       return ['--approval-mode=yolo'];
   }

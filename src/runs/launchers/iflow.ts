@@ -1,6 +1,6 @@
 import { iflowState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
-import { NETWORK_ENVIRONMENT, modelArguments, promptForArgument, sessionToResume } from './request-checks.js';
+import { NETWORK_ENVIRONMENT, listModelArguments, promptForArgument, checkSession } from './request-checks.js';
 import { readVersion } from './version.js';
 
 /**
@@ -20,10 +20,10 @@ export const iflowLauncher: Launcher = {
   readVersion,
   installHint: 'iFlow CLI is no longer published; use another engine',
   launch(request) {
-    const session = sessionToResume(request.sessionId);
+    const session = checkSession(request.sessionId);
     const options = [
       choosePermissionOption(request),
-      ...modelArguments(request.model),
+      ...listModelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
     return { command: ['iflow', ...options, `--prompt=${promptForArgument(request.prompt)}`], env: {} };

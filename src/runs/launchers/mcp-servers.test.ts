@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { claudeServers, codexServers, hideValues } from './mcp-servers.js';
+import { renderClaudeServers, listCodexServerOptions, hideValues } from './mcp-servers.js';
 
 const STDIO = {
   type: 'stdio',
@@ -19,13 +19,13 @@ const HTTP = {
 describe('MCP servers as settings of an engine', () => {
   it('name a variable of the environment in place of each value', () => {
     expect(hideValues([STDIO, HTTP]).variables).toEqual({ SLUICE_MCP_SECRET_1: 'k1', SLUICE_MCP_SECRET_2: 'k2' });
-    expect(JSON.parse(claudeServers([STDIO, HTTP]))).toEqual({
+    expect(JSON.parse(renderClaudeServers([STDIO, HTTP]))).toEqual({
       mcpServers: {
         docs: { type: 'stdio', command: '/bin/docs', args: ['--all', 'a "b"'], env: { KEY: '${SLUICE_MCP_SECRET_1}' } },
         far_away: { type: 'http', url: HTTP.url, headers: { Authorization: '${SLUICE_MCP_SECRET_2}' } },
       },
     });
-    expect(codexServers([STDIO, HTTP])).toEqual([
+    expect(listCodexServerOptions([STDIO, HTTP])).toEqual([
       '--config=mcp_servers.docs.command="sh"',
       String.raw`--config=mcp_servers.docs.args=["-c","KEY=\"$SLUICE_MCP_SECRET_1\" exec \"$0\" \"$@\"","/bin/docs","--all","a \"b\""]`,
       '--config=mcp_servers.docs.env_vars=["SLUICE_MCP_SECRET_1"]',
@@ -35,7 +35,7 @@ describe('MCP servers as settings of an engine', () => {
   });
 
   it('are started without a shell if they need no variables', () => {
-    const [command] = codexServers([{ ...STDIO, env: [] }]);
+    const [command] = listCodexServerOptions([{ ...STDIO, env: [] }]);
     expect(command).toBe('--config=mcp_servers.docs.command="/bin/docs"');
   });
 
@@ -43,7 +43,7 @@ describe('MCP servers as settings of an engine', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { maxLength: 8 }), (names) => {
         const servers = names.map((name) => ({ ...STDIO, name, env: [] }));
-        const keys = Object.keys((JSON.parse(claudeServers(servers)) as { mcpServers: object }).mcpServers);
+        const keys = Object.keys((JSON.parse(renderClaudeServers(servers)) as { mcpServers: object }).mcpServers);
         expect(keys).toHaveLength(names.length);
         for (const key of keys) expect(key).toMatch(/^[\w-]+$/u);
       }),
@@ -52,6 +52,8 @@ describe('MCP servers as settings of an engine', () => {
 
   it('cannot bring commands in the name of a variable', () => {
     const env = [{ name: 'A=1; rm -rf /; B', value: 'x' }];
-    expect(() => codexServers([{ ...STDIO, env }])).toThrow(expect.objectContaining({ code: 'MCP_SERVER_INVALID' }));
+    expect(() => listCodexServerOptions([{ ...STDIO, env }])).toThrow(
+      expect.objectContaining({ code: 'MCP_SERVER_INVALID' }),
+    );
   });
 });

@@ -34,7 +34,7 @@ export function hideValues(servers: readonly McpServer[]): HiddenServers {
 }
 
 /** The settings for `claude --mcp-config`; it replaces `${NAME}` by the variable. */
-export function claudeServers(servers: readonly McpServer[]): string {
+export function renderClaudeServers(servers: readonly McpServer[]): string {
   const mcpServers: Record<string, object> = {};
   for (const [name, server] of listByName(hideValues(servers).servers)) {
     mcpServers[name] =
@@ -50,7 +50,7 @@ function referToVariables(values: readonly NamedValue[]): Readonly<Record<string
 }
 
 /** The options of Codex that add the servers to those of the user. */
-export function codexServers(servers: readonly McpServer[]): string[] {
+export function listCodexServerOptions(servers: readonly McpServer[]): string[] {
   return listByName(hideValues(servers).servers).flatMap(([name, server]) => {
     const set = (key: string, value: string): string => `--config=mcp_servers.${name}.${key}=${value}`;
     if (server.type !== 'stdio') {

@@ -2,10 +2,10 @@ import { opencodeState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
-  modelArguments,
+  listModelArguments,
   promptForArgument,
   promptForInput,
-  sessionToResume,
+  checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
 import { readFile, stat } from 'node:fs/promises';
@@ -53,16 +53,16 @@ export const opencodeLauncher: Launcher = {
     if (permissions !== 'bypass') await refuseProjectPrograms(workdir);
   },
   launch(request) {
-    const session = sessionToResume(request.sessionId);
+    const session = checkSession(request.sessionId);
     const options = [
       'run',
       '--format=json',
       '--thinking',
       ...(request.permissions === 'bypass' ? ['--auto'] : []),
-      ...modelArguments(request.model),
+      ...listModelArguments(request.model),
       ...(session === undefined ? [] : [`--session=${session}`]),
     ];
-    const env = opencodePermissions(request);
+    const env = createOpencodePermissions(request);
     return request.terminal === true
       ? { command: ['opencode', ...options, '--', promptForArgument(request.prompt)], env }
       : { command: ['opencode', ...options], stdin: promptForInput(request.prompt), env };
@@ -70,7 +70,7 @@ export const opencodeLauncher: Launcher = {
 };
 
 /** What OpenCode may do, and what it must not do by itself. */
-export function opencodePermissions(request: LaunchRequest): Readonly<Record<string, string>> {
+export function createOpencodePermissions(request: LaunchRequest): Readonly<Record<string, string>> {
   return {
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_SHARE: '1',
@@ -109,7 +109,7 @@ const PROGRAM_FOLDERS = ['plugin', 'plugins', 'tool', 'tools'].map((name) => joi
 const SETTINGS = ['opencode.json', 'opencode.jsonc'].flatMap((name) => [name, join('.opencode', name)]);
 
 /** No settings are that long. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** A key can be written with escapes: such settings are not read any further. */
 const SUSPICION = /plugin|\\u/iu;
@@ -141,7 +141,7 @@ async function findPrograms(folder: string): Promise<string | undefined> {
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) continue;
-    if (!found.isFile() || found.size > MOST_BYTES || SUSPICION.test(await readFile(path, 'utf8'))) return path;
+    if (!found.isFile() || found.size > MAX_BYTES || SUSPICION.test(await readFile(path, 'utf8'))) return path;
   }
   return undefined;
 }

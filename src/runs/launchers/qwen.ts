@@ -2,12 +2,12 @@ import { qwenState } from './engine-state.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
 import {
   NETWORK_ENVIRONMENT,
-  folderInList,
+  checkFolderInList,
   isConversation,
-  modelArguments,
+  listModelArguments,
   promptForArgument,
   promptForInput,
-  sessionToResume,
+  checkSession,
 } from './request-checks.js';
 import { readVersion } from './version.js';
 
@@ -26,12 +26,12 @@ export const qwenLauncher: Launcher = {
   readVersion,
   installHint: 'npm install --global @qwen-code/qwen-code@0.24.4 (needs Node.js 22)',
   launch(request) {
-    const session = sessionToResume(request.sessionId);
+    const session = checkSession(request.sessionId);
     const options = [
       '--output-format=stream-json',
       '--include-partial-messages',
       ...listPermissionOptions(request),
-      ...modelArguments(request.model),
+      ...listModelArguments(request.model),
       ...(session === undefined ? [] : [`--resume=${session}`]),
     ];
     const env = {
@@ -63,9 +63,9 @@ function listPermissionOptions({ permissions, workdir, runDir }: LaunchRequest):
         '--safe-mode',
         '--approval-mode=default',
         ...[workdir, runDir]
-          .map(folderInList)
+          .map(checkFolderInList)
           .flatMap((folder) => [`--allowed-tools=write_file(/${folder}/**)`, `--allowed-tools=edit(/${folder}/**)`]),
-        `--include-directories=${folderInList(runDir)}`,
+        `--include-directories=${checkFolderInList(runDir)}`,
       ];
     case 'bypass':
       return ['--approval-mode=yolo'];

@@ -35,7 +35,7 @@ export function isConversation({ asks, converses, terminal }: LaunchRequest, eng
 }
 
 /** `['--model=NAME']` if a model is asked for. */
-export function modelArguments(model: string | undefined): string[] {
+export function listModelArguments(model: string | undefined): string[] {
   if (model === undefined) return [];
   if (!MODEL.test(model)) {
     throw new SluiceError(
@@ -47,7 +47,7 @@ export function modelArguments(model: string | undefined): string[] {
 }
 
 /** The session to resume, if there is one and it cannot be taken for a flag. */
-export function sessionToResume(sessionId: string | undefined): string | undefined {
+export function checkSession(sessionId: string | undefined): string | undefined {
   if (sessionId !== undefined && !SESSION_ID.test(sessionId)) {
     throw new SluiceError(
       'SESSION_ID_INVALID',
@@ -58,7 +58,7 @@ export function sessionToResume(sessionId: string | undefined): string | undefin
 }
 
 /** A folder for an option that takes a list with commas: a comma in its name would open two other folders. */
-export function folderInList(folder: string): string {
+export function checkFolderInList(folder: string): string {
   if (!folder.includes(',')) return folder;
   throw new SluiceError(
     'FOLDER_UNSUPPORTED',

@@ -8,7 +8,7 @@ import type { EventLog, EventQuery } from './event-log.js';
 import { readEventRange } from './event-log.js';
 
 /** Runs whose places in the logs are remembered from page to page. */
-const MOST_RUNS = 64;
+const MAX_RUNS = 64;
 
 const PAGE = 1000;
 
@@ -30,7 +30,7 @@ export function createFileEventLog(data: string): EventLog {
     try {
       const pages = openEventPages(await openRun(data, runId), protocol);
       opened.set(key, pages);
-      if (opened.size > 2 * MOST_RUNS) opened.delete(opened.keys().next().value ?? key);
+      if (opened.size > 2 * MAX_RUNS) opened.delete(opened.keys().next().value ?? key);
       return pages;
     } catch (error) {
       if (isSluiceError(error) && error.code === 'RUN_FOLDER_NOT_FOUND') return undefined;

@@ -5,7 +5,7 @@ import type { EventQuery, WatchableEventLog } from './event-log.js';
 import { readEventRange } from './event-log.js';
 
 /** Runs that are remembered; the oldest is forgotten first. */
-const MOST_RUNS = 256;
+const MAX_RUNS = 256;
 
 type RunEvents = Record<EventQuery['protocol'], Emitted[]>;
 
@@ -16,7 +16,7 @@ type RunEvents = Record<EventQuery['protocol'], Emitted[]>;
  * const run = startRun(spec, { eventLog: createMemoryEventLog() })
  */
 export function createMemoryEventLog(options: { readonly runs?: number } = {}): WatchableEventLog {
-  const { runs = MOST_RUNS } = options;
+  const { runs = MAX_RUNS } = options;
   const logs = new Map<string, RunEvents>();
   const watchers = new Map<string, Set<() => void>>();
 

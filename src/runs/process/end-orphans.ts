@@ -23,7 +23,7 @@ export interface EndOrphansOptions {
 const GRACE_MS = 2000;
 const VANISH_MS = 5000;
 /** Processes that are being ended may start others; this limits how long they are waited for. */
-const MOST_ROUNDS = 5;
+const MAX_ROUNDS = 5;
 
 /**
  * Ends the processes that an earlier Sluice left running when it was killed: the groups it recorded, if their leader is still the
@@ -88,7 +88,7 @@ export async function endOrphans(
  */
 async function endMarkedProcesses(runDirs: ReadonlySet<string>, graceMs = GRACE_MS): Promise<EndedOrphan[]> {
   const ended = new Map<number, EndedOrphan>();
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const found = findMarkedProcesses(runDirs);
     if (found.length === 0) break;
     for (const { pid, runDir } of found) ended.set(pid, { pid, runDir });

@@ -30,7 +30,8 @@ export async function openTerminal(): Promise<Terminal> {
   const output = member(pair, 'master');
   const slave = member(pair, 'slave');
   const path = member(pair, 'ptsName');
-  if (!(output instanceof Socket) || !(slave instanceof Socket) || typeof path !== 'string') throw createUnusableError();
+  if (!(output instanceof Socket) || !(slave instanceof Socket) || typeof path !== 'string')
+    throw createUnusableError();
   // The package would throw; whoever spawns the program listens instead.
   output.removeAllListeners('error');
   const fd = findOtherDescriptor(path, member(member(slave, '_handle'), 'fd'));

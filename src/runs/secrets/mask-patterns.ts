@@ -5,10 +5,10 @@ import { compilePatternProgram, toRegExp } from '../../json-schema/index.js';
 import type { PatternInstruction } from '../../json-schema/index.js';
 
 /** No more than this is held back; of a longer match the last bytes are hidden. */
-const MOST_MATCHED = 4096;
+const MAX_MATCHED = 4096;
 
 /** Marks of earlier bytes are kept in 32 bits, and a stream may be longer than they can count. */
-const MOST_TURNS = 2 ** 30;
+const MAX_TURNS = 2 ** 30;
 
 /**
  * Hides everything that any match of a pattern covers. All places a match may have come to are carried along at once, each
@@ -34,14 +34,14 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
   function advance(byte: number): void {
     let nextCount = 0;
     turn += 1;
-    if (turn === MOST_TURNS) {
+    if (turn === MAX_TURNS) {
       turn = 0;
       seen.fill(-1);
       taken.fill(-1);
     }
     for (let index = 0; index <= count; index += 1) {
       const isNew = index === count;
-      const from = isNew ? position : Math.max(beginnings[index] ?? 0, position - MOST_MATCHED);
+      const from = isNew ? position : Math.max(beginnings[index] ?? 0, position - MAX_MATCHED);
       stack.push(isNew ? 0 : (places[index] ?? 0));
       for (let state = stack.pop(); state !== undefined; state = stack.pop()) {
         if (seen[state] === turn) continue;
@@ -92,7 +92,7 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
       }
       position = start + length;
       if (length > 0) before = bytes[length - 1] ?? NO_BYTE;
-      return held.release(count === 0 ? position : Math.max(beginnings[0] ?? 0, position - MOST_MATCHED));
+      return held.release(count === 0 ? position : Math.max(beginnings[0] ?? 0, position - MAX_MATCHED));
     },
     end() {
       if (count > 0) advance(NO_BYTE);
@@ -102,7 +102,7 @@ export function createPatternMasker(program: readonly ByteInstruction[]): Masker
 }
 
 /** Each byte may cost as many steps as the patterns have instructions; this bounds it. */
-const MOST_INSTRUCTIONS = 500;
+const MAX_INSTRUCTIONS = 500;
 /** Stands for every byte beyond ASCII: `.`, `\S` and `[^"]` take it, `\w` does not. */
 const BEYOND_ASCII = 0x4e2d;
 
@@ -125,7 +125,7 @@ export function compileBytePattern(source: string): readonly ByteInstruction[] {
   try {
     if (/[^\0-\x7f]/.test(source)) throw new Error('it contains non-ASCII characters');
     program = compilePatternProgram(source, toRegExp(source, '').flags, '');
-    if (program.length > MOST_INSTRUCTIONS) throw new Error('it has too many repetitions');
+    if (program.length > MAX_INSTRUCTIONS) throw new Error('it has too many repetitions');
   } catch (cause) {
     throw new SluiceError(
       'INVALID_SECRET_PATTERN',

@@ -28,7 +28,7 @@ export function createWordMasker(finder: WordFinder): Masker {
 }
 
 /** Twenty bytes of memory each. */
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * Finds many words at once in bytes that come in chunks: the automaton of Aho and Corasick, as a tree in flat arrays.
@@ -50,10 +50,10 @@ export interface WordFinder {
 /** Builds the tree of these words. */
 export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
   const size = words.reduce((sum, word) => sum + word.length, 1);
-  if (size > MOST_BYTES) {
+  if (size > MAX_BYTES) {
     throw new SluiceError(
       'SECRETS_TOO_LARGE',
-      `The secrets are too large: ${size} bytes in all encodings, at most ${MOST_BYTES}. Pass fewer or shorter secrets.`,
+      `The secrets are too large: ${size} bytes in all encodings, at most ${MAX_BYTES}. Pass fewer or shorter secrets.`,
     );
   }
   const root = new Int32Array(256);

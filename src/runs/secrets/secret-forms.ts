@@ -5,7 +5,7 @@ const PIECE_BYTES = 1024;
 /** Lines of a key are looked for one by one, because programs indent them or end them in their own way. */
 const LEAST_LINE_BYTES = 16;
 /** Forms that take several characters for each byte are looked for up to this length: longer secrets are files. */
-const MOST_SPELLED_BYTES = 256;
+const MAX_SPELLED_BYTES = 256;
 
 /** Values of on/off settings; a number this short is more likely a port, a limit or a year. */
 const NO_SECRET =
@@ -43,7 +43,7 @@ function encode(text: string): string[] {
   }
   const hex = Buffer.from(text).toString('hex');
   forms.push(...listBase64(text), hex, hex.toUpperCase());
-  if (Buffer.byteLength(text) <= MOST_SPELLED_BYTES) forms.push(...SPELLERS.map((spell) => spell(text)));
+  if (Buffer.byteLength(text) <= MAX_SPELLED_BYTES) forms.push(...SPELLERS.map((spell) => spell(text)));
   return forms;
 }
 
@@ -66,17 +66,17 @@ function escapeUnit(unit: string): string {
 
 /** How URLs, HTML, shells and escapes spell a text. */
 const SPELLERS: readonly ((text: string) => string)[] = [
-  (text) => spellBytes(text, (byte) => `%${hexByte(byte)}`, UNRESERVED),
-  (text) => spellBytes(text, (byte) => `%${hexByte(byte).toUpperCase()}`, UNRESERVED),
-  (text) => spellBytes(text, (byte) => `%${hexByte(byte).toUpperCase()}`, UNRESERVED).replaceAll('%20', '+'),
-  (text) => spellBytes(text, (byte) => `%${hexByte(byte).toUpperCase()}`, URL_COMPONENT),
-  (text) => spellBytes(text, (byte) => `%${hexByte(byte).toUpperCase()}`, URL_TEXT),
-  (text) => spellBytes(text, (byte) => `%${hexByte(byte)}`),
-  (text) => spellBytes(text, (byte) => `%${hexByte(byte).toUpperCase()}`),
-  (text) => spellBytes(text, (byte) => String.raw`\x${hexByte(byte)}`),
-  (text) => spellBytes(text, (byte) => String.raw`\x${hexByte(byte).toUpperCase()}`),
-  (text) => spellBytes(text, hexByte, NONE, ' '),
-  (text) => spellBytes(text, hexByte, NONE, ':'),
+  (text) => spellBytes(text, (byte) => `%${toHexByte(byte)}`, UNRESERVED),
+  (text) => spellBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, UNRESERVED),
+  (text) => spellBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, UNRESERVED).replaceAll('%20', '+'),
+  (text) => spellBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, URL_COMPONENT),
+  (text) => spellBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`, URL_TEXT),
+  (text) => spellBytes(text, (byte) => `%${toHexByte(byte)}`),
+  (text) => spellBytes(text, (byte) => `%${toHexByte(byte).toUpperCase()}`),
+  (text) => spellBytes(text, (byte) => String.raw`\x${toHexByte(byte)}`),
+  (text) => spellBytes(text, (byte) => String.raw`\x${toHexByte(byte).toUpperCase()}`),
+  (text) => spellBytes(text, toHexByte, NONE, ' '),
+  (text) => spellBytes(text, toHexByte, NONE, ':'),
   (text) => text.replaceAll(/[^]/g, escapeUnit),
   (text) => text.replaceAll(/[^]/g, (unit) => escapeUnit(unit).toUpperCase().replace('U', 'u')),
   (text) => escapeHtml(text, '&#39;'),
@@ -106,7 +106,7 @@ function spellBytes(text: string, spell: (byte: number) => string, kept = NONE, 
     .join(separator);
 }
 
-function hexByte(byte: number): string {
+function toHexByte(byte: number): string {
   return byte.toString(16).padStart(2, '0');
 }
 

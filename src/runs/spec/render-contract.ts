@@ -91,7 +91,7 @@ function mayBeObject(jsonSchema: Readonly<Record<string, unknown>> | undefined, 
  * What the agent is asked first: the prompt, then the contract. An agent that may ask has to know how to say that it
  * has finished, with or without a contract. Engine `command` gets its input unchanged.
  */
-export function firstPrompt(spec: RunSpec): string {
+export function renderFirstPrompt(spec: RunSpec): string {
   return `${spec.prompt ?? ''}${renderTerms(spec)}`;
 }
 
@@ -114,7 +114,7 @@ export function renderRetry(spec: RunSpec, error: ParseError, isResumed: boolean
     'Answer again with a corrected result, in the form described here.',
     ...form,
   ];
-  return `${lines.join('\n')}\n\n${isResumed ? contract.trim() : firstPrompt(spec)}`;
+  return `${lines.join('\n')}\n\n${isResumed ? contract.trim() : renderFirstPrompt(spec)}`;
 }
 
 function renderTerms({ engine, contract, mode = 'auto' }: RunSpec): string {

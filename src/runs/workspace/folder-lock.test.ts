@@ -110,15 +110,18 @@ describe('claims', () => {
     expect(claims.filter((claim) => !('heldBy' in claim)).length).toBeLessThanOrEqual(1);
   });
 
-  it.runIf(process.platform === 'linux')('of another container do not count after a time without a sign of life', async () => {
-    const { locks } = await makePlaces();
-    await mkdir(locks);
-    const foreign = join(locks, `1.${Buffer.from('other-boot/1/1').toString('base64url')}.x`);
-    await writeFile(foreign, '');
-    expect(await tryClaim(locks)).toEqual({ heldBy: 1 });
-    await utimes(foreign, 0, 0);
-    expect(await tryClaim(locks)).not.toHaveProperty('heldBy');
-  });
+  it.runIf(process.platform === 'linux')(
+    'of another container do not count after a time without a sign of life',
+    async () => {
+      const { locks } = await makePlaces();
+      await mkdir(locks);
+      const foreign = join(locks, `1.${Buffer.from('other-boot/1/1').toString('base64url')}.x`);
+      await writeFile(foreign, '');
+      expect(await tryClaim(locks)).toEqual({ heldBy: 1 });
+      await utimes(foreign, 0, 0);
+      expect(await tryClaim(locks)).not.toHaveProperty('heldBy');
+    },
+  );
 
   it('do not count if no process can have made them', async () => {
     const { locks } = await makePlaces();

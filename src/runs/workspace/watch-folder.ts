@@ -16,7 +16,7 @@ const OWN_FOLDERS = ['runs', PACKED_FOLDER, 'cache', 'processes', 'locks'];
 
 /** Records what a working folder contains. The data folder may lie in it; what Sluice writes there is not an artifact. */
 export async function watchFolder(workdir: string, data: string): Promise<FolderWatch> {
-  const leaveOut = ownFolders(workdir, await realpath(data));
+  const leaveOut = listOwnFolders(workdir, await realpath(data));
   const before = await takeSnapshot(workdir, { leaveOut });
   return {
     async difference() {
@@ -30,7 +30,7 @@ export async function watchFolder(workdir: string, data: string): Promise<Folder
 }
 
 /** Relative to the working folder; none if the data folder lies elsewhere. */
-function ownFolders(workdir: string, data: string): readonly string[] {
+function listOwnFolders(workdir: string, data: string): readonly string[] {
   const path = relative(workdir, data).split(sep).join('/');
   if (path === '') return OWN_FOLDERS;
   // A name may begin with two dots and lie in it.

@@ -52,7 +52,7 @@ function readCall(type: string, phase: string, item: object, report: Report): vo
   if (id === null) return report.unparsed('MALFORMED_RECORD', `An item of type ${type} has no id.`);
   const name = readName(type, item);
   const input = readInput(type, item);
-  const paths = type === 'file_change' ? changedPaths(item) : [];
+  const paths = type === 'file_change' ? listChangedPaths(item) : [];
   if (phase !== 'completed') return report.toolStarted({ id, name, input, paths });
   // The first of the places where the kinds of calls put what they found.
   const output = field(item, 'aggregated_output') ?? field(item, 'result') ?? field(item, 'agents_states');
@@ -84,7 +84,7 @@ function readInput(type: string, item: object): unknown {
   }
 }
 
-function changedPaths(item: object): readonly string[] {
+function listChangedPaths(item: object): readonly string[] {
   const changes = arrayField(item, 'changes').filter(isRecord);
   return changes.map((change) => stringField(change, 'path')).filter((path) => path !== null);
 }

@@ -1,6 +1,6 @@
 import type { FcmpEvent } from '../../protocol/fcmp-event.js';
 import { toToolCallId } from '../projection.js';
-import { diffContent, title, toolKind } from './acp.js';
+import { toDiffContent, title, chooseToolKind } from './acp.js';
 import type { AcpToolContent, ToolKind } from './acp-update.js';
 
 /** What `session/request_permission` asks, without the session. */
@@ -25,13 +25,13 @@ export interface AcpPermission {
 /** A question of an agent as a client of the Agent Client Protocol is asked it. The call has the id of its updates. */
 export function toAcpPermission({ data, meta }: FcmpEvent<'permission.required'>): AcpPermission {
   const { tool, input, diff, locations } = data;
-  const content = diffContent(diff);
+  const content = toDiffContent(diff);
   return {
     toolCall: {
       toolCallId: toToolCallId(data.tool_call_id, meta.attempt),
       title: title({ name: tool, input }),
       name: tool,
-      kind: toolKind(tool),
+      kind: chooseToolKind(tool),
       status: 'pending',
       rawInput: input,
       ...(content.length === 0 ? {} : { content }),

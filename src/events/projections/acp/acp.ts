@@ -1,5 +1,5 @@
 import type { FcmpData, FcmpEvent } from '../../protocol/fcmp-event.js';
-import { toReasoningId, toToolCallId, projectAll, createStreamedTexts, toolResultText } from '../projection.js';
+import { toReasoningId, toToolCallId, projectAll, createStreamedTexts, formatToolResult } from '../projection.js';
 import type { Projection } from '../projection.js';
 import type { AcpMeta, AcpSessionNotification, AcpToolContent, AcpUpdate, ToolKind } from './acp-update.js';
 
@@ -66,7 +66,7 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
         toolCallId,
         title: title(data),
         name: data.name,
-        kind: toolKind(data.name),
+        kind: chooseToolKind(data.name),
         status: 'in_progress',
         ...(data.input === undefined ? {} : { rawInput: data.input }),
         ...(data.locations === undefined ? {} : { locations: data.locations }),
@@ -75,8 +75,8 @@ export function createAcpProjection(): Projection<AcpSessionNotification> {
     }
     if (data.status === 'started') return updates;
     openCalls.delete(toolCallId);
-    const text = toolResultText(data);
-    const content = [...(text === '' ? [] : [toTextContent(text)]), ...diffContent(data.diff)];
+    const text = formatToolResult(data);
+    const content = [...(text === '' ? [] : [toTextContent(text)]), ...toDiffContent(data.diff)];
     updates.push({
       sessionUpdate: 'tool_call_update',
       toolCallId,
@@ -156,7 +156,7 @@ function toTextContent(text: string): AcpToolContent {
 }
 
 /** ACP shows the text before and after; of a patch alone it knows nothing. */
-export function diffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolContent[] {
+export function toDiffContent(diff: FcmpData<'assistant.tool_call'>['diff']): AcpToolContent[] {
   return (diff ?? []).flatMap(({ path, old_text: oldText = null, new_text: newText }) =>
     newText === undefined ? [] : [{ type: 'diff' as const, path, oldText, newText }],
   );
@@ -206,6 +206,6 @@ const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(
 );
 
 /** The kind of a tool by the name its engine gives it. */
-export function toolKind(name: string): ToolKind {
+export function chooseToolKind(name: string): ToolKind {
   return KIND_BY_NAME.get(name.toLowerCase()) ?? 'other';
 }

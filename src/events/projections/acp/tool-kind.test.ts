@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toolKind } from './acp.js';
+import { chooseToolKind } from './acp.js';
 
 test.each([
   ['Bash', 'execute'],
@@ -9,5 +9,5 @@ test.each([
   ['WebSearch', 'fetch'],
   ['constructor', 'other'],
 ])('%s is of kind %s', (name, kind) => {
-  expect(toolKind(name)).toBe(kind);
+  expect(chooseToolKind(name)).toBe(kind);
 });

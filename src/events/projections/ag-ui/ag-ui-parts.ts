@@ -1,5 +1,5 @@
 import type { FcmpData } from '../../protocol/fcmp-event.js';
-import { toReasoningId, createStreamedTexts, toToolCallId, toolResultText } from '../projection.js';
+import { toReasoningId, createStreamedTexts, toToolCallId, formatToolResult } from '../projection.js';
 import type { AgUiEvent } from './ag-ui-event.js';
 
 /** When an event happened, and which attempt it belongs to. */
@@ -80,7 +80,7 @@ export class SpokenParts {
     const by = this.#openMessage(data.message_id, data.parent_tool_call_id, at, out);
     const { timestamp } = at;
     out.push({ type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId: data.message_id, delta: data.text, ...by });
-    this.#texts.append(messageKey(data.message_id), data.text);
+    this.#texts.append(toMessageKey(data.message_id), data.text);
     return out;
   }
 
@@ -88,7 +88,7 @@ export class SpokenParts {
     const out: AgUiEvent[] = [];
     const { timestamp } = at;
     const messageId = data.message_id;
-    const key = messageKey(messageId);
+    const key = toMessageKey(messageId);
     const by = this.#openMessage(messageId, data.parent_tool_call_id, at, out);
     const { rest, diverged } = this.#texts.finish(key, data.text);
     if (rest !== '') out.push({ type: 'TEXT_MESSAGE_CONTENT', timestamp, messageId, delta: rest, ...by });
@@ -105,7 +105,7 @@ export class SpokenParts {
     const isPiece = data.partial === true;
     if (isPiece && data.text === '') return out;
     const messageId = toReasoningId(data, at);
-    const key = reasoningKey(messageId);
+    const key = toReasoningKey(messageId);
     const by = this.#openReasoning(messageId, data.parent_tool_call_id, at, out);
     if (isPiece) this.#texts.append(key, data.text);
     const delta = isPiece ? data.text : this.#texts.finish(key, data.text).rest;
@@ -115,11 +115,11 @@ export class SpokenParts {
   }
 
   #openMessage(messageId: string, parentCall: string | undefined, at: Moment, out: AgUiEvent[]): Attribution {
-    const part = this.#open.get(messageKey(messageId));
+    const part = this.#open.get(toMessageKey(messageId));
     if (part !== undefined) return part.by;
     const by = this.#subagents.attribute(parentCall, at, out);
     out.push({ type: 'TEXT_MESSAGE_START', timestamp: at.timestamp, messageId, role: 'assistant', ...by });
-    this.#open.open(messageKey(messageId), {
+    this.#open.open(toMessageKey(messageId), {
       by,
       close: (timestamp) => [{ type: 'TEXT_MESSAGE_END', timestamp, messageId, ...by }],
     });
@@ -127,12 +127,12 @@ export class SpokenParts {
   }
 
   #openReasoning(messageId: string, parentCall: string | undefined, at: Moment, out: AgUiEvent[]): Attribution {
-    const part = this.#open.get(reasoningKey(messageId));
+    const part = this.#open.get(toReasoningKey(messageId));
     if (part !== undefined) return part.by;
     const by = this.#subagents.attribute(parentCall, at, out);
     const start = { timestamp: at.timestamp, messageId, ...by };
     out.push({ type: 'REASONING_START', ...start }, { type: 'REASONING_MESSAGE_START', role: 'reasoning', ...start });
-    this.#open.open(reasoningKey(messageId), {
+    this.#open.open(toReasoningKey(messageId), {
       by,
       close: (timestamp) => [
         { type: 'REASONING_MESSAGE_END', timestamp, messageId, ...by },
@@ -143,11 +143,11 @@ export class SpokenParts {
   }
 }
 
-function messageKey(messageId: string): string {
+function toMessageKey(messageId: string): string {
   return `text ${messageId}`;
 }
 
-function reasoningKey(messageId: string): string {
+function toReasoningKey(messageId: string): string {
   return `reasoning ${messageId}`;
 }
 
@@ -178,7 +178,7 @@ export class ToolCallParts {
     const closed = [...out, ...this.#subagents.endSubagent(id, error, timestamp)];
     // A call that claims to belong to its own sub-agent was answered when that was closed.
     if (this.#open.take(`call ${id}`) === undefined) return closed;
-    closed.push(toResult(id, { content: toolResultText(data), error }, timestamp, by));
+    closed.push(toResult(id, { content: formatToolResult(data), error }, timestamp, by));
     return closed;
   }
 
@@ -241,7 +241,7 @@ export class Subagents {
   attribute(parentCall: string | undefined, at: Moment, out: AgUiEvent[]): Attribution {
     if (parentCall === undefined) return {};
     const parentToolCallId = toToolCallId(parentCall, at.attempt);
-    const known = this.#open.get(subagentKey(parentToolCallId))?.subagentRunId;
+    const known = this.#open.get(toSubagentKey(parentToolCallId))?.subagentRunId;
     if (known !== undefined) return { subagentRunId: known };
     this.#count += 1;
     const subagentRunId = `subagent_${at.attempt}_${this.#count}`;
@@ -255,7 +255,7 @@ export class Subagents {
       ...(by.subagentRunId === undefined ? {} : { parentSubagentRunId: by.subagentRunId }),
     });
     const message = 'The run ended before this sub-agent did.';
-    this.#open.open(subagentKey(parentToolCallId), {
+    this.#open.open(toSubagentKey(parentToolCallId), {
       by,
       subagentRunId,
       close: (timestamp) => [{ type: 'SUBAGENT_ERROR', timestamp, subagentRunId, message }],
@@ -265,10 +265,10 @@ export class Subagents {
 
   /** The tool call is over, and with it the sub-agent it started; `failed` says why, if it failed. */
   endSubagent(toolCallId: string, failed: string | undefined, timestamp: number): AgUiEvent[] {
-    const subagentRunId = this.#open.get(subagentKey(toolCallId))?.subagentRunId;
+    const subagentRunId = this.#open.get(toSubagentKey(toolCallId))?.subagentRunId;
     if (subagentRunId === undefined) return [];
     const members = this.#open.closeSubagentParts(subagentRunId, timestamp);
-    this.#open.take(subagentKey(toolCallId));
+    this.#open.take(toSubagentKey(toolCallId));
     const end: AgUiEvent =
       failed === undefined
         ? { type: 'SUBAGENT_FINISHED', timestamp, subagentRunId }
@@ -277,6 +277,6 @@ export class Subagents {
   }
 }
 
-function subagentKey(toolCallId: string): string {
+function toSubagentKey(toolCallId: string): string {
   return `subagent ${toolCallId}`;
 }
