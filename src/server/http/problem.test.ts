@@ -57,6 +57,7 @@ describe('the codes', () => {
       // Found when the server starts, or in what it has stored.
       'INVALID_STORE_URL',
       'STORE_TOO_NEW',
+      'UNKNOWN_GIT_FILTER',
       'STORE_INCOMPLETE',
       'STORE_FAILED',
       'STORE_DAMAGED',
