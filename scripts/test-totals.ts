@@ -45,6 +45,25 @@ interface NamedModule {
   readonly children: { allTests(state: 'skipped'): Iterable<{ readonly fullName: string }> };
 }
 
+/** The tests that failed once and passed when they were repeated: each is a fault of the test or, worse, of what it tests. */
+export function listUnstable(modules: Iterable<RepeatedModule>): readonly string[] {
+  return [...modules].flatMap((module) =>
+    [...module.children.allTests('passed')]
+      .filter((test) => test.diagnostic()?.flaky === true)
+      .map(({ fullName }) => `${module.relativeModuleId}: ${fullName}`),
+  );
+}
+
+interface RepeatedModule {
+  readonly relativeModuleId: string;
+  readonly children: {
+    allTests(state: 'passed'): Iterable<{
+      readonly fullName: string;
+      diagnostic(): { readonly flaky: boolean } | undefined;
+    }>;
+  };
+}
+
 /** A run that tested nothing has not passed. */
 export function hasPassed({ passed, failed }: Totals): boolean {
   return failed === 0 && passed > 0;

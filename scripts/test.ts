@@ -1,12 +1,13 @@
 /**
  * The test command: `npm test [-- FILTER… | OPTIONS]`. Runs vitest and ends with the line `N passed, N failed`, also
- * when the runner itself could not start.
+ * when the runner itself could not start. A test that fails is repeated once: one that depends on how busy the machine is
+ * does not stop everyone else's work, but is named at the end.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
-import { countTests, hasPassed, listSkipped, renderTotals, type Totals } from './test-totals.js';
+import { countTests, hasPassed, listSkipped, listUnstable, renderTotals, type Totals } from './test-totals.js';
 
 /** What tests themselves read. */
 const SETTINGS_OF_TESTS = ['SLUICE_CHROMIUM'];
@@ -26,10 +27,12 @@ async function runTests(): Promise<Totals> {
   const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
   const filters = filter.map(nameFolder);
   // A snapshot that is not there yet is a failure unless the caller asks to write it, here as in CI.
-  const vitest = await startVitest('test', filters, { update: 'none', allowOnly: false, ...options, watch: false });
+  const defaults = { update: 'none', allowOnly: false, retry: 1 } as const;
+  const vitest = await startVitest('test', filters, { ...defaults, ...options, watch: false });
   const modules = vitest.state.getTestModules();
   const totals = countTests(modules, vitest.state.getUnhandledErrors().length);
   for (const name of listSkipped(modules)) process.stdout.write(`not run: ${name}\n`);
+  for (const name of listUnstable(modules)) process.stdout.write(`unstable, passed when repeated: ${name}\n`);
   await vitest.close();
   // A set-up that failed or a filter that found nothing is not a test, but it is a failure.
   const isSilentFailure = totals.failed === 0 && process.exitCode !== undefined && process.exitCode !== 0;

@@ -5,7 +5,9 @@ import { makeFolder } from './temporary-folder.js';
 async function runTestCommand(files: Readonly<Record<string, string>>, ...filters: string[]) {
   const folder = await makeFolder(files);
   const { exitCode, stdout } = await runScript('scripts/test.ts', ['--root', folder, '--globals', ...filters]);
-  return { exitCode, lastLine: stdout.trimEnd().split('\n').at(-1) };
+  const lines = stdout.trimEnd().split('\n');
+  const unstable = lines.filter((line) => line.startsWith('unstable'));
+  return { exitCode, lastLine: lines.at(-1), ...(unstable.length === 0 ? {} : { unstable }) };
 }
 
 describe('npm test', () => {
@@ -19,6 +21,19 @@ describe('npm test', () => {
     expect(await runTestCommand({ 'a.test.js': mixed })).toEqual({
       exitCode: 1,
       lastLine: '1 passed, 1 failed, 1 skipped',
+    });
+  });
+
+  it('repeats a test that fails, once, and names one that passes only then', async () => {
+    const unstable = `
+      let tries = 0;
+      test("passes at last", () => expect(tries++).toBe(1));
+      let more = 0;
+      test("fails twice", () => expect(more++).toBe(2));`;
+    expect(await runTestCommand({ 'a.test.js': unstable })).toEqual({
+      exitCode: 1,
+      lastLine: '1 passed, 1 failed',
+      unstable: ['unstable, passed when repeated: a.test.js: passes at last'],
     });
   });
 

@@ -10,5 +10,6 @@ export { openFileTail, type FileTail } from './file-tail.js';
 export { openLineTail, type FileLine } from './line-tail.js';
 export { isWithin, openInside, sizeInside } from './open-inside.js';
 export { parseJson } from './parse-json.js';
+export { chooseFolder, listFirstNames, listNames } from './list-names.js';
 export { isPresent } from './is-present.js';
 export { findProgram } from './find-program.js';

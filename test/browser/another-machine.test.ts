@@ -37,18 +37,18 @@ describe('a worker that is killed', () => {
     const tool = page.locator('.item.tool .item-head');
     await tool.getByText('running').waitFor();
     await head.getByText('running').waitFor();
-    expect(await connection.innerText()).toBe('Live');
+    await expect.poll(async () => connection.innerText()).toBe('Live');
     await worker.kill();
     const failure = page.getByRole('region', { name: 'Failure' });
     await failure.getByText('WORKER_GONE').waitFor();
-    expect(await failure.innerText()).toMatch(
-      /worker that executed this run is gone[\s\S]*What to do:.*Then run again/,
-    );
+    await expect
+      .poll(async () => failure.innerText())
+      .toMatch(/worker that executed this run is gone[\s\S]*What to do:.*Then run again/);
     await head.getByText('failed', { exact: true }).waitFor();
     await tool.getByText('not finished').waitFor();
-    expect(await connection.innerText()).toBe('Complete');
-    expect(await page.getByText(/^(?:running|Live|writing …)$/).count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Run again' }).count()).toBe(1);
+    await expect.poll(async () => connection.innerText()).toBe('Complete');
+    await expect.poll(async () => page.getByText(/^(?:running|Live|writing …)$/).count()).toBe(0);
+    await expect.poll(async () => page.getByRole('button', { name: 'Run again' }).count()).toBe(1);
     await page.goto('/runs');
     await page.getByRole('row').filter({ hasText: 'Watch the build.' }).getByText('failed').waitFor();
   });
@@ -63,10 +63,10 @@ describe('raw bytes that another machine has', () => {
     const rows = page.locator('.raw-row');
     await findProblem(page).waitFor();
     await settle(page);
-    expect(await rows.count()).toBeGreaterThan(3);
-    expect(await findProblem(page).count()).toBe(1);
+    await expect.poll(async () => rows.count()).toBeGreaterThan(3);
+    await expect.poll(async () => findProblem(page).count()).toBe(1);
     expect(new Set(await rows.locator('.raw-text').allInnerTexts())).toEqual(new Set(['not available']));
-    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
+    await expect.poll(async () => page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
     // The events are in the store: they are shown all the same.
     await page.getByText('Message 0.').first().waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -91,7 +91,7 @@ describe('raw bytes that another machine has', () => {
     await file.close();
     const raw = page.locator('.raw-row .raw-text');
     await raw.filter({ hasText: '"text":"Message 0."' }).first().waitFor({ timeout: 45_000 });
-    expect(await findProblem(page).count()).toBe(0);
-    expect(await raw.filter({ hasText: 'not available' }).count()).toBe(0);
+    await expect.poll(async () => findProblem(page).count()).toBe(0);
+    await expect.poll(async () => raw.filter({ hasText: 'not available' }).count()).toBe(0);
   });
 });

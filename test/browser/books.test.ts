@@ -48,8 +48,8 @@ describe('the outbox', () => {
     const rows = page.getByRole('row').filter({ hasText: 'acme/shop#1' });
     const dead = rows.filter({ hasText: 'dead' });
     await dead.waitFor();
-    expect(await dead.innerText()).toMatch(/webhook[\s\S]*127\.0\.0\.1[\s\S]*1/);
-    expect(await rows.filter({ hasText: 'delivered' }).innerText()).toContain('acme_shop_1.md');
+    await expect.poll(async () => dead.innerText()).toMatch(/webhook[\s\S]*127\.0\.0\.1[\s\S]*1/);
+    await expect.poll(async () => rows.filter({ hasText: 'delivered' }).innerText()).toContain('acme_shop_1.md');
   });
 
   it('shows a comment as it was delivered', async () => {
@@ -67,7 +67,9 @@ describe('the outbox', () => {
   it('shows one notice per failing sink, and redelivers its comments or one of them', async () => {
     const { page } = await house.open('/outbox?issue_ref=acme%2Fshop%231&state=dead');
     await page.getByText(/webhook: 3 comments not delivered/).waitFor();
-    expect(await page.getByRole('list', { name: 'Sinks' }).innerText()).toMatch(/webhook\s+broken\s+3 not delivered/);
+    await expect
+      .poll(async () => page.getByRole('list', { name: 'Sinks' }).innerText())
+      .toMatch(/webhook\s+broken\s+3 not delivered/);
     const tries = async () =>
       (await house.site.client.listOutbox({ query: { issue_ref: 'acme/shop#1', limit: 10 } })).items
         .filter(({ sink }) => sink === 'webhook')
@@ -90,7 +92,7 @@ describe('the outbox', () => {
     await settle(page);
     const rows = page.getByRole('table').getByRole('row');
     await expect.poll(async () => rows.filter({ hasText: 'delivered' }).count()).toBe(0);
-    expect(await rows.filter({ hasText: 'dead' }).count()).toBeGreaterThanOrEqual(3);
+    await expect.poll(async () => rows.filter({ hasText: 'dead' }).count()).toBeGreaterThanOrEqual(3);
   });
 });
 
@@ -99,10 +101,10 @@ describe('the executions', () => {
     const { page } = await house.open('/executions?issue_ref=acme%2Fshop%232');
     await settle(page);
     const row = page.getByRole('row').filter({ hasText: 'acme/shop#2' });
-    expect(await row.first().innerText()).toContain('blocked');
+    await expect.poll(async () => row.first().innerText()).toContain('blocked');
     await row.first().getByRole('button').click();
     await page.getByRole('link', { name: house.seeds.blocked.run_id }).waitFor();
-    expect(await page.getByRole('table').innerText()).toContain('dep_unresolved');
+    await expect.poll(async () => page.getByRole('table').innerText()).toContain('dep_unresolved');
   });
 
   it('narrows by decision and worker, in the address', async () => {
@@ -150,7 +152,7 @@ describe('the issues', () => {
     await settle(page);
     const main = page.getByRole('main');
     await main.getByText(house.seeds.unclear.run_id).first().waitFor();
-    expect(await main.innerText()).toContain('needs-human');
+    await expect.poll(async () => main.innerText()).toContain('needs-human');
     const links = await main
       .getByRole('link')
       .evaluateAll((found) => found.map((link) => (link instanceof HTMLAnchorElement ? link.pathname : '')));
@@ -181,7 +183,7 @@ describe('the form of an order', () => {
     const submit = page.getByRole('button', { name: 'Submit order' });
     await submit.click();
     await page.getByText(`not configured. Add its URL to "repos". Configured: ${REPOSITORY}.`).waitFor();
-    expect(await field.evaluate((input) => input === document.activeElement)).toBe(true);
+    await expect.poll(async () => field.evaluate((input) => input === document.activeElement)).toBe(true);
     await field.fill(REPOSITORY);
     await submit.click();
     await page.waitForURL('**/issues/acme%2Fshop%2377');
@@ -215,7 +217,7 @@ describe('the workers', () => {
     const { page } = await house.open('/workers');
     const row = page.getByRole('row').filter({ hasText: 'alive' });
     await row.waitFor();
-    expect(await row.innerText()).toMatch(/of \d[\s\S]*codex/);
+    await expect.poll(async () => row.innerText()).toMatch(/of \d[\s\S]*codex/);
     await page.route('**/v1/workers', async (asked) => {
       const answer = await asked.fetch();
       const { items } = (await answer.json()) as { items: object[] };

@@ -26,7 +26,7 @@ describe('the charts', () => {
     ]) {
       const chart = page.getByRole('region', { name, exact: true });
       await chart.locator('.strip-bar').first().waitFor();
-      expect(await chart.locator('.strip-sum').first().innerText()).toMatch(/\d/);
+      await expect.poll(async () => chart.locator('.strip-sum').first().innerText()).toMatch(/\d/);
     }
   });
 
@@ -57,7 +57,7 @@ describe('the charts', () => {
     await settle(page);
     // As many as the bar stands for, and the filter can be taken away.
     await expect.poll(async () => page.getByRole('row').filter({ hasText: 'failed' }).count()).toBe(figure);
-    expect(await page.getByLabel('Outcome').inputValue()).toBe('failed');
+    await expect.poll(async () => page.getByLabel('Outcome').inputValue()).toBe('failed');
     await page.getByRole('button', { name: 'Remove the filter Ended from' }).click();
     await page.waitForURL('**/runs?outcome=failed');
     await page.goBack();
@@ -77,7 +77,9 @@ describe('the charts', () => {
     const { buckets } = await house.site.client.readStatistics({});
     const runs = buckets.flatMap(({ usage }) => usage).filter(({ engine }) => engine === 'claude');
     expect(Number(row.split('\t')[2])).toBeGreaterThanOrEqual(runs.length);
-    expect(await page.getByRole('region', { name: 'Cost', exact: true }).innerText()).toContain('claude-opus-4-5');
+    await expect
+      .poll(async () => page.getByRole('region', { name: 'Cost', exact: true }).innerText())
+      .toContain('claude-opus-4-5');
   });
 
   it('keep range and engine in the address', async () => {
@@ -89,7 +91,7 @@ describe('the charts', () => {
     expect(new URL(page.url()).search).toBe('?range=week&engine=claude');
     await page.reload();
     await settle(page);
-    expect(await page.getByLabel('Engine').inputValue()).toBe('claude');
+    await expect.poll(async () => page.getByLabel('Engine').inputValue()).toBe('claude');
     expect(await page.getByRole('region', { name: 'Latency' }).innerText()).not.toContain('codex');
   });
 

@@ -45,7 +45,7 @@ describe('a report', () => {
     const context = await page.context().browser()?.newContext({ javaScriptEnabled: false });
     const other = await context?.newPage();
     await other?.setContent(html);
-    expect(await other?.locator('body').innerText()).toContain('The copy is sorted, the list is not.');
+    await expect.poll(async () => other?.locator('body').innerText()).toContain('The copy is sorted, the list is not.');
     await context?.close();
   });
 

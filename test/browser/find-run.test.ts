@@ -55,12 +55,14 @@ describe(`among ${RUNS} runs`, () => {
     await page.getByLabel('Search').fill('ledger LOCKED');
     const row = page.getByRole('row').filter({ hasText: 'Import the ledger of October.' });
     await expect.poll(async () => page.getByRole('row').count()).toBe(2);
-    expect(await row.innerText()).toMatch(/failed[\s\S]*PROCESS_EXIT_NON_ZERO: The ledger was locked\./);
+    await expect
+      .poll(async () => row.innerText())
+      .toMatch(/failed[\s\S]*PROCESS_EXIT_NON_ZERO: The ledger was locked\./);
     expect(await findViolations(page)).toEqual([]);
     await row.getByRole('link').first().click();
     await page.waitForURL(`**/runs/${house.seeds.id}`);
     const failure = page.getByRole('region', { name: 'Failure' });
-    expect(await failure.innerText()).toContain('The ledger was locked.');
+    await expect.poll(async () => failure.innerText()).toContain('The ledger was locked.');
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(house.seeds.id));
     const again = await house.site.runIs(page.url().slice(-26), 'ended');
@@ -70,7 +72,9 @@ describe(`among ${RUNS} runs`, () => {
   it('keeps a view under a name, shows the columns one chooses, and adds up what is listed', async () => {
     const { page } = await house.open('/runs?engine=claude&outcome=failed');
     await settle(page);
-    expect(await page.locator('.list-sum').innerText()).toMatch(/^50 failed · [\d.]+M tokens · \$\d+\.\d\d$/);
+    await expect
+      .poll(async () => page.locator('.list-sum').innerText())
+      .toMatch(/^50 failed · [\d.]+M tokens · \$\d+\.\d\d$/);
     await page.getByRole('button', { name: 'Save view' }).click();
     await page.getByLabel('Name of the view').fill('Claude fails');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -84,7 +88,7 @@ describe(`among ${RUNS} runs`, () => {
     await page.getByRole('link', { name: 'Claude fails' }).click();
     await page.waitForURL('**/runs?engine=claude&outcome=failed');
     await page.getByRole('button', { name: 'Remove the view Claude fails' }).click();
-    expect(await page.getByRole('link', { name: 'Claude fails' }).count()).toBe(0);
+    await expect.poll(async () => page.getByRole('link', { name: 'Claude fails' }).count()).toBe(0);
   });
 
   it('narrows to a range of days', async () => {

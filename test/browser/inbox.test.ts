@@ -105,7 +105,7 @@ describe('the inbox', () => {
     const page = await openItem(item.id);
     await page.getByText(item.reason).first().waitFor();
     await page.getByRole('article').getByText(item.next).waitFor();
-    expect(await page.getByRole('article').innerText()).toContain('RESULT_NOT_JSON');
+    await expect.poll(async () => page.getByRole('article').innerText()).toContain('RESULT_NOT_JSON');
     await page.locator('summary').filter({ hasText: 'stderr' }).click();
     await page.getByText('the cache is cold', { exact: true }).waitFor();
   });
@@ -122,7 +122,7 @@ describe('the inbox', () => {
     const item = await waiting(house.site, { raw: SLIPPED });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Edit and accept/ }).check();
-    expect(await page.getByLabel('Summary').inputValue()).toBe('Keeps the order.');
+    await expect.poll(async () => page.getByLabel('Summary').inputValue()).toBe('Keeps the order.');
     await page.getByLabel('Summary').fill('Keeps the order of the list, also on later pages. “Quotes”, <tags> & all.');
     await page.getByLabel('Why').fill('I ran the tests myself.\nTwice.');
     await page.getByLabel('Your name').fill('Ada');
@@ -133,7 +133,7 @@ describe('the inbox', () => {
     expect(body).toContain('“Quotes”, &lt;tags> & all.');
     const { issue } = await house.site.client.getIssue({ ref: item.issue_ref });
     expect(issue.state).toBe('review');
-    expect(await page.getByLabel('Settled').innerText()).toMatch(/Ada[\s\S]*I ran the tests myself\./);
+    await expect.poll(async () => page.getByLabel('Settled').innerText()).toMatch(/Ada[\s\S]*I ran the tests myself\./);
   });
 
   it('shows the change as a diff, and sends comments on its lines with the decision', async () => {
@@ -143,9 +143,11 @@ describe('the inbox', () => {
     await page.goto(new URL(`/inbox/${item.id}`, page.url()).href);
     await settle(page);
     const change = page.getByRole('region', { name: 'Change' });
-    expect(await change.innerText()).toContain(`<img src=x onerror="window.pwned=1">.ts`);
-    expect(await change.locator('.diff-line.added').innerText()).toContain('<script>window.pwned=1</script>');
-    expect(await change.locator('.diff-line.removed').innerText()).toMatch(/removed:\s*two/);
+    await expect.poll(async () => change.innerText()).toContain(`<img src=x onerror="window.pwned=1">.ts`);
+    await expect
+      .poll(async () => change.locator('.diff-line.added').innerText())
+      .toContain('<script>window.pwned=1</script>');
+    await expect.poll(async () => change.locator('.diff-line.removed').innerText()).toMatch(/removed:\s*two/);
     await change.getByRole('button', { name: 'Comment on line 2', exact: true }).click();
     await change.getByLabel('Your comment on line 2', { exact: true }).fill('Keep the old one.');
     await change.getByRole('button', { name: 'Comment on line 2 before the change' }).click();
@@ -204,7 +206,7 @@ describe('the inbox', () => {
     const page = await openItem(item.id);
     const accept = page.getByRole('radio', { name: /^Accept/ });
     await accept.waitFor();
-    expect(await accept.isDisabled()).toBe(true);
+    await expect.poll(async () => accept.isDisabled()).toBe(true);
   });
 
   it('rejects: the issue is blocked, and the comment says why', async () => {
@@ -236,7 +238,7 @@ describe('the inbox', () => {
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByRole('button', { name: 'Reject and comment' }).click();
     await expect.poll(async () => page.getByLabel('Why').getAttribute('aria-invalid')).toBe('true');
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(async () => page.getByRole('dialog').count()).toBe(0);
   });
 
   it('reports that another person has decided, and keeps the draft', async () => {
@@ -248,7 +250,7 @@ describe('the inbox', () => {
     await house.site.client.resolveItem({ id: item.id, body: { action: 'reject', why: 'I was here first.' } });
     await page.getByLabel('Settled').getByText('I was here first.').waitFor();
     await page.getByText('Already settled').waitFor();
-    expect(await page.getByRole('article').innerText()).toContain('My long reason.');
+    await expect.poll(async () => page.getByRole('article').innerText()).toContain('My long reason.');
   });
 
   it('keeps a half-written reason over a reload', async () => {

@@ -72,7 +72,7 @@ describe('one run', () => {
     const page = await openRun(house.seeds.busy);
     const rows = lens(page, 'Timeline').locator('.timeline-row');
     const failed = rows.filter({ hasText: 'cat missing.ts' });
-    expect(await failed.innerText()).toContain('error');
+    await expect.poll(async () => failed.innerText()).toContain('error');
     const place = async (words: string): Promise<number> =>
       (await rows.filter({ hasText: words }).locator('.timeline-bar').boundingBox())?.x ?? 0;
     expect(await place('npm test')).toBeLessThan(await place('cat missing.ts'));
@@ -89,14 +89,14 @@ describe('one run', () => {
     const find = page.getByRole('search', { name: 'Find in run' });
     await find.getByRole('button', { name: 'Errors only' }).click();
     await expect.poll(async () => items.count()).toBe(2);
-    expect(await lens(page, 'Timeline').locator('.timeline-row').count()).toBe(2);
+    await expect.poll(async () => lens(page, 'Timeline').locator('.timeline-row').count()).toBe(2);
     await find.getByRole('button', { name: 'Errors only' }).click();
     await find.getByLabel('Kind').selectOption('reasoning');
     await expect.poll(async () => items.count()).toBe(1);
     await find.getByLabel('Kind').selectOption('');
     await find.getByLabel('Find in run').fill('NEEDLE');
     await find.getByText('1 found', { exact: true }).waitFor();
-    expect(await items.innerText()).toContain('The needle is in the haystack.');
+    await expect.poll(async () => items.innerText()).toContain('The needle is in the haystack.');
     await find.getByLabel('Find in run').fill('no such words');
     await page.getByText('Nothing matches.').first().waitFor();
     await find.getByLabel('Find in run').fill('');
@@ -118,7 +118,7 @@ describe('one run', () => {
     const page = await openRun(house.seeds.long);
     await page.getByLabel('Find in run').last().fill('part 2718 and');
     await page.getByText('1 found', { exact: true }).waitFor();
-    expect(await lens(page, 'Conversation').innerText()).toContain('Message 2718');
+    await expect.poll(async () => lens(page, 'Conversation').innerText()).toContain('Message 2718');
   });
 
   it('shows the change of a file as a diff, and hostile names and lines as text', async () => {
@@ -126,9 +126,11 @@ describe('one run', () => {
     await page.getByLabel('Find in run').last().fill('old_string');
     const change = lens(page, 'Conversation').locator('.file-change');
     await change.waitFor();
-    expect(await change.innerText()).toContain('<img src=x onerror="window.pwned=1">.ts');
-    expect(await change.locator('.diff-line.removed').innerText()).toContain('const b = 2;');
-    expect(await change.locator('.diff-line.added').innerText()).toContain('<script>window.pwned=1</script>');
+    await expect.poll(async () => change.innerText()).toContain('<img src=x onerror="window.pwned=1">.ts');
+    await expect.poll(async () => change.locator('.diff-line.removed').innerText()).toContain('const b = 2;');
+    await expect
+      .poll(async () => change.locator('.diff-line.added').innerText())
+      .toContain('<script>window.pwned=1</script>');
     expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
   });
 
@@ -139,7 +141,7 @@ describe('one run', () => {
     const item = lens(page, 'Conversation').locator('.item.tool');
     await expect.poll(async () => item.count()).toBe(1);
     await item.locator('summary').click();
-    expect(await item.locator('.ansi-2').innerText()).toBe('✓ 214 passed');
+    await expect.poll(async () => item.locator('.ansi-2').innerText()).toBe('✓ 214 passed');
     const output = await item.locator('pre').last().innerText();
     expect(output).toContain('hidden');
     expect(output).toContain(']0;title');
@@ -153,7 +155,7 @@ describe('one run', () => {
     await tree.getByRole('button', { name: 'files, 1 item' }).click();
     expect(await tree.innerText()).not.toContain('a.ts');
     await tree.getByRole('button', { name: 'files, 1 item' }).click();
-    expect(await tree.innerText()).toContain('"a.ts"');
+    await expect.poll(async () => tree.innerText()).toContain('"a.ts"');
     expect(await findViolations(page)).toEqual([]);
   });
 
@@ -166,7 +168,7 @@ describe('one run', () => {
       expect(await page.locator('.lenses').boundingBox()).toEqual(before);
     }
     await page.keyboard.press('Escape');
-    expect(await page.getByRole('region', { name: 'Result', exact: true }).isVisible()).toBe(false);
+    await expect.poll(async () => page.getByRole('region', { name: 'Result', exact: true }).isVisible()).toBe(false);
   });
 
   it('shows attempts side by side', async () => {
@@ -175,7 +177,9 @@ describe('one run', () => {
     const table = page.getByRole('region', { name: 'Attempts side by side' });
     const cells = await table.getByRole('row').filter({ hasText: 'Last message' }).getByRole('cell').allInnerTexts();
     expect(cells.map((cell) => cell.slice(0, 13))).toEqual(['Which colour?', 'Blue it is.\n{']);
-    expect(await table.getByRole('row').filter({ hasText: 'Answer before it' }).innerText()).toContain('Blue, please.');
+    await expect
+      .poll(async () => table.getByRole('row').filter({ hasText: 'Answer before it' }).innerText())
+      .toContain('Blue, please.');
     expect(await findViolations(page)).toEqual([]);
   });
 

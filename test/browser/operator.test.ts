@@ -60,7 +60,7 @@ describe('an operator', () => {
     await page.waitForURL(`**/runs/${house.seeds.failing}`);
     const failure = page.getByRole('region', { name: 'Failure' });
     await failure.getByText('disk quota exceeded', { exact: true }).waitFor();
-    expect(await failure.innerText()).toMatch(/PROCESS_EXIT_NON_ZERO[\s\S]*What to do:/);
+    await expect.poll(async () => failure.innerText()).toMatch(/PROCESS_EXIT_NON_ZERO[\s\S]*What to do:/);
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.waitForURL(
       (url) => /\/runs\/[0-9A-Z]{26}$/.test(url.pathname) && !url.pathname.endsWith(house.seeds.failing),
@@ -75,9 +75,9 @@ describe('an operator', () => {
     await page.getByRole('link', { name: 'Edit and run' }).click();
     const parameters = page.getByLabel('Arguments');
     await parameters.waitFor();
-    expect(await parameters.inputValue()).toContain('disk quota exceeded');
+    await expect.poll(async () => parameters.inputValue()).toContain('disk quota exceeded');
     // A program that is not an agent has no permissions to choose.
-    expect(await page.getByRole('group', { name: 'Permissions' }).count()).toBe(0);
+    await expect.poll(async () => page.getByRole('group', { name: 'Permissions' }).count()).toBe(0);
     await parameters.fill('-e\nconsole.log("fixed")');
     await page.getByRole('button', { name: 'Start the run' }).click();
     await page.waitForURL(/\/runs\/[0-9A-Z]{26}$/);
@@ -98,7 +98,7 @@ describe('an operator', () => {
     await page.goBack();
     await page.waitForURL('**/runs');
     await page.getByRole('link', { name: 'Paint the shed.' }).waitFor();
-    expect(await page.getByLabel('Outcome').inputValue()).toBe('');
+    await expect.poll(async () => page.getByLabel('Outcome').inputValue()).toBe('');
   });
 
   it('gets the console’s own page for an unknown path, and old links still lead to the executions', async () => {
@@ -107,7 +107,7 @@ describe('an operator', () => {
     await page.goto('/audit?decision=advance');
     await page.waitForURL('**/executions?decision=advance');
     await settle(page);
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Executions');
+    await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Executions');
   });
 });
 
@@ -129,7 +129,7 @@ describe('keys', () => {
     await field.fill(house.seeds.asking.toLowerCase());
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/runs/${house.seeds.asking}`);
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(async () => page.getByRole('dialog').count()).toBe(0);
   });
 });
 

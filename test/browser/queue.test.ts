@@ -109,9 +109,11 @@ describe('the queue', () => {
     await settle(page);
     const rows = page.locator('.entry');
     await expect.poll(async () => rows.count()).toBeGreaterThanOrEqual(2);
-    expect(await rows.first().innerText()).toContain('Which colour shall the *shed* have?');
-    expect(await page.getByRole('region', { name: 'Results to review' }).innerText()).toContain('acme/queue#');
-    expect(await page.title()).toMatch(/^\(\d+\) Inbox/);
+    await expect.poll(async () => rows.first().innerText()).toContain('Which colour shall the *shed* have?');
+    await expect
+      .poll(async () => page.getByRole('region', { name: 'Results to review' }).innerText())
+      .toContain('acme/queue#');
+    await expect.poll(async () => page.title()).toMatch(/^\(\d+\) Inbox/);
     // The first entry is open beside the list, and can be answered there.
     await page.getByRole('article', { name: `Question of run ${run}` }).waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -171,7 +173,7 @@ describe('the queue', () => {
     await mark();
     await page.getByRole('group', { name: 'Several entries at once' }).getByRole('button', { name: 'Reject' }).click();
     // Nothing happens without a reason.
-    expect(await page.getByLabel('Why, for all selected').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(async () => page.getByLabel('Why, for all selected').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Why, for all selected').fill('Out of scope.');
     await page.getByRole('group', { name: 'Several entries at once' }).getByRole('button', { name: 'Reject' }).click();
     const tray = page.getByRole('region', { name: 'Actions to be sent' });
@@ -201,7 +203,7 @@ describe('the queue', () => {
       await route.fulfill({ json: { ok: true } });
     });
     const row = page.locator('[data-entry="r2/px_1_1"]');
-    expect(await row.innerText()).toContain('<img src=x onerror="window.pwned=1">');
+    await expect.poll(async () => row.innerText()).toContain('<img src=x onerror="window.pwned=1">');
     await row.getByRole('button', { name: 'Allow once' }).click();
     await expect.poll(() => sent).toEqual([{ interaction_id: 'px_1_1', option_id: 'yes' }]);
     expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
@@ -212,17 +214,21 @@ describe('the queue', () => {
     const page = await openWith([PERMISSION], '/inbox?entry=r1%2Fpx_1_1');
     const request = page.getByRole('article', { name: 'Permission of run r1' });
     await request.locator('.diff-line.removed').waitFor();
-    expect(await request.locator('.diff-line.removed').innerText()).toContain('two');
-    expect(await request.locator('.diff-line.added').innerText()).toContain('<script>window.pwned=1</script>');
-    expect(await request.locator('.file-change').innerText()).toContain('src/<img src=x onerror="window.pwned=1">');
+    await expect.poll(async () => request.locator('.diff-line.removed').innerText()).toContain('two');
+    await expect
+      .poll(async () => request.locator('.diff-line.added').innerText())
+      .toContain('<script>window.pwned=1</script>');
+    await expect
+      .poll(async () => request.locator('.file-change').innerText())
+      .toContain('src/<img src=x onerror="window.pwned=1">');
     expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
     expect(await findViolations(page)).toEqual([]);
   });
 
   it('has one entry for a sink that fails, and sends its comments again', async () => {
     const page = await openWith([SINK], '/inbox?entry=sink%20hook');
-    expect(await page.locator('.entry').count()).toBe(1);
-    expect(await page.locator('.entry').innerText()).toContain('7 comments not delivered');
+    await expect.poll(async () => page.locator('.entry').count()).toBe(1);
+    await expect.poll(async () => page.locator('.entry').innerText()).toContain('7 comments not delivered');
     const request = page.waitForRequest('**/v1/outbox/redeliver');
     await page.getByRole('button', { name: 'Redeliver all' }).click();
     expect((await request).postDataJSON()).toEqual({ sink: 'hook' });
@@ -234,7 +240,7 @@ describe('the queue', () => {
     await page.getByText('This entry is no longer waiting').waitFor();
     await page.goto(new URL('/inbox', page.url()).href);
     await page.getByText('Nothing waits for you').waitFor();
-    expect(await page.title()).toBe('Inbox · Sluice');
+    await expect.poll(async () => page.title()).toBe('Inbox · Sluice');
   });
 
   it('notifies of what is new, once it is allowed and the tab is hidden', async () => {

@@ -60,8 +60,10 @@ describe('a race without a winner', () => {
     await expect.poll(async () => runs.count()).toBe(2);
     for (const run of await runs.all()) {
       await run.locator('.diff-line.added').waitFor();
-      expect(await run.innerText()).toMatch(/needs-human/);
-      expect(await run.locator('.diff-line.added').innerText()).toContain('export const sorted = "<b>yes</b>";');
+      await expect.poll(async () => run.innerText()).toMatch(/needs-human/);
+      await expect
+        .poll(async () => run.locator('.diff-line.added').innerText())
+        .toContain('export const sorted = "<b>yes</b>";');
     }
     const boxes = await Promise.all((await runs.all()).map(async (run) => run.boundingBox()));
     expect(boxes[0]?.y).toBe(boxes[1]?.y);
@@ -83,6 +85,6 @@ describe('a race without a winner', () => {
     await page.goto(new URL(`/issues/${encodeURIComponent(ISSUE)}`, page.url()).href);
     const race = page.getByRole('region', { name: 'Changes of the race, side by side' });
     await race.getByText('winner', { exact: true }).waitFor();
-    expect(await race.locator('.race-run').filter({ hasText: 'winner' }).count()).toBe(1);
+    await expect.poll(async () => race.locator('.race-run').filter({ hasText: 'winner' }).count()).toBe(1);
   });
 });

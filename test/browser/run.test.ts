@@ -81,7 +81,7 @@ describe('the three lenses', () => {
     const row = start.locator('.virtual-row').filter({ hasText: words });
     await scrollTo(start, words);
     await row.locator('.choose').click();
-    for (const name of [from, ...others]) expect(await seen(page, name)).toContain(words);
+    for (const name of [from, ...others]) await expect.poll(async () => seen(page, name)).toContain(words);
   });
 
   it('remember in the address what was chosen', async () => {
@@ -89,12 +89,12 @@ describe('the three lenses', () => {
     await lens(page, 'Conversation').focus();
     await page.keyboard.press('End');
     await page.keyboard.press('ArrowUp');
-    expect(await seen(page, 'Conversation')).toContain('Message 599:');
+    await expect.poll(async () => seen(page, 'Conversation')).toContain('Message 599:');
     await expect.poll(() => new URL(page.url()).searchParams.has('at')).toBe(true);
     await page.reload();
     await settle(page);
     for (const name of ['Conversation', 'Events', 'Raw bytes'] as const)
-      expect(await seen(page, name)).toContain('Message 599:');
+      await expect.poll(async () => seen(page, name)).toContain('Message 599:');
   });
 
   it('can be walked through with the keyboard', async () => {
@@ -102,15 +102,15 @@ describe('the three lenses', () => {
     await lens(page, 'Events').focus();
     for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowDown');
     await expect.poll(async () => lit(page, 'Events').count()).toBeGreaterThan(0);
-    expect(await seen(page, 'Events')).toContain('agent.message.final');
-    expect(await seen(page, 'Conversation')).toContain("I'll look at how the list is sorted first.");
-    expect(await seen(page, 'Raw bytes')).toContain('agent_message');
+    await expect.poll(async () => seen(page, 'Events')).toContain('agent.message.final');
+    await expect.poll(async () => seen(page, 'Conversation')).toContain("I'll look at how the list is sorted first.");
+    await expect.poll(async () => seen(page, 'Raw bytes')).toContain('agent_message');
   });
 
   it('can be closed and opened one by one', async () => {
     const page = await openRun(house.seeds.reviewed);
     await page.getByRole('button', { name: /^Raw bytes/ }).click();
-    expect(await lens(page, 'Raw bytes').count()).toBe(0);
+    await expect.poll(async () => lens(page, 'Raw bytes').count()).toBe(0);
     await page.getByRole('button', { name: /^Raw bytes/ }).click();
     await lens(page, 'Raw bytes').waitFor();
   });
@@ -118,7 +118,7 @@ describe('the three lenses', () => {
   it('are tabs on a phone', async () => {
     const { page } = await house.open(`/runs/${house.seeds.reviewed}`, { width: 375, height: 740 });
     await lens(page, 'Conversation').waitFor();
-    expect(await lens(page, 'Events').count()).toBe(0);
+    await expect.poll(async () => lens(page, 'Events').count()).toBe(0);
     await page.getByRole('tab', { name: /^Events/ }).click();
     await lens(page, 'Events').waitFor();
     await page.keyboard.press('ArrowRight');
@@ -132,9 +132,11 @@ describe('a run that has ended', () => {
     const conversation = lens(page, 'Conversation');
     await conversation.locator('strong', { hasText: 'a copy' }).waitFor();
     await conversation.locator('em', { hasText: 'first' }).waitFor();
-    expect(await conversation.locator('pre, code').filter({ hasText: 'items.toSorted' }).count()).toBeGreaterThan(0);
-    expect(await conversation.getByText('https://example.org/issues/7').count()).toBeGreaterThan(0);
-    expect(await conversation.locator('a[href]').count()).toBe(0);
+    await expect
+      .poll(async () => conversation.locator('pre, code').filter({ hasText: 'items.toSorted' }).count())
+      .toBeGreaterThan(0);
+    await expect.poll(async () => conversation.getByText('https://example.org/issues/7').count()).toBeGreaterThan(0);
+    await expect.poll(async () => conversation.locator('a[href]').count()).toBe(0);
   });
 
   it('follows a link only after a confirmation, in a tab without access to the page', async () => {
@@ -143,9 +145,9 @@ describe('a run that has ended', () => {
     await page.context().route(`${address}*`, async (route) => route.fulfill({ body: 'elsewhere' }));
     await page.getByRole('button', { name: `open ${address}` }).click();
     const question = page.getByRole('group', { name: 'Open the link' });
-    expect(await question.innerText()).toContain(address);
+    await expect.poll(async () => question.innerText()).toContain(address);
     await question.getByRole('button', { name: 'No' }).click();
-    expect(await question.count()).toBe(0);
+    await expect.poll(async () => question.count()).toBe(0);
     await page.getByRole('button', { name: `open ${address}` }).click();
     const [tab] = await Promise.all([
       page.context().waitForEvent('page'),
@@ -161,7 +163,7 @@ describe('a run that has ended', () => {
     const page = await openRun(house.seeds.reviewed);
     const conversation = lens(page, 'Conversation');
     const call = conversation.locator('.item').filter({ hasText: 'cat src/missing.ts' });
-    expect(await call.innerText()).toMatch(/failed[\s\S]*exit code 1/);
+    await expect.poll(async () => call.innerText()).toMatch(/failed[\s\S]*exit code 1/);
     await call.getByText('Output').click();
     await call.getByText('No such file or directory').waitFor();
     const reasoning = conversation.locator('details').filter({ hasText: 'The copy is sorted' }).first();
@@ -182,17 +184,17 @@ describe('a run that has ended', () => {
     await page.keyboard.press('End');
     await conversation.getByRole('button', { name: 'Preview' }).click();
     await conversation.getByText('<script>never</script>').waitFor();
-    expect(await page.locator('main script').count()).toBe(0);
+    await expect.poll(async () => page.locator('main script').count()).toBe(0);
   });
 
   it('shows the result, what was repaired, and what it cost', async () => {
     const page = await openRun(house.seeds.reviewed);
     await page.locator('summary').filter({ hasText: 'Result' }).click();
     const result = page.getByRole('region', { name: 'Result' });
-    expect(await result.innerText()).toMatch(
-      /The list forgets its order[\s\S]*OUTPUT_REPAIRED_GENERIC[\s\S]*quote_style/,
-    );
-    expect(await page.getByRole('main').innerText()).toContain('2,150 in');
+    await expect
+      .poll(async () => result.innerText())
+      .toMatch(/The list forgets its order[\s\S]*OUTPUT_REPAIRED_GENERIC[\s\S]*quote_style/);
+    await expect.poll(async () => page.getByRole('main').innerText()).toContain('2,150 in');
   });
 
   it('shows which tools were denied', async () => {
@@ -201,14 +203,14 @@ describe('a run that has ended', () => {
     const page = await openRun(id);
     await page.locator('summary').filter({ hasText: 'Result' }).click();
     const result = page.getByRole('region', { name: 'Result' });
-    expect(await result.innerText()).toMatch(/Denied tools[\s\S]*The permission was declined\./i);
+    await expect.poll(async () => result.innerText()).toMatch(/Denied tools[\s\S]*The permission was declined\./i);
   });
 
   it('says why it failed', async () => {
     const page = await openRun(house.seeds.failed);
-    expect(await page.getByRole('main').innerText()).toContain('OUTPUT_NOT_VALIDATED');
+    await expect.poll(async () => page.getByRole('main').innerText()).toContain('OUTPUT_NOT_VALIDATED');
     await page.locator('summary').filter({ hasText: 'Result' }).click();
-    expect(await page.getByRole('region', { name: 'Result' }).innerText()).toContain('NO_JSON');
+    await expect.poll(async () => page.getByRole('region', { name: 'Result' }).innerText()).toContain('NO_JSON');
   });
 
   it('is replayed with a slider, by keys', async () => {
@@ -234,7 +236,7 @@ describe('a run that has ended', () => {
     // The slider may stop a step before.
     await page.keyboard.press('ArrowRight');
     await conversation.getByText('First word.').waitFor();
-    expect(await conversation.getByText('Last word.').count()).toBe(0);
+    await expect.poll(async () => conversation.getByText('Last word.').count()).toBe(0);
     await page.keyboard.press('End');
     await conversation.getByText('Last word.').waitFor();
   });
@@ -248,13 +250,13 @@ describe('a run that asks', () => {
     await page.getByLabel('Your answer').fill('Blue, plea');
     await page.reload();
     await page.getByLabel('Your answer').waitFor();
-    expect(await page.getByLabel('Your answer').inputValue()).toBe('Blue, plea');
+    await expect.poll(async () => page.getByLabel('Your answer').inputValue()).toBe('Blue, plea');
     await page.getByLabel('Your answer').fill('Blue, please.');
     await page.keyboard.press('Control+Enter');
     await lens(page, 'Conversation').getByText('Blue it is.').first().waitFor();
-    expect(await lens(page, 'Conversation').innerText()).toContain('Blue, please.');
+    await expect.poll(async () => lens(page, 'Conversation').innerText()).toContain('Blue, please.');
     await page.getByText('Complete', { exact: true }).waitFor();
-    expect(await page.getByLabel('Your answer').count()).toBe(0);
+    await expect.poll(async () => page.getByLabel('Your answer').count()).toBe(0);
   });
 });
 
@@ -353,6 +355,6 @@ describe('a server that was killed', () => {
     await house.site.start();
     await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByText('acme/shop#9').first().waitFor();
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Inbox');
+    await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Inbox');
   });
 });

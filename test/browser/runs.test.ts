@@ -20,11 +20,11 @@ describe('the list of runs', () => {
     const { page } = await house.open('/runs');
     const row = page.getByRole('row').filter({ hasText: 'Review how the list is sorted.' });
     await row.waitFor();
-    expect(await row.innerText()).toMatch(/success[\s\S]*codex[\s\S]*repaired/);
+    await expect.poll(async () => row.innerText()).toMatch(/success[\s\S]*codex[\s\S]*repaired/);
     const failed = page.getByRole('row').filter({ hasText: 'Count the findings.' });
-    expect(await failed.innerText()).toContain('OUTPUT_NOT_VALIDATED');
+    await expect.poll(async () => failed.innerText()).toContain('OUTPUT_NOT_VALIDATED');
     const asking = page.getByRole('row').filter({ hasText: 'Paint the shed.' });
-    expect(await asking.innerText()).toContain('waiting');
+    await expect.poll(async () => asking.innerText()).toContain('waiting');
   });
 
   it('shows a run that was started elsewhere, without a reload', async () => {
@@ -33,7 +33,7 @@ describe('the list of runs', () => {
     await house.site.endedRun({ prompt: 'Come by yourself.', says: session(codex.message('Here I am.')) });
     const row = page.getByRole('row').filter({ hasText: 'Come by yourself.' });
     await row.filter({ hasText: 'success' }).waitFor();
-    expect(await row.count()).toBe(1);
+    await expect.poll(async () => row.count()).toBe(1);
   });
 
   it('keeps the rows in place when new runs arrive', async () => {
@@ -42,7 +42,7 @@ describe('the list of runs', () => {
     await page.getByRole('link', { name: 'Paint the shed.' }).focus();
     await house.site.endedRun({ prompt: 'Do not push.', says: session(codex.message('I wait.')) });
     await page.getByRole('button', { name: /^Show \d+ new$/ }).waitFor();
-    expect(await page.getByText('Do not push.').count()).toBe(0);
+    await expect.poll(async () => page.getByText('Do not push.').count()).toBe(0);
     await page.getByRole('button', { name: /^Show \d+ new$/ }).click();
     await page.getByRole('link', { name: 'Do not push.' }).waitFor();
   });
@@ -88,7 +88,7 @@ describe('the list of runs', () => {
     const { page } = await house.open('/runs?engine=abacus');
     await page.getByText('No runs match').waitFor();
     const choice = page.getByLabel('Engine');
-    expect(await choice.inputValue()).toBe('abacus');
+    await expect.poll(async () => choice.inputValue()).toBe('abacus');
     const { engines } = await house.site.client.listEngines();
     const names = engines.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining([...RUN_ENGINES]));
@@ -101,7 +101,7 @@ describe('the list of runs', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/runs/${house.seeds.asking}`);
-    expect(await page.title()).toContain('Run');
+    await expect.poll(async () => page.title()).toContain('Run');
   });
 });
 
@@ -170,7 +170,7 @@ describe('the form that starts a run', () => {
     await page.getByRole('button', { name: 'Start the run' }).click();
     const prompt = field(page, 'Prompt');
     await expect.poll(async () => prompt.getAttribute('aria-invalid')).toBe('true');
-    expect(await prompt.evaluate((element) => element === document.activeElement)).toBe(true);
+    await expect.poll(async () => prompt.evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
   it('shows what the server refuses at the field it is about, and keeps what was written over a reload', async () => {
@@ -183,6 +183,6 @@ describe('the form that starts a run', () => {
     await expect.poll(async () => folder.getAttribute('aria-invalid')).toBe('true');
     await page.reload();
     await field(page, 'Prompt').waitFor();
-    expect(await field(page, 'Prompt').inputValue()).toBe('Read the diary.');
+    await expect.poll(async () => field(page, 'Prompt').inputValue()).toBe('Read the diary.');
   });
 });

@@ -14,7 +14,7 @@ describe('the console', () => {
   it('opens with the runs, in a first load of at most 60 kB', async () => {
     const { page, record } = await house.open('/');
     await settle(page);
-    expect(await page.title()).toBe('Runs · Sluice');
+    await expect.poll(async () => page.title()).toBe('Runs · Sluice');
     const files = record.loaded.filter(({ path }) => !path.startsWith('/v1/'));
     expect(files.map(({ path }) => path.split('.').at(-1))).toContain('js');
     expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(FIRST_LOAD);
@@ -43,13 +43,13 @@ describe('the console', () => {
     await page.getByRole('navigation').getByRole('link', { name }).click();
     await page.waitForURL(`**${path}`);
     await settle(page);
-    expect(await page.title()).toBe(`${name} · Sluice`);
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(name);
+    await expect.poll(async () => page.title()).toBe(`${name} · Sluice`);
+    await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe(name);
     await page.goBack();
     await page.waitForURL('**/runs/no/where');
     for (const key of keys.split(' ')) await page.keyboard.press(key);
     await page.waitForURL(`**${path}`);
-    expect(await page.locator('[aria-current=page]').innerText()).toContain(name);
+    await expect.poll(async () => page.locator('[aria-current=page]').innerText()).toContain(name);
   });
 
   it('skips to the page', async () => {
@@ -78,7 +78,7 @@ describe('the console', () => {
   it('shows that a page does not exist', async () => {
     const { page } = await house.open('/runs/no/where');
     await settle(page);
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Page not found');
+    await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Page not found');
   });
 
   it('reports an unreachable server and recovers when it is back', async () => {
@@ -90,6 +90,6 @@ describe('the console', () => {
     await page.unroute('**/v1/**');
     await page.getByRole('button', { name: 'Try again' }).first().click();
     await settle(page);
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Inbox');
+    await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Inbox');
   });
 });

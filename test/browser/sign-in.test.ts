@@ -29,11 +29,11 @@ describe('a server with tokens', () => {
     await field.fill('not-a-token');
     await page.keyboard.press('Enter');
     await page.locator('[aria-invalid=true]').waitFor();
-    expect(await page.locator('#token-help').innerText()).toContain('Invalid token');
+    await expect.poll(async () => page.locator('#token-help').innerText()).toContain('Invalid token');
     await field.fill(ADA);
     await page.keyboard.press('Enter');
     await settle(page);
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Runs');
+    await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Runs');
     await page.getByRole('button', { name: 'Sign out ada' }).waitFor();
   });
 
@@ -57,7 +57,7 @@ describe('a server with tokens', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.goto('/inbox');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(await page.getByRole('heading', { name: 'Inbox' }).count()).toBe(0);
+    await expect.poll(async () => page.getByRole('heading', { name: 'Inbox' }).count()).toBe(0);
   });
 
   it('asks again on any page once the session is over', async () => {
@@ -69,7 +69,7 @@ describe('a server with tokens', () => {
     await page.getByText('Hello to those who may read.').first().waitFor();
     await page.context().clearCookies();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(await page.getByText('Hello to those who may read.').count()).toBe(0);
+    await expect.poll(async () => page.getByText('Hello to those who may read.').count()).toBe(0);
   });
 
   it('takes a rotated token without a restart: sessions of others stay, that of the old one asks for the new one', async () => {
@@ -110,7 +110,7 @@ describe('a server with tokens', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out guest' }).waitFor();
     await settle(page);
-    expect(await page.getByRole('link', { name: 'Start a run' }).count()).toBe(0);
+    await expect.poll(async () => page.getByRole('link', { name: 'Start a run' }).count()).toBe(0);
   });
 });
 
@@ -121,7 +121,7 @@ describe('a server with the token of its user', () => {
     const { page } = await local.open('/runs', { isStranger: true });
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await settle(page);
-    expect(await page.getByRole('link', { name: 'Start a run' }).count()).toBe(0);
+    await expect.poll(async () => page.getByRole('link', { name: 'Start a run' }).count()).toBe(0);
     const { value: token } = await openLocalToken(process.env);
     await page.goto('/docs');
     await page.goto(`/runs#token=${token}`);

@@ -43,7 +43,7 @@ describe('the workbench', () => {
     expect(kinds.length).toBeGreaterThan(0);
     const found = page.getByRole('region', { name: 'Found in the text' });
     for (const kind of kinds) await found.getByRole('button').filter({ hasText: kind }).first().waitFor();
-    expect(await value(page)).toMatch(/verdict[\s\S]*pass[\s\S]*score[\s\S]*8/);
+    await expect.poll(async () => value(page)).toMatch(/verdict[\s\S]*pass[\s\S]*score[\s\S]*8/);
   });
 
   it('shows the place of a repair in the text when it is chosen', async () => {
@@ -51,7 +51,7 @@ describe('the workbench', () => {
     const entry = page.getByRole('button').filter({ hasText: 'extra_comma' });
     await expect.poll(async () => entry.count()).toBe(1);
     await entry.click();
-    expect(await entry.getAttribute('aria-pressed')).toBe('true');
+    await expect.poll(async () => entry.getAttribute('aria-pressed')).toBe('true');
     const chosen = page.getByLabel('The text with findings marked').locator('.chosen');
     await expect.poll(async () => chosen.allInnerTexts()).toEqual([expect.stringContaining(',')]);
     await expect.poll(async () => chosen.first().isVisible()).toBe(true);
@@ -72,7 +72,7 @@ describe('the workbench', () => {
     const field = page.getByLabel('JSON Schema');
     await expect.poll(async () => field.getAttribute('aria-invalid')).toBe('true');
     await page.getByRole('button', { name: /line 2/i }).click();
-    expect(await field.evaluate((area) => area === document.activeElement)).toBe(true);
+    await expect.poll(async () => field.evaluate((area) => area === document.activeElement)).toBe(true);
   });
 
   it('keeps options in the address and the text over a reload, and sends none of it anywhere', async () => {
@@ -83,7 +83,9 @@ describe('the workbench', () => {
     await page.reload();
     await settle(page);
     await expect.poll(async () => outcome(page)).toContain('success');
-    expect(await page.getByLabel('Model output').getByRole('textbox').inputValue()).toBe('{"a": [1, 2');
+    await expect
+      .poll(async () => page.getByLabel('Model output').getByRole('textbox').inputValue())
+      .toBe('{"a": [1, 2');
     expect(record.loaded.map(({ path }) => path)).not.toContain('/v1/parse');
   });
 
@@ -140,7 +142,7 @@ describe('the workbench', () => {
     await stream.getByLabel('Speed').fill('9');
     await stream.getByRole('button', { name: 'Play' }).click();
     await stream.getByText('success').waitFor();
-    expect(await stream.innerText()).toMatch(/one[\s\S]*two[\s\S]*three/);
+    await expect.poll(async () => stream.innerText()).toMatch(/one[\s\S]*two[\s\S]*three/);
   });
 
   it('takes a text that is pasted outside of a field', async () => {
@@ -163,8 +165,8 @@ describe('the workbench', () => {
       await page.locator('input[type=file]').setInputFiles({ name: 'output.json', mimeType: 'text/plain', buffer });
       await page.getByText(`of ${long.length.toLocaleString('en')}`).waitFor();
       await expect.poll(async () => value(page), { timeout: 40_000 }).toContain('as agents write them');
-      expect(await outcome(page)).toContain('deterministic_generic');
-      expect(await page.locator('main *').count()).toBeLessThan(1500);
+      await expect.poll(async () => outcome(page)).toContain('deterministic_generic');
+      await expect.poll(async () => page.locator('main *').count()).toBeLessThan(1500);
       expect(record.loaded.map(({ path }) => path)).not.toContain('/v1/parse');
     });
 
@@ -203,7 +205,7 @@ describe('the workbench', () => {
         pane.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
       });
     await page.getByText('huge.log has 16.1 MB; the workbench takes up to 16 MB').waitFor();
-    expect(await value(page)).toContain('kept');
+    await expect.poll(async () => value(page)).toContain('kept');
   });
 
   it('reports when its worker cannot be loaded, and tries again', async () => {
@@ -214,6 +216,6 @@ describe('the workbench', () => {
     await page.unroute('**/workbench-worker*');
     await page.getByRole('button', { name: 'Try again' }).click();
     await expect.poll(async () => value(page)).toContain('verdict');
-    expect(await page.getByRole('alert').count()).toBe(0);
+    await expect.poll(async () => page.getByRole('alert').count()).toBe(0);
   });
 });

@@ -120,7 +120,7 @@ export function ListFrame<Item>({
 }) {
   const { list, failure, isOld, hasMore, isLoadingMore, more, refresh } = shown;
   if (list === null) {
-    if (failure === null) return <Loading isList />;
+    if (failure === null) return <Loading space="list" />;
     return <FailureNotice title={`Cannot load the ${what}`} failure={failure} reload={refresh} />;
   }
   const count = list.items.length;

@@ -68,10 +68,12 @@ export function OfferFailure({ offer: { failure, reload } }: { readonly offer: R
   );
 }
 
+const LOADING_CLASSES = { page: 'loading', list: 'loading list-waiting', line: 'dim' };
+
 /** A loading message in the space that the content will take. */
-export function Loading({ isList = false }: { readonly isList?: boolean }) {
+export function Loading({ space = 'page' }: { readonly space?: keyof typeof LOADING_CLASSES }) {
   return (
-    <p class={isList ? 'loading list-waiting' : 'loading'} aria-busy="true">
+    <p class={LOADING_CLASSES[space]} aria-busy="true">
       Loading …
     </p>
   );

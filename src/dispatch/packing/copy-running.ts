@@ -1,10 +1,9 @@
-import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode, getErrorMessage } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import { ArchiveError } from '../../archive/index.js';
 import type { Archive, GrowingCopy } from '../../archive/index.js';
-import { isPresent } from '../../files/index.js';
+import { chooseFolder, isPresent, listFirstNames } from '../../files/index.js';
 import { listAuditFiles, packedRunPath, runFolderPath } from '../../run-folder/index.js';
 import type { RunStore } from '../../runs/index.js';
 import type { Upkeep } from '../../store/index.js';
@@ -66,7 +65,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
   }
 
   async function listDue(): Promise<[string, Growing][]> {
-    const names = new Set(await listFolders(join(data, 'runs')));
+    const names = new Set(await listFirstNames(join(data, 'runs'), MOST_RUNS, chooseFolder));
     for (const id of runs.keys()) if (!names.has(id)) runs.delete(id);
     for (const id of included) if (!names.has(id)) included.delete(id);
     for (const id of names) {
@@ -89,19 +88,4 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
       return copied;
     },
   };
-}
-
-/** A link was not made by us: what it leads to is not ours to copy. */
-async function listFolders(folder: string): Promise<string[]> {
-  const names: string[] = [];
-  try {
-    for await (const entry of await opendir(folder)) {
-      if (entry.isDirectory()) names.push(entry.name);
-      if (names.length >= MOST_RUNS) break;
-    }
-  } catch (error) {
-    // No run has started here yet.
-    if (getErrorCode(error) !== 'ENOENT') throw error;
-  }
-  return names;
 }

@@ -1,11 +1,13 @@
-import { opendir, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getErrorCode, getErrorMessage, silentLogger } from '../../base/index.js';
+import { getErrorMessage, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { Archive } from '../../archive/index.js';
+import { chooseFolder, listNames } from '../../files/index.js';
 import { PACKED_FOLDER, TEMPORARY_FOLDER, packRunFolder } from '../../run-folder/index.js';
 import type { RunStore } from '../../runs/index.js';
 import type { Upkeep } from '../../store/index.js';
+import { repeatSweep } from '../repeat-sweep.js';
 import { listArtifactFiles } from './artifact-files.js';
 import { createUploads } from './upload-runs.js';
 
@@ -82,7 +84,7 @@ export function startPacking(options: PackingOptions): Packing {
     const until = Date.now() + SWEEP_MS;
     let packed = 0;
     await removeStale(join(data, PACKED_FOLDER, TEMPORARY_FOLDER));
-    for await (const names of listInGroups(join(data, 'runs'))) {
+    for await (const names of listNames(join(data, 'runs'), NAMES_AT_ONCE, chooseFolder)) {
       const waiting = names.filter((name) => (postponed.get(name) ?? 0) <= clock());
       if (waiting.length === 0) continue;
       for (const id of await store.findSettledRuns({ ids: waiting, endedBefore: clock() - afterMs })) {
@@ -111,60 +113,27 @@ export function startPacking(options: PackingOptions): Packing {
     return false;
   }
 
-  let turn: Promise<unknown> = Promise.resolve();
-  const sweep = async (): Promise<number> => {
-    const swept = turn.then(sweepOnce);
-    turn = swept.catch(() => undefined);
-    return swept;
-  };
-  const timer = isOn
-    ? setInterval(
-        () => {
-          sweep().catch((error: unknown) =>
-            logger.warn('packing failed, trying again', { error: getErrorMessage(error) }),
-          );
-        },
-        Math.min(everyMs, archive?.copyEveryMs ?? everyMs),
-      )
-    : undefined;
-  timer?.unref();
-
+  const sweeps = repeatSweep({
+    name: 'packing',
+    work: sweepOnce,
+    everyMs: isOn ? Math.min(everyMs, archive?.copyEveryMs ?? everyMs) : undefined,
+    logger,
+  });
   return {
-    sweep,
+    sweep: sweeps.sweep,
     async stop() {
       isStopping = true;
-      clearInterval(timer);
-      await turn;
+      await sweeps.stop();
     },
   };
 }
 
-/** A link was not made by us: what it leads to is not ours to pack. */
-async function* listInGroups(folder: string): AsyncGenerator<readonly string[]> {
-  let names: string[] = [];
-  try {
-    for await (const entry of await opendir(folder)) {
-      if (!entry.isDirectory()) continue;
-      names.push(entry.name);
-      if (names.length < NAMES_AT_ONCE) continue;
-      yield names;
-      names = [];
-    }
-  } catch (error) {
-    // No run has started here yet.
-    if (getErrorCode(error) !== 'ENOENT') throw error;
-  }
-  if (names.length > 0) yield names;
-}
-
 async function removeStale(folder: string): Promise<void> {
-  try {
-    for await (const entry of await opendir(folder)) {
-      const path = join(folder, entry.name);
+  for await (const names of listNames(folder, NAMES_AT_ONCE, ({ name }) => name)) {
+    for (const name of names) {
+      const path = join(folder, name);
       const found = await stat(path).catch(() => undefined);
       if (found !== undefined && found.mtimeMs < Date.now() - STALE_MS) await rm(path, { force: true });
     }
-  } catch (error) {
-    if (getErrorCode(error) !== 'ENOENT') throw error;
   }
 }

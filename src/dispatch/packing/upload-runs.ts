@@ -1,10 +1,10 @@
-import { opendir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode, getErrorMessage, isSluiceError } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import { ArchiveError } from '../../archive/index.js';
 import type { Archive, UploadProgress } from '../../archive/index.js';
-import { isPresent, makeFolder, openForReading, parseJson, replaceFile } from '../../files/index.js';
+import { isPresent, listFirstNames, makeFolder, openForReading, parseJson, replaceFile } from '../../files/index.js';
 import { PACKED_FOLDER, packedRunPath, removePackedRun, runFolderPath } from '../../run-folder/index.js';
 import { lockFolder } from '../../runs/index.js';
 import type { RunStore } from '../../runs/index.js';
@@ -165,14 +165,8 @@ export function createUploads(options: UploadOptions): Uploads {
   return { add, sweep, keepParts: (id) => copies.include(id) };
 }
 
-async function listNotes(folder: string): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const entry of await opendir(folder)) {
-    const id = NOTE.exec(entry.name)?.groups?.['id'];
-    if (id !== undefined) ids.push(id);
-    if (ids.length >= MOST_NOTES) break;
-  }
-  return ids;
+async function listNotes(folder: string): Promise<readonly string[]> {
+  return listFirstNames(folder, MOST_NOTES, ({ name }) => NOTE.exec(name)?.groups?.['id']);
 }
 
 function readProgress(text: string): UploadProgress | undefined {

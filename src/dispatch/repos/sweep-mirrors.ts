@@ -1,10 +1,13 @@
-import { opendir, readdir, rename, rm, stat } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getErrorCode, getErrorMessage, isSluiceError, silentLogger } from '../../base/index.js';
+import { getErrorMessage, isSluiceError, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
+import { chooseFolder, listFirstNames } from '../../files/index.js';
 import { getRepositoryFolder, runGit } from '../../orders/index.js';
 import type { Repo } from '../../orders/index.js';
 import { lockFolder } from '../../runs/index.js';
+import { repeatSweep } from '../repeat-sweep.js';
 import { PUSHED_REFS } from './mirror.js';
 
 /** What removing mirrors needs. */
@@ -29,7 +32,7 @@ export interface MirrorSweep {
 const EVERY_MS = 60 * 60 * 1000;
 const UNUSED_MS = 30 * 86_400_000;
 /** Mirrors that one sweep looks at; there are as many as URLs were ever configured. */
-const MOST_MIRRORS = 1000;
+const MAX_MIRRORS = 1000;
 const MIRROR = /^[0-9a-f]{32}\.git$/u;
 
 /**
@@ -47,7 +50,9 @@ export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
 
   async function sweepOnce(): Promise<number> {
     let removed = 0;
-    for (const folder of await listMirrors(join(data, 'mirrors'))) {
+    const mirrors = join(data, 'mirrors');
+    for (const name of await listFirstNames(mirrors, MAX_MIRRORS, chooseMirror)) {
+      const folder = join(mirrors, name);
       if (isStopping) break;
       if (configured.has(folder) || clock() - (await findLastUse(folder)) < unusedMs) continue;
       try {
@@ -60,7 +65,7 @@ export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
     return removed;
   }
 
-  /** Nobody fetches into it meanwhile; a process that waits to do so makes a new one. */
+  /** Under its lock, so that no process fetches into it meanwhile; one that waits for the lock makes a new mirror. */
   async function removeUnused(folder: string): Promise<boolean> {
     const place = `${folder}.lock`;
     const lock = await lockFolder(join(data, 'locks'), place).catch((error: unknown) => {
@@ -83,41 +88,18 @@ export function startMirrorSweep(options: MirrorSweepOptions): MirrorSweep {
     }
   }
 
-  let turn: Promise<unknown> = Promise.resolve();
-  const sweep = async (): Promise<number> => {
-    const swept = turn.then(sweepOnce);
-    turn = swept.catch(() => undefined);
-    return swept;
-  };
-  const timer = setInterval(() => {
-    sweep().catch((error: unknown) =>
-      logger.warn('cannot look for unused mirrors, trying again', { error: getErrorMessage(error) }),
-    );
-  }, everyMs);
-  timer.unref();
-
+  const sweeps = repeatSweep({ name: 'removing unused mirrors', work: sweepOnce, everyMs, logger });
   return {
-    sweep,
+    sweep: sweeps.sweep,
     async stop() {
       isStopping = true;
-      clearInterval(timer);
-      await turn;
+      await sweeps.stop();
     },
   };
 }
 
-async function listMirrors(folder: string): Promise<string[]> {
-  const found: string[] = [];
-  try {
-    for await (const entry of await opendir(folder)) {
-      if (entry.isDirectory() && MIRROR.test(entry.name)) found.push(join(folder, entry.name));
-      if (found.length >= MOST_MIRRORS) break;
-    }
-  } catch (error) {
-    // No order has named a URL here yet.
-    if (getErrorCode(error) !== 'ENOENT') throw error;
-  }
-  return found;
+function chooseMirror(entry: Dirent): string | undefined {
+  return MIRROR.test(entry.name) ? chooseFolder(entry) : undefined;
 }
 
 /** Whoever fetches or pushes touches the folder of the lock. */

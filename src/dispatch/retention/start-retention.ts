@@ -2,6 +2,7 @@ import { setImmediate as giveWay } from 'node:timers/promises';
 import { silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import type { Forgetting, Upkeep } from '../../store/index.js';
+import { repeatSweep } from '../repeat-sweep.js';
 import type { Duty } from '../run-by-one-process.js';
 import { createFolderSweep } from './sweep-folders.js';
 
@@ -93,33 +94,25 @@ export function startRetention(options: RetentionOptions): Retention {
     return forgotten;
   }
 
-  let turn: Promise<unknown> = Promise.resolve();
-  const sweepFolders = async (): Promise<number> => {
-    const swept = turn.then(async () => folders.sweep());
-    turn = swept.catch(() => undefined);
-    const removed = await swept;
-    if (removed > 0) logger.info('folders of old runs removed', { folders: removed });
-    return removed;
-  };
-  const timer =
-    runsMs === undefined
-      ? undefined
-      : setInterval(() => {
-          sweepFolders().catch((error: unknown) =>
-            logger.warn('folders of old runs cannot be removed, trying again', { error: String(error) }),
-          );
-        }, everyMs);
-  timer?.unref();
+  const sweeps = repeatSweep({
+    name: 'removing folders of old runs',
+    everyMs: runsMs === undefined ? undefined : everyMs,
+    logger,
+    async work() {
+      const removed = await folders.sweep();
+      if (removed > 0) logger.info('folders of old runs removed', { folders: removed });
+      return removed;
+    },
+  });
 
   const hasAges = [runsMs, recordsMs, deliveredMs, resultsMs].some((age) => age !== undefined);
   return {
     duty: hasAges ? { name: 'retention', everyMs: EVERY_MS, work: sweepStore } : undefined,
     sweepStore,
-    sweepFolders,
+    sweepFolders: sweeps.sweep,
     async stop() {
-      clearInterval(timer);
       folders.stop();
-      await turn;
+      await sweeps.stop();
     },
   };
 }

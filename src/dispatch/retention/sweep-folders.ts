@@ -1,7 +1,6 @@
-import type { Dirent } from 'node:fs';
-import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
+import { chooseFolder, listNames } from '../../files/index.js';
 import { PACKED_FOLDER, removePackedRun, removeRunFolder } from '../../run-folder/index.js';
 import type { Forgetting, Upkeep } from '../../store/index.js';
 
@@ -84,11 +83,11 @@ async function removeFiles(data: string, id: string): Promise<boolean> {
 
 /** The ids of all runs that have a folder or a packed file here, in groups. */
 async function* listRuns(data: string): AsyncGenerator<readonly string[]> {
-  yield* inGroups(join(data, 'runs'), (entry) => (entry.isDirectory() ? entry.name : undefined));
+  yield* listNames(join(data, 'runs'), NAMES_AT_ONCE, chooseFolder);
   const packed = join(data, PACKED_FOLDER);
-  for await (const shards of inGroups(packed, (entry) => (SHARD.test(entry.name) ? entry.name : undefined))) {
+  for await (const shards of listNames(packed, NAMES_AT_ONCE, ({ name }) => (SHARD.test(name) ? name : undefined))) {
     for (const shard of shards) {
-      yield* inGroups(join(packed, shard), ({ name }) =>
+      yield* listNames(join(packed, shard), NAMES_AT_ONCE, ({ name }) =>
         name.endsWith(PACKED_ENDING) ? name.slice(0, -PACKED_ENDING.length) : undefined,
       );
     }
@@ -97,24 +96,3 @@ async function* listRuns(data: string): AsyncGenerator<readonly string[]> {
 
 const SHARD = /^[0-9a-f]{3}$/u;
 const PACKED_ENDING = '.zip';
-
-async function* inGroups(
-  folder: string,
-  choose: (entry: Dirent) => string | undefined,
-): AsyncGenerator<readonly string[]> {
-  let names: string[] = [];
-  try {
-    for await (const entry of await opendir(folder)) {
-      const name = choose(entry);
-      if (name === undefined) continue;
-      names.push(name);
-      if (names.length < NAMES_AT_ONCE) continue;
-      yield names;
-      names = [];
-    }
-  } catch (error) {
-    // No run has begun here yet.
-    if (getErrorCode(error) !== 'ENOENT') throw error;
-  }
-  if (names.length > 0) yield names;
-}

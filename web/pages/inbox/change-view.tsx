@@ -4,7 +4,7 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import type { Resource } from '../../server/use-resource.js';
 import { formatCount } from '../../ui/amount.js';
-import { InlineFailure } from '../../ui/notice.js';
+import { InlineFailure, Loading } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { findComment } from './line-comments.js';
 import type { LineComment, LinePlace } from './line-comments.js';
@@ -45,7 +45,7 @@ export function ChangeView({
       <h2>{label}</h2>
       {value === null ? (
         failure === null ? (
-          <p class="dim">Loading …</p>
+          <Loading space="line" />
         ) : (
           <InlineFailure failure={failure} reload={reload} />
         )

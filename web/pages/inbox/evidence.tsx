@@ -9,7 +9,7 @@ import { checkCommit, describeSource } from './reading-view.js';
 import type { CommitCheck } from './reading-view.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { InlineFailure } from '../../ui/notice.js';
+import { InlineFailure, Loading } from '../../ui/notice.js';
 
 /** What is known of how the worker ended and of what it left. */
 export function Evidence({ item }: { readonly item: InboxItem }) {
@@ -93,8 +93,10 @@ export function OrderRequest({ issueRef, runId }: { readonly issueRef: string; r
       </summary>
       {issue.value === null && issue.failure !== null ? (
         <InlineFailure failure={issue.failure} reload={issue.reload} />
+      ) : issue.value === null ? (
+        <Loading space="line" />
       ) : order === undefined ? (
-        <p class="dim">{issue.value === null ? 'Loading …' : 'This order is too old to be listed here.'}</p>
+        <p class="dim">This order is too old to be listed here.</p>
       ) : (
         <Facts
           facts={{

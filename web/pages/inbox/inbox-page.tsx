@@ -54,7 +54,7 @@ function WaitingEntries() {
   const item = findItemId();
   if (known === null) {
     const failure = waitingFailure.value;
-    if (failure === null) return <Loading isList />;
+    if (failure === null) return <Loading space="list" />;
     return <FailureNotice title="Cannot load what waits" failure={failure} reload={() => void loadWaiting()} />;
   }
   const asked = query.value.get('entry');

@@ -3,7 +3,7 @@ import { toPath } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { InlineFailure } from '../../ui/notice.js';
+import { InlineFailure, Loading } from '../../ui/notice.js';
 import { formatBytes } from '../../ui/amount.js';
 
 /** What the run left: what it was given, what it reported, what it printed, byte for byte. */
@@ -54,7 +54,7 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
     client.readEvidence({ id: run, name, signal }),
   );
   if (failure !== null) return <InlineFailure failure={failure} reload={reload} />;
-  if (value === null) return <p class="dim">Loading …</p>;
+  if (value === null) return <Loading space="line" />;
   if (value.text === '') return <p class="dim">Empty file.</p>;
   return (
     <>

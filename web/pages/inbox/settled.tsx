@@ -7,7 +7,7 @@ import { Badge, chooseTone } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
-import { InlineFailure } from '../../ui/notice.js';
+import { InlineFailure, Loading } from '../../ui/notice.js';
 import { describeResolution } from './decision-request.js';
 
 /** What was decided, by whom and why, and where the comment is. */
@@ -73,7 +73,7 @@ function NextItem() {
   const next = inbox.value?.items[0];
   if (inbox.value === null) {
     return inbox.failure === null ? (
-      <p class="dim">…</p>
+      <Loading space="line" />
     ) : (
       <InlineFailure failure={inbox.failure} reload={inbox.reload} />
     );

@@ -35,7 +35,7 @@ export function WorkersPage() {
         <h1>Workers</h1>
       </div>
       {failure === null ? null : <FailureNotice title="Cannot list the workers" failure={failure} reload={reload} />}
-      {value === null ? failure === null ? <Loading isList /> : null : <WorkerList workers={value.items} />}
+      {value === null ? failure === null ? <Loading space="list" /> : null : <WorkerList workers={value.items} />}
       <BudgetPanel />
     </>
   );
