@@ -13,21 +13,25 @@ export interface SweepOptions {
 
 /** Sweeps in progress. */
 export interface Sweeps {
-  /** Sweeps once, after the present sweep; returns how much it did. */
+  /** Sweeps once, after the current sweep; returns how much it did. */
   sweep(): Promise<number>;
-  /** Starts no more sweeps, and waits for the present one. */
+  /** Starts no more sweeps, and waits for the current one. */
   stop(): Promise<void>;
 }
 
 /** Repeats a sweep. A failure is logged; the next one tries again. The timer does not keep the process alive. */
 export function repeatSweep({ name, work, everyMs, logger }: SweepOptions): Sweeps {
-  let turn: Promise<unknown> = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
   const sweep = async (): Promise<number> => {
-    const swept = turn.then(work);
-    turn = swept.catch(() => undefined);
+    waiting += 1;
+    const swept = last.then(work).finally(() => (waiting -= 1));
+    last = swept.catch(() => undefined);
     return swept;
   };
   const sweepAndLog = (): void => {
+    // One that takes longer than the interval does not pile up others behind it.
+    if (waiting > 0) return;
     sweep().catch((error: unknown) => logger.warn(`${name} failed, trying again`, { error: getErrorMessage(error) }));
   };
   const timer = everyMs === undefined ? undefined : setInterval(sweepAndLog, everyMs).unref();
@@ -35,7 +39,7 @@ export function repeatSweep({ name, work, everyMs, logger }: SweepOptions): Swee
     sweep,
     async stop() {
       clearInterval(timer);
-      await turn;
+      await last;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { query, setQuery } from '../app/router.js';
 
 /** A filter kept in the query under `name`: one of a few words, or all. */
@@ -51,8 +51,9 @@ export function FilterText({
   const field = useRef<HTMLInputElement>(null);
   const value = query.value.get(name) ?? '';
   const own = useRef(value);
-  // What is typed is the person's: only an address that changed by itself (back, a link, a button) is taken over.
-  useEffect(() => {
+  // What is typed is the person's: only an address that changed by itself (back, a link, a button) is taken over. At once:
+  // after the next frame, the timer could already have put the old words back.
+  useLayoutEffect(() => {
     if (value === own.current) return;
     clearTimeout(timer.current);
     own.current = value;
