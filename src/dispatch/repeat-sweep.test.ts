@@ -1,58 +1,64 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { silentLogger } from '../base/index.js';
 import { repeatSweep } from './repeat-sweep.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function start(work: () => Promise<number>) {
-  const warn = vi.fn();
-  const logger = { debug: vi.fn(), info: vi.fn(), warn, error: vi.fn() };
-  return { warn, ...repeatSweep({ name: 'packing', work, everyMs: 1000, logger }) };
+/** Sweeps every second; the first one does what it is given, the others sweep one. */
+function start(first: () => Promise<number> = async () => 1) {
+  const warnings: unknown[] = [];
+  let sweeps = 0;
+  const work = async (): Promise<number> => {
+    sweeps += 1;
+    return sweeps === 1 ? first() : 1;
+  };
+  const logger = { ...silentLogger, warn: (...warning: unknown[]) => void warnings.push(warning) };
+  const started = repeatSweep({ name: 'packing', work, everyMs: 1000, logger });
+  return { ...started, warnings, count: () => sweeps };
 }
 
 /** A sweep that lasts until the test ends it. */
 function makeSlow() {
   let end = (): void => undefined;
-  const swept = new Promise<number>((resolve) => (end = () => resolve(1)));
-  return { swept, end: () => end() };
+  const swept = new Promise<number>((resolve) => {
+    end = () => resolve(2);
+  });
+  return { first: async () => swept, end: () => end() };
 }
 
 describe('repeatSweep', () => {
   it('sweeps at every interval until it is stopped', async () => {
-    const work = vi.fn(async () => 1);
-    const { stop } = start(work);
+    const { stop, count } = start();
     await vi.advanceTimersByTimeAsync(3000);
     await stop();
     await vi.advanceTimersByTimeAsync(3000);
-    expect(work).toHaveBeenCalledTimes(3);
+    expect(count()).toBe(3);
   });
 
   it('logs a failure and tries again', async () => {
-    const work = vi.fn(async () => 1).mockRejectedValueOnce(new Error('disk full'));
-    const { warn } = start(work);
+    const { warnings, count } = start(async () => Promise.reject(new Error('disk full')));
     await vi.advanceTimersByTimeAsync(2000);
-    expect(work).toHaveBeenCalledTimes(2);
-    expect(warn.mock.calls).toEqual([['packing failed, trying again', { error: 'disk full' }]]);
+    expect(count()).toBe(2);
+    expect(warnings).toEqual([['packing failed, trying again', { error: 'disk full' }]]);
   });
 
-  it('does not pile up sweeps behind one that takes long', async () => {
-    const slow = makeSlow();
-    const work = vi.fn(async () => 1).mockReturnValueOnce(slow.swept);
-    start(work);
+  it('starts no sweep while one takes longer than the interval', async () => {
+    const { first, end } = makeSlow();
+    const { count } = start(first);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(work).toHaveBeenCalledTimes(1);
-    slow.end();
+    expect(count()).toBe(1);
+    end();
     await vi.advanceTimersByTimeAsync(1000);
-    expect(work).toHaveBeenCalledTimes(2);
+    expect(count()).toBe(2);
   });
 
   it('sweeps after the current sweep when it is called', async () => {
-    const slow = makeSlow();
-    const work = vi.fn(async () => 2).mockReturnValueOnce(slow.swept);
-    const { sweep, stop } = start(work);
+    const { first, end } = makeSlow();
+    const { sweep, stop } = start(first);
     const both = Promise.all([sweep(), sweep()]);
-    slow.end();
-    expect(await both).toEqual([1, 2]);
+    end();
+    expect(await both).toEqual([2, 1]);
     await stop();
   });
 });

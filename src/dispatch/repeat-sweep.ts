@@ -14,9 +14,9 @@ export interface SweepOptions {
 /** Sweeps in progress. */
 export interface Sweeps {
   /** Sweeps once, after the current sweep; returns how much it did. */
-  sweep(): Promise<number>;
+  readonly sweep: () => Promise<number>;
   /** Starts no more sweeps, and waits for the current one. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Repeats a sweep. A failure is logged; the next one tries again. The timer does not keep the process alive. */
@@ -37,7 +37,7 @@ export function repeatSweep({ name, work, everyMs, logger }: SweepOptions): Swee
   const timer = everyMs === undefined ? undefined : setInterval(sweepAndLog, everyMs).unref();
   return {
     sweep,
-    async stop() {
+    stop: async () => {
       clearInterval(timer);
       await last;
     },
