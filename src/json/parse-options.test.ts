@@ -142,6 +142,28 @@ describe('numbers', () => {
     expect(expectSuccess(parse(text)).value).toEqual(JSON.parse(text));
   });
 
+  test.each<[string, readonly (string | number)[] | undefined]>([
+    ['{"id": 9007199254740993}', ['id']],
+    ['{"list": [1, {"big": 1e400}]}', ['list', 1, 'big']],
+    ['[-9007199254740993]', [0]],
+    ['9007199254740993', []],
+    ['The answer:\n```json\n{"id": 12345678901234567890,}\n```', ['id']],
+    ['{"response": "{\\"id\\": 12345678901234567890}"}', ['id']],
+    ['{"id": 9007199254740991, "pi": 3.14159265358979323846, "small": 1e-400, "text": "9007199254740993"}', undefined],
+  ])('double: %s warns of the first number that is not held exactly', (written, path) => {
+    const { warnings } = expectSuccess(parse(written, written.includes('response') ? withFields('id') : undefined));
+    const found = warnings.filter(({ code }) => code === 'INEXACT_NUMBER');
+    expect(found.map((warning) => warning.path)).toEqual(path === undefined ? [] : [path]);
+  });
+
+  test('bigint and raw: nothing to warn of where every digit is kept', () => {
+    const written = '{"id": 12345678901234567890}';
+    for (const numbers of ['bigint', 'raw'] as const)
+      expect(expectSuccess(parse(written, undefined, { numbers })).warnings).toEqual([]);
+    expect(expectSuccess(parse(text, undefined, { numbers: 'raw' })).warnings).toEqual([]);
+    expect(expectSuccess(parse(text, undefined, { numbers: 'bigint' })).warnings).toMatchObject([{ path: ['big'] }]);
+  });
+
   test('bigint: integers a double cannot hold, all others as doubles', () => {
     expect(expectSuccess(parse(text, undefined, { numbers: 'bigint' })).value).toEqual({
       id: 12345678901234567890n,
@@ -172,11 +194,9 @@ describe('numbers', () => {
   );
 
   test.each(['bigint', 'raw'] as const)('%s: valid JSON stays untouched', (numbers) => {
-    expect(expectSuccess(parse(text, undefined, { numbers }))).toMatchObject({
-      repairLevel: 'none',
-      repairs: [],
-      warnings: [],
-    });
+    const outcome = expectSuccess(parse(text, undefined, { numbers }));
+    expect(outcome).toMatchObject({ repairLevel: 'none', repairs: [] });
+    expect(outcome.warnings.some(({ code }) => code !== 'INEXACT_NUMBER')).toBe(false);
   });
 
   test.each([

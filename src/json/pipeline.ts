@@ -2,6 +2,7 @@ import { writeBigint } from '../base/index.js';
 import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
 import { isMeant } from './choice.js';
+import { findInexactNumber } from './inexact-number.js';
 import { isContainer } from './limits.js';
 import { removeNoise } from './find/noise.js';
 import type { Candidate } from './find/spans.js';
@@ -320,6 +321,9 @@ function succeed(search: Search, winner: Attempted, rival?: number): ParseResult
   if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `Changes to fit the schema: ${changes.length}.`);
   if (last?.kind === 'truncated') warn('PARTIAL_VALUE', `${CUT_OFF}.`, { offset: last.offset });
   warnings.push(...reading.duplicates);
+  const inexact = findInexactNumber(search.raw, reading.value);
+  if (inexact !== undefined)
+    warnings.push({ code: 'INEXACT_NUMBER', message: 'A number is too large to be held exactly.', path: inexact });
   if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'Another value passes.', { offset: rival });
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
