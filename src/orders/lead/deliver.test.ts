@@ -192,7 +192,8 @@ describe('deliverDue', () => {
       [0, 0],
       [0, 0],
     ]);
-    expect(await findMessage('a-scripted')).toMatchObject({ state: 'dead', tries: 3 });
+    const last_error = 'no Given up after 3 tries. Mend the cause, then redeliver the comment.';
+    expect(await findMessage('a-scripted')).toMatchObject({ state: 'dead', tries: 3, last_error });
     expect((await store.findIssue('local#a'))?.state).toBe(state);
     expect((await store.listInbox({})).items).toEqual([]);
     expect(await store.redeliver({ sink: 'scripted' }, ports.clock())).toBe(1);
@@ -211,10 +212,11 @@ describe('deliverDue', () => {
 
   it('gives up at once where trying again cannot help', async () => {
     const { sink, script } = createScriptedSink();
-    const { ports, queue } = setUp([sink]);
+    const { ports, queue, findMessage } = setUp([sink]);
     script.push(refuse(true));
     await queue('a');
     expect(await deliverDue(ports)).toMatchObject({ dead: 1 });
+    expect((await findMessage('a-scripted'))?.last_error).toContain('Given up after 1 try.');
   });
 
   it('keeps the comments of one issue in order: the next waits for the one before', async () => {

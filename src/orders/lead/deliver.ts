@@ -108,9 +108,9 @@ async function findAgain(sink: Sink, message: OutboxMessage): Promise<Delivery |
 
 async function fail(ports: DeliveryPorts, sink: Sink, message: OutboxMessage, thrown: unknown): Promise<Outcome> {
   const { store, workerId, clock, random, backoff } = ports;
-  const error = describe(thrown);
   const { tries } = message;
   const isDead = tries >= backoff.maxTries || (thrown instanceof SinkError && thrown.isPermanent);
+  const error = describe(thrown, isDead ? tries : undefined);
   const asked = thrown instanceof SinkError ? (thrown.retryAfterMs ?? 0) : 0;
   const pause = Math.max(asked, pauseAfter({ tries, leastMs: sink.timeoutMs, random, backoff }));
   const retryAt = isDead ? null : clock() + pause;
@@ -123,8 +123,11 @@ async function fail(ports: DeliveryPorts, sink: Sink, message: OutboxMessage, th
 
 const LONGEST_ERROR = 500;
 
-function describe(thrown: unknown): string {
-  return getErrorMessage(thrown).slice(0, LONGEST_ERROR);
+/** A sink does not know whether it will be called again, so only here can a message say that it was given up. */
+function describe(thrown: unknown, givenUpAfter: number | undefined): string {
+  const times = givenUpAfter === 1 ? '1 try' : `${givenUpAfter} tries`;
+  const end = givenUpAfter === undefined ? '' : ` Given up after ${times}. Mend the cause, then redeliver the comment.`;
+  return getErrorMessage(thrown).slice(0, LONGEST_ERROR - end.length) + end;
 }
 
 /** How failed deliveries are spaced out and when they are given up. */

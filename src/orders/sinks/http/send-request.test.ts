@@ -47,7 +47,11 @@ describe('sendRequest', () => {
 
   it('reports an unknown host', async () => {
     const request = { ...BOUNDS, method: 'GET', url: 'http://no-such-host.invalid/' } as const;
-    await expect(sendRequest(request)).rejects.toMatchObject({ code: 'SINK_UNREACHABLE', isPermanent: false });
+    await expect(sendRequest(request)).rejects.toMatchObject({
+      code: 'SINK_UNREACHABLE',
+      isPermanent: false,
+      message: expect.stringMatching(/^Cannot reach "http:\/\/no-such-host\.invalid": [^.]*\.invalid\.$/),
+    });
     const careful = { ...request, allowPrivateAddresses: false };
     await expect(sendRequest(careful)).rejects.toMatchObject({ code: 'SINK_UNREACHABLE', isPermanent: false });
   });

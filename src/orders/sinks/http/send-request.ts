@@ -40,18 +40,11 @@ export async function sendRequest(request: HttpRequest): Promise<HttpAnswer> {
     const answer = await exchange({ ...request, signal }, url).catch((error: unknown) => {
       if (error instanceof SinkError) throw error;
       if (signal.aborted) {
-        throw new SinkError(
-          'SINK_TIMED_OUT',
-          `No answer from "${url.origin}" within ${request.timeoutMs} ms. The request will be retried.`,
-          {
-            cause: error,
-          },
-        );
+        const message = `No answer from "${url.origin}" within ${request.timeoutMs} ms.`;
+        throw new SinkError('SINK_TIMED_OUT', message, { cause: error });
       }
-      const why = getErrorMessage(error);
-      throw new SinkError('SINK_UNREACHABLE', `Cannot reach "${url.origin}": ${why}. The request will be retried.`, {
-        cause: error,
-      });
+      const message = `Cannot reach "${url.origin}": ${getErrorMessage(error)}.`;
+      throw new SinkError('SINK_UNREACHABLE', message, { cause: error });
     });
     const target = findRedirect(answer, url, request.method);
     if (target === undefined || redirects === MAX_REDIRECTS) return answer;
@@ -143,15 +136,9 @@ export function checkStatus(answer: HttpAnswer, name: string, now: number): Http
   if (status >= 200 && status < 300) return answer;
   const said = answer.body.slice(0, 200).replaceAll(/\s+/g, ' ').trim();
   const isFinal = isPermanent(answer);
-  const advice = isFinal ? 'Check its token, permissions and address.' : 'The request will be retried.';
-  throw new SinkError(
-    'SINK_REFUSED',
-    `${name} answered with status ${status}${said === '' ? '' : ` (${said})`}. ${advice}`,
-    {
-      isPermanent: isFinal,
-      retryAfterMs: readPause(answer, now),
-    },
-  );
+  const advice = isFinal ? ' Check its token, permissions and address.' : '';
+  const message = `${name} answered with status ${status}${said === '' ? '' : ` (${said})`}.${advice}`;
+  throw new SinkError('SINK_REFUSED', message, { isPermanent: isFinal, retryAfterMs: readPause(answer, now) });
 }
 
 /** A forge answers 403 both for missing rights and for too many requests; the second names a time. */
