@@ -144,6 +144,8 @@ const BASE: readonly string[] = [
   '--hostname sluice --proc /proc --dev /dev',
   `--perms 1777 --size ${SHARED_MEMORY_BYTES} --tmpfs /dev/shm --remount-ro /dev`,
   `--perms 1777 --size ${PRIVATE_BYTES} --tmpfs /tmp --dir /run --dir /var`,
+  // Not a link to /tmp: nothing could be mounted below it.
+  `--perms 1777 --size ${PRIVATE_BYTES} --tmpfs /var/tmp`,
 ].flatMap((words) => words.split(' '));
 
 function findHome(env: Readonly<Record<string, string>>): string {

@@ -173,6 +173,24 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
     expect(await file('pty-output.1.log')).toContain('shown\r\n');
   });
 
+  it.each(['/var/tmp/of-an-agent', '/var/run/of-an-agent', '/tmp/of-an-agent', '/home/of-an-agent'])(
+    'has a private home at %s, and a place for temporary files',
+    async (home) => {
+      const { site, ports } = await makeSandboxed();
+      const script = 'cd && pwd && touch here && touch /var/tmp/there && rm /var/tmp/there';
+      const spec = {
+        engine: 'command',
+        command: ['sh', '-c', script],
+        workdir: site.workdir,
+        sandbox: 'required',
+      } as const;
+      const environment = { ...process.env, HOME: home };
+      const { result } = await runToEnd(spec, { ...ports, environment });
+      expect(result).toMatchObject({ status: 'success', text: home });
+      expect(existsSync(home)).toBe(false);
+    },
+  );
+
   it('is not possible where the working folder contains the home folder', async () => {
     const { run, root } = await makePrison();
     const result = await run(['true'], { workdir: root });

@@ -17,11 +17,17 @@ export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** The mounts in the order in which they can be made: a folder before what is inside it. Of two at one path the later counts. */
+/**
+ * The mounts in the order in which they can be made: a folder before what is inside it. Of two at one path the later counts.
+ * A link with a mount below it is left out: bubblewrap would follow it out of the sandbox, and fail.
+ */
 function orderMounts(mounts: readonly Mount[]): readonly Mount[] {
   const byPath = new Map<string, Mount>();
   for (const mount of mounts) byPath.set(mount.at, mount);
-  return [...byPath.values()].toSorted((one, other) => countSteps(one.at) - countSteps(other.at));
+  const isBlocking = ({ kind, at }: Mount): boolean =>
+    kind === 'link' && mounts.some((other) => other.at !== at && isWithin(other.at, at));
+  const possible = [...byPath.values()].filter((mount) => !isBlocking(mount));
+  return possible.toSorted((one, other) => countSteps(one.at) - countSteps(other.at));
 }
 
 function countSteps(path: string): number {

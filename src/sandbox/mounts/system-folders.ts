@@ -17,7 +17,7 @@ const FOLDERS = [
   '/gnu/store',
 ];
 /** Never shown as a whole, also where a program lies right inside it. */
-const BROAD = ['/', '/home', '/root', '/var', '/tmp', '/run', '/proc', '/sys', '/dev', '/mnt', '/media', '/srv'];
+const BROAD = '/ /home /root /var /var/tmp /tmp /run /proc /sys /dev /mnt /media /srv'.split(' ');
 
 /** Looked at for files that only root may read. */
 const MAX_ENTRIES = 20_000;
@@ -48,7 +48,7 @@ async function listSystemFolders(): Promise<readonly Mount[]> {
     if (found?.isSymbolicLink() === true) mounts.push({ kind: 'link', at: folder, to: await readlink(folder) });
     else if (found?.isDirectory() === true) mounts.push({ kind: 'read', at: folder, from: folder });
   }
-  mounts.push({ kind: 'link', at: '/var/run', to: '/run' }, { kind: 'link', at: '/var/tmp', to: '/tmp' });
+  mounts.push({ kind: 'link', at: '/var/run', to: '/run' });
   // Often a link to a file that a service writes elsewhere.
   const resolver = await realpath('/etc/resolv.conf').catch(() => undefined);
   if (resolver !== undefined && !isInSystem(resolver)) mounts.push({ kind: 'read', at: resolver, from: resolver });
