@@ -126,6 +126,14 @@ describe('sluice serve', () => {
     await write('the-second-token-of-ada');
     await expect.poll(async () => ask('the-second-token-of-ada'), { timeout: 30_000 }).toBe(200);
     expect(await ask('the-first-token-of-ada')).toBe(401);
+    // What is downloaded has neither of them.
+    const made = await fetch(`${url}/v1/parse/case`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer the-second-token-of-ada', 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'case', text: '["the-first-token-of-ada","the-second-token-of-ada"]' }),
+    });
+    expect(made.status).toBe(200);
+    expect(await made.text()).not.toContain('token-of-ada');
     await writeFile(file, 'not JSON');
     await expect.poll(() => printed.stderr, { timeout: 30_000 }).toContain('the old ones stay valid');
     expect(await ask('the-second-token-of-ada')).toBe(200);

@@ -11,6 +11,8 @@ import type { Duty } from '../dispatch/index.js';
 import type { Store } from '../store/index.js';
 import type { Tracing } from '../tracing/index.js';
 import type { CommandIo } from './command-io.js';
+import { createKnownSecrets } from './known-secrets.js';
+import type { KnownSecrets } from './known-secrets.js';
 import { loadCommandConfig } from './load-command-config.js';
 import { openCommandTracing } from './command-tracing.js';
 import { formatLine } from './terminal-text.js';
@@ -31,6 +33,8 @@ export interface CommandContext {
   readonly lead: Lead;
   /** Silent, unless the command passes one. */
   readonly logger: Logger;
+  /** What the logger masks. */
+  readonly known: KnownSecrets;
   /** Undefined without an OpenTelemetry SDK in this process. */
   readonly tracing: Tracing | undefined;
 }
@@ -38,7 +42,7 @@ export interface CommandContext {
 /** What a command adds. */
 interface ContextOptions {
   readonly wrappers?: Wrappers;
-  readonly createLogger?: (config: Config) => Logger;
+  readonly createLogger?: (config: Config, known: KnownSecrets) => Logger;
   /** The command only lists records: it creates no folder and no database. */
   readonly readsOnly?: boolean;
   /** Connections to the database at most, unless the configuration says it. */
@@ -70,7 +74,8 @@ export async function withContext<T>(
   const [{ createLead, readChecks, readGitFilters, readRepos, readWrappers }, { openStore }, { demoWrappersIn }] =
     await Promise.all([import('../orders/index.js'), import('../store/index.js'), import('../dispatch/index.js')]);
   const config = await loadCommandConfig(flags, io);
-  const logger = createLogger?.(config) ?? silentLogger;
+  const known = createKnownSecrets(config);
+  const logger = createLogger?.(config, known) ?? silentLogger;
   for (const warning of config.warnings) {
     if (createLogger === undefined) await io.stderr.write(formatLine(warning));
     else logger.warn(warning);
@@ -105,7 +110,7 @@ export async function withContext<T>(
     try {
       const tracing = readsOnly ? undefined : await openCommandTracing(config, { logger, io });
       try {
-        return await work({ config, wrappers, store, lead, logger, tracing });
+        return await work({ config, wrappers, store, lead, logger, known, tracing });
       } finally {
         await tracing?.flush();
       }
@@ -129,14 +134,11 @@ function findDatabase({ database, data }: Config, flags: ContextFlags, mayBeUnkn
 /**
  * Creates the logger of a long-running command from its configuration: JSON lines on stderr, with all secrets masked.
  */
-export async function loadLogger(io: CommandIo): Promise<(config: Config) => Logger> {
-  const [{ createJsonLogger }, { readSecrets }] = await Promise.all([
-    import('../base/index.js'),
-    import('../config/index.js'),
-  ]);
-  return (config) => {
-    const secrets = readSecrets(config, process.env);
-    const mask = (text: string): string => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
+export async function loadLogger(io: CommandIo): Promise<NonNullable<ContextOptions['createLogger']>> {
+  const { createJsonLogger } = await import('../base/index.js');
+  return (config, known) => {
+    const mask = (text: string): string =>
+      known.values.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
     const level = config.server?.log_level;
     return createJsonLogger((line) => void io.stderr.write(line), { mask, ...omitUndefined({ level }) });
   };

@@ -74,7 +74,7 @@ interface Serving {
 async function serve(context: CommandContext, { flags, io, interruption }: Serving): Promise<ExitCode> {
   const [{ runServer, settingsFromConfig, createMetrics }, { createArchive, createNotifyPost }, { watchTokens }] =
     await Promise.all([import('../../server/index.js'), import('../../config/index.js'), import('../watch-tokens.js')]);
-  const { config, wrappers, store, lead, logger, tracing } = context;
+  const { config, wrappers, store, lead, logger, known, tracing } = context;
   const { data, server: fileSettings = {} } = config;
   const host = flags.host ?? fileSettings.host;
   const localToken = await chooseLocalToken(config, host);
@@ -94,7 +94,7 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       settings,
       logger,
       meter: metrics,
-      secrets: await compileKnownSecrets(config),
+      secrets: await compileKnownSecrets(config, known),
       port: flags.port ?? fileSettings.port ?? DEFAULT_PORT,
       ...omitUndefined({
         worker: services.worker,
@@ -107,13 +107,18 @@ async function serve(context: CommandContext, { flags, io, interruption }: Servi
       env: process.env,
       load: async () => loadCommandConfig(flags, { ...io, ask: undefined }),
       isLocal: localToken !== undefined,
-      replace: (tokens) => running.server.replaceTokens(tokens),
+      replace: (tokens) => {
+        known.add(tokens.map(({ value }) => value));
+        running.server.replaceTokens(tokens);
+      },
       logger,
     });
     try {
       await io.stdout.write(`${running.url}\n`);
       const page = localToken === undefined ? running.url : `${running.url}/#token=${localToken}`;
       await announce({ data, console: page }, { io, logger });
+      // Only now: the address of the console has it.
+      if (localToken !== undefined) known.add([localToken]);
       await services.showDemo();
       await untilInterrupted(interruption);
       const graceS = fileSettings.grace_s ?? DEFAULT_GRACE_S;

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { createMemoryIo } from './fixtures/memory-io.js';
+import { loadLogger } from './command-context.js';
+import { compileKnownSecrets, createKnownSecrets } from './known-secrets.js';
+
+const config = { data: '/data', database: 'memory:', file: null, warnings: [] };
+
+it('masks tokens that were rotated while the process runs, and still those before them, in logs and in reports', async () => {
+  const known = createKnownSecrets({
+    ...config,
+    tokens: [{ name: 'ada', scopes: ['read'], value: 'the-first-token' }],
+  });
+  const io = createMemoryIo({});
+  const logger = (await loadLogger(io))(config, known);
+  const secrets = await compileKnownSecrets(config, known);
+  const text = 'the-first-token, the-second-token';
+  expect(secrets.maskText(text)).toBe('***************, the-second-token');
+  known.add(['the-second-token', 'the-second-token-but-longer']);
+  expect(secrets.maskText(text)).toBe('***************, ****************');
+  expect(Buffer.from(secrets.mask(Buffer.from(text))).toString()).not.toContain('token');
+  logger.info(text, { url: 'x?token=the-second-token-but-longer' });
+  expect(JSON.parse(io.printed.stderr)).toMatchObject({ message: '***, ***', url: 'x?token=***' });
+});
+
+it('keeps a bounded number of rotated tokens, and always what it started with', () => {
+  const known = createKnownSecrets({
+    ...config,
+    tokens: [{ name: 'ada', scopes: ['read'], value: 'the-first-token' }],
+  });
+  for (let turn = 0; turn < 3000; turn += 1) known.add([`token-number-${turn}`]);
+  expect(known.values).toHaveLength(1001);
+  expect(known.values).toEqual(expect.arrayContaining(['the-first-token', 'token-number-2999']));
+});
