@@ -88,8 +88,9 @@ async function work(context: CommandContext, flags: WorkerFlags, interruption: I
   logger.info('worker started', { worker_id: worker.id, database: describeDatabase(config.database) });
   await untilInterrupted(interruption);
   logger.info('worker shutting down', { worker_id: worker.id, busy: worker.busy });
-  await upkeep.stop();
   await worker.stop(omitUndefined({ graceMs: flags.grace === undefined ? undefined : flags.grace * 1000 }));
+  // Last: it copies to the archive what runs have recorded, also while they finish.
+  await upkeep.stop();
   logger.info('worker stopped', { worker_id: worker.id });
   return EXIT.success;
 }

@@ -9,11 +9,12 @@ import { NOW } from '../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { createArchiveDuty } from '../retention/archive-duty.js';
 import { startPacking } from './start-packing.js';
+import type { PackingOptions } from './start-packing.js';
 
 const RUN = 'one';
 
 /** A machine that executes a run, with an archive. */
-async function openMachine(address = 's3://runs/a') {
+async function openMachine(address = 's3://runs/a', options: Pick<PackingOptions, 'lastCopyMs'> = {}) {
   const s3 = await openS3Server();
   const data = await makeFolder({});
   const store = await openSite('memory:');
@@ -22,7 +23,7 @@ async function openMachine(address = 's3://runs/a') {
   let now = Date.now();
   const start = async () => {
     const archive = await s3.open({ address, patience: { tries: 1, firstPauseMs: 1 } });
-    return startPacking({ store, data, archive, settings: { afterMs: 0 }, clock: () => now, logger });
+    return startPacking({ store, data, archive, settings: { afterMs: 0 }, clock: () => now, logger, ...options });
   };
   let packing = await start();
   await store.createRun({ id: RUN, spec: sampleSpec(), state: 'running', workerId: 'w', leaseMs: 1, now: NOW });
@@ -40,6 +41,7 @@ async function openMachine(address = 's3://runs/a') {
       now += ms;
       await packing.sweep();
     },
+    stop: async () => packing.stop(),
     /** Another process takes over. */
     async restart() {
       await packing.stop();
@@ -109,6 +111,40 @@ describe('a run that is still running', () => {
     await machine.print('two\n');
     await machine.pass(30_000);
     expect(await machine.readElsewhere()).toBe('one\ntwo\n');
+  });
+
+  it('is copied when its process is asked to end, also if it has just ended or was never copied', async () => {
+    const machine = await openMachine();
+    await machine.print('one\n');
+    await machine.pass(0);
+    await machine.pass(30_000);
+    await machine.print('two\n');
+    await machine.stop();
+    expect(await machine.readElsewhere()).toBe('one\ntwo\n');
+    const short = await openMachine();
+    await short.print('one\n');
+    await short.end();
+    await short.stop();
+    expect(await short.readElsewhere()).toBe('one\n');
+    await short.restart();
+    await short.pass(1000);
+    expect(await short.listObjects()).toEqual([`${RUN}.zip`]);
+    expect([...machine.warnings, ...short.warnings]).toEqual([]);
+    const off = await openMachine('s3://runs/a?copy_every_s=0');
+    await off.print('one\n');
+    await off.stop();
+    expect(off.s3.seen).toEqual([]);
+  });
+
+  it.each([
+    ['refuses', { status: 403, code: 'AccessDenied' }],
+    ['does not answer', 'silence'],
+  ] as const)('keeps no process from ending where the archive %s', async (_, fault) => {
+    const machine = await openMachine('s3://runs/a', { lastCopyMs: 200 });
+    await machine.print('one\n');
+    machine.s3.fault = () => fault;
+    await machine.stop();
+    expect(machine.warnings).toEqual(['cannot copy all that was recorded to the archive before the end']);
   });
 
   it('waits while the archive cannot be used, and is copied later', async () => {

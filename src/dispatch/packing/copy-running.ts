@@ -23,11 +23,18 @@ export interface RunningCopies {
   include(runId: string): void;
   /** Copies what is due, until a moment; returns how many runs had something new. Throws if the archive cannot be used. */
   sweep(isOver: () => boolean): Promise<number>;
+  /** The same before this process ends: all runs that are not packed, due or not, also those that have ended since. */
+  sweepLast(isOver: () => boolean): Promise<number>;
 }
 
 const AT_ONCE = 4;
 /** Folders that are looked at; a machine executes far fewer runs at a time. */
 const MOST_RUNS = 2000;
+
+interface Sweep {
+  readonly isOver: () => boolean;
+  readonly isLast: boolean;
+}
 
 interface Growing {
   dueAt: number;
@@ -43,14 +50,15 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
   const runs = new Map<string, Growing>();
   const included = new Set<string>();
 
-  async function copyOne(id: string, growing: Growing, isOver: () => boolean): Promise<boolean> {
+  async function copyOne(id: string, growing: Growing, { isOver, isLast }: Sweep): Promise<boolean> {
     growing.dueAt = clock() + everyMs;
     try {
       const record = await store.findRun(id);
       if (record === undefined || (await store.findForgottenRuns([id])).length > 0) return false;
       // It is on its way into the archive as a whole.
       if (await isPresent(packedRunPath(data, id))) return false;
-      if (record.state === 'ended' && !included.has(id) && !(await growing.copy.hasParts())) return false;
+      const isLeft = record.state === 'ended' && !isLast && !included.has(id);
+      if (isLeft && !(await growing.copy.hasParts())) return false;
       const parts = await growing.copy.update(await listAuditFiles(runFolderPath(data, id), { below: data }), isOver);
       // Forgotten while it was copied: whoever did that found nothing to remove.
       if (parts > 0 && (await store.findForgottenRuns([id])).length > 0) await archive.remove(id);
@@ -64,28 +72,33 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
     }
   }
 
-  async function listDue(): Promise<[string, Growing][]> {
+  async function list(): Promise<[string, Growing][]> {
     const names = new Set(await listFirstNames(join(data, 'runs'), MOST_RUNS, chooseFolder));
     for (const id of runs.keys()) if (!names.has(id)) runs.delete(id);
     for (const id of included) if (!names.has(id)) included.delete(id);
     for (const id of names) {
       if (!runs.has(id)) runs.set(id, { dueAt: clock() + everyMs, copy: archive.growing(id) });
     }
-    return [...runs].filter(([, { dueAt }]) => dueAt <= clock());
+    return [...runs];
+  }
+
+  async function sweep({ isOver, isLast }: Sweep): Promise<number> {
+    if (archive.copyEveryMs === undefined) return 0;
+    const listed = await list();
+    // Of the newest run the archive has the least.
+    const due = isLast ? listed.toReversed() : listed.filter(([, { dueAt }]) => dueAt <= clock());
+    let copied = 0;
+    for (let at = 0; at < due.length && !isOver(); at += AT_ONCE) {
+      const group = due.slice(at, at + AT_ONCE);
+      const outcomes = await Promise.all(group.map(async ([id, growing]) => copyOne(id, growing, { isOver, isLast })));
+      copied += outcomes.filter(Boolean).length;
+    }
+    return copied;
   }
 
   return {
     include: (id) => void included.add(id),
-    async sweep(isOver) {
-      if (archive.copyEveryMs === undefined) return 0;
-      const due = await listDue();
-      let copied = 0;
-      for (let at = 0; at < due.length && !isOver(); at += AT_ONCE) {
-        const group = due.slice(at, at + AT_ONCE);
-        const outcomes = await Promise.all(group.map(async ([id, growing]) => copyOne(id, growing, isOver)));
-        copied += outcomes.filter(Boolean).length;
-      }
-      return copied;
-    },
+    sweep: async (isOver) => sweep({ isOver, isLast: false }),
+    sweepLast: async (isOver) => sweep({ isOver, isLast: true }),
   };
 }

@@ -21,6 +21,8 @@ export interface PackingOptions {
   readonly archive?: Archive | undefined;
   /** How often it looks for runs; every 15 seconds by default. */
   readonly everyMs?: number;
+  /** How long copying may take before the process ends; ten seconds by default. */
+  readonly lastCopyMs?: number;
   readonly clock?: () => number;
   readonly logger?: Logger;
 }
@@ -37,7 +39,7 @@ export interface PackingSettings {
 export interface Packing {
   /** Packs now what is due, within bounds; returns how many runs were packed. */
   sweep(): Promise<number>;
-  /** Resolves when nothing is being packed any more. */
+  /** Packs nothing more, and copies to the archive what running runs have recorded since their last copy, within bounds. */
   stop(): Promise<void>;
 }
 
@@ -48,6 +50,8 @@ const NAMES_AT_ONCE = 500;
 /** A sweep ends after so long: the rest is due at the next, and a stop waits no longer. */
 const SWEEP_MS = 10_000;
 const UPLOAD_MS = 60_000;
+/** A service manager waits about half a minute for a process to end, and the worker has had its share before. */
+const LAST_COPY_MS = 10_000;
 /** What a killed process left behind is removed once no process can be writing to it. */
 const STALE_MS = 60 * 60 * 1000;
 /** Folders that could not be packed, with when they are tried again; more of them are forgotten and tried sooner. */
@@ -65,7 +69,7 @@ const POSTPONED_MS = 60 * 60 * 1000;
  */
 export function startPacking(options: PackingOptions): Packing {
   const { store, data, settings = {}, everyMs = EVERY_MS, clock = Date.now, logger = silentLogger } = options;
-  const { archive } = options;
+  const { archive, lastCopyMs = LAST_COPY_MS } = options;
   const { isOn = true, afterMs = AFTER_MS } = settings;
   const uploads = archive === undefined ? undefined : createUploads({ archive, store, data, clock, logger });
   const postponed = new Map<string, number>();
@@ -124,6 +128,7 @@ export function startPacking(options: PackingOptions): Packing {
     async stop() {
       isStopping = true;
       await sweeps.stop();
+      if (isOn) await uploads?.finish(lastCopyMs);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode, getErrorMessage, isSluiceError } from '../../base/index.js';
@@ -31,6 +32,8 @@ export interface Uploads {
   keepParts(runId: string): void;
   /** Copies what has grown and uploads what waits, until a moment; returns how many runs were uploaded. */
   sweep(until: () => boolean): Promise<number>;
+  /** Copies what has grown before this process ends, and waits for another process that does the same; never throws. */
+  finish(withinMs: number): Promise<void>;
 }
 
 const AT_ONCE = 4;
@@ -62,6 +65,26 @@ export function createUploads(options: UploadOptions): Uploads {
     await writeFile(placeNote(id), '{}', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
       if (getErrorCode(error) !== 'EEXIST') throw error;
     });
+  }
+
+  async function finish(withinMs: number): Promise<void> {
+    const signal = AbortSignal.timeout(withinMs);
+    // A request that hangs must not keep the process: what it leaves half done is continued at the next start.
+    const late = once(signal, 'abort').then(() => `not done after ${withinMs} ms`);
+    const outcome = await Promise.race([copyLast(signal).catch(getErrorMessage), late]);
+    if (typeof outcome === 'string') {
+      logger.warn('cannot copy all that was recorded to the archive before the end', { error: outcome });
+    } else if (outcome > 0) logger.info('running runs copied to the archive', { runs: outcome });
+  }
+
+  async function copyLast(signal: AbortSignal): Promise<number> {
+    await makeFolder(folder);
+    const lock = await lockFolder(join(data, 'locks'), folder, { wait: true, signal });
+    try {
+      return await copies.sweepLast(() => signal.aborted);
+    } finally {
+      await lock.release();
+    }
   }
 
   async function sweep(isOver: () => boolean): Promise<number> {
@@ -162,7 +185,7 @@ export function createUploads(options: UploadOptions): Uploads {
     await replaceFile(path, JSON.stringify({ place: archive.place, next }));
   }
 
-  return { add, sweep, keepParts: (id) => copies.include(id) };
+  return { add, sweep, finish, keepParts: (id) => copies.include(id) };
 }
 
 async function listNotes(folder: string): Promise<readonly string[]> {
