@@ -14,15 +14,29 @@ const texts = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.includes('fixtures') && !file.includes('.test.'))
   .map((file) => readFileSync(join(FOLDER, file), 'utf8'));
 
-/** The properties of all interfaces and classes that `src/json/index.ts` exports. */
+/** The interfaces and classes of `src/json`: the text of each, and what it extends. */
+const kinds = new Map(
+  texts.flatMap((text) =>
+    [...text.matchAll(/^(?:export )?(?:interface|class) (\w+)(?:<[^>]*>)?(?: extends (\w+))?[^]*?^}/gm)].map(
+      ([declaration, name = '', base = '']) => [name, { base, declaration }] as const,
+    ),
+  ),
+);
+
+/** The properties of all interfaces and classes that `src/json/index.ts` exports, those of objects inside included. */
 function listPublicProperties(): readonly string[] {
   const door = readFileSync(join(FOLDER, 'index.ts'), 'utf8');
-  return texts.flatMap((text) =>
-    [...text.matchAll(/^export (?:interface|class) (\w+)[^]*?^}/gm)]
-      .filter(([, name = '']) => new RegExp(`\\b${name}\\b`).test(door))
-      .flatMap(([declaration]) => [...declaration.matchAll(/^\s+(?:readonly |declare |override )*(\w+)\??[:(<]/gm)])
-      .map(([, property = '']) => property),
-  );
+  return [...kinds]
+    .filter(([name]) => new RegExp(`\\b${name}\\b`).test(door))
+    .flatMap(([, { declaration }]) => [...declaration.matchAll(/^\s+(?:readonly |declare |override )*(\w+)\??[:(<]/gm)])
+    .map(([, property = '']) => property);
+}
+
+/** The properties of an object of this kind, those of its base included. */
+function listProperties(name: string): readonly string[] {
+  const { base, declaration } = kinds.get(name) ?? { base: '', declaration: '' };
+  const members = declaration.matchAll(/^  (?:readonly |declare |override |protected |get )*(\w+)\??[:(<= ]/gm);
+  return [...(base === '' ? [] : listProperties(base)), ...Array.from(members, ([, property = '']) => property)];
 }
 
 /** The properties that objects of JavaScript and of the platform have. */
@@ -51,12 +65,31 @@ describe('names that the build shortens', () => {
     expect(INTERNAL_NAMES.filter((name) => properties.includes(name))).toEqual([]);
   });
 
-  it('are in use, and become different names that no property has', () => {
+  it('are in use, and become names that no property has', () => {
     const all = texts.join('\n');
     expect(INTERNAL_NAMES.filter((name) => !new RegExp(`\\b${name}\\b`).test(all))).toEqual([]);
     const short = Object.values(SHORT_NAMES.mangleCache);
-    expect(new Set(short).size).toBe(INTERNAL_NAMES.length);
+    expect(short).toHaveLength(INTERNAL_NAMES.length);
     expect(short.filter((name) => all.includes(`.${name} `))).toEqual([]);
+  });
+
+  it('become different names where they are properties of one object', () => {
+    const both = texts.flatMap((text) => [...text.matchAll(/\b([A-Z]\w+) & ([A-Z]\w+)\b/g)]);
+    const objects = [
+      ...[...kinds.keys()].map((name) => [name]),
+      ...both.map(([, left = '', right = '']) => [left, right]),
+      // The survey's blocks become spans.
+      ['TagBlock', 'Span'],
+    ];
+    expect(objects).toContainEqual(['ReadValue', 'Refusal']);
+    expect(listProperties('GenerousStructure')).toEqual(
+      expect.arrayContaining(['enterCall', 'due', 'rootEnd', 'state']),
+    );
+    for (const object of objects) {
+      const names = new Set(object.flatMap(listProperties).filter((name) => INTERNAL_NAMES.includes(name)));
+      const short = [...names].map((name) => SHORT_NAMES.mangleCache[name]);
+      expect([object, ...new Set(short)]).toEqual([object, ...short]);
+    }
   });
 });
 

@@ -2,32 +2,60 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type BuildOptions, transform } from 'esbuild';
 
 /**
- * Properties of `src/json` that no other floor and no user sees. The build gives them names of one or two letters, as
- * every bundler does with private names: it makes `sluice/json` smaller, and a user's bundler cannot know which they are.
- * `test/short-names.test.ts` checks that none of them is public, or a property of JavaScript.
+ * Properties of `src/json` that no other floor and no user sees, one line for each kind of object, those used most first. The
+ * build gives them names of one letter, as every bundler does with private names: it makes `sluice/json` smaller, and a user's
+ * bundler cannot know which they are. Kinds share letters, as private names do. `test/short-names.test.ts` checks that no name
+ * is public or a property of JavaScript, and that two properties of one object never get the same letter.
  */
-export const INTERNAL_NAMES: readonly string[] =
-  `advance allInProse allowed awaitsValue base blocks builder char closers container containers
-  controlCharacters createStructure cursor cut depthAt doublesQuotes due duplicates endCut endCutString endHere endValue enterCall
-  fail failed failure final findEnd finish formulas found generous goTo hasSchema hidden inArray insideCall insideTag
-  isDoubtful isInString isList isSuperfluous last lastClose leaveValueOut measureBare needsOwnReader objection otherAbove
-  passSeparator pass place placeItems placeKey placeScalar plain plausible policy quote readBare readBareText reading
-  refuse regions rejected removeLast reopenLast repair repairEnd repairsInProse rereads rest role rootCommaSeen rootEnd
-  rootMustEnd seen separator setKey settings shown skip span startNextRoot startToken state step stepAfter stepClose
-  structure token unescapedSeen untouched`.split(/\s+/);
+const NAMES_BY_KIND = `
+  cursor token policy structure measureBare readBareText readBare endCutString startToken createStructure
+  cursor builder state role plausible refuse advance rootMustEnd due goTo insideCall endValue leaveValueOut rereads rootCommaSeen rootEnd stepAfter stepClose awaitsValue finish doublesQuotes isSuperfluous placeKey placeScalar startNextRoot enterCall passSeparator
+  char repair failure final base allowed fail formulas repairEnd endHere
+  last place otherAbove inArray duplicates reopenLast setKey placeItems removeLast show
+  container step otherAbove shown isList
+  separator shown unescapedSeen endCut isDoubtful
+  quote cut repair
+  closers plain rest
+  allInProse controlCharacters
+  generous rootMustEnd formulas
+  failure plausible duplicates
+  blocks regions
+  untouched lastClose
+  settings failed seen rejected
+  reading found objection
+  hasSchema repairsInProse needsOwnReader
+  reading span seen
+  hidden pass insideTag
+  isInString findEnd depthAt
+  containers
+  skip`
+  .trim()
+  .split('\n')
+  .map((line) => line.trim().split(' '));
 
-const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
+export const INTERNAL_NAMES: readonly string[] = [...new Set(NAMES_BY_KIND.flat())];
+
+/** The most frequent letters of minified code first. */
+const LETTERS = 'etnsriaolcdupmhfgbykvwxETNSRIAOLCDUPMHFG';
 
 /** Options of esbuild that shorten these names, in every file to the same ones. */
 export const SHORT_NAMES = {
   mangleProps: new RegExp(`^(?:${INTERNAL_NAMES.join('|')})$`),
-  mangleCache: Object.fromEntries(INTERNAL_NAMES.map((name, index) => [name, createName(index)])),
+  mangleCache: assignLetters(),
 } satisfies BuildOptions;
 
-/** One letter, then two. The second one is a dollar sign: no other property ends with it. */
-function createName(index: number): string {
-  const letter = LETTERS.charAt(index % LETTERS.length);
-  return letter + '$'.repeat(Math.floor(index / LETTERS.length));
+/** Gives each name the first letter that no other name of its kinds has. */
+function assignLetters(): Record<string, string> {
+  const letters: Record<string, string> = {};
+  for (const name of INTERNAL_NAMES) {
+    const taken = NAMES_BY_KIND.filter((kind) => kind.includes(name)).flatMap((kind) =>
+      kind.map((other) => letters[other]),
+    );
+    const letter = Array.from(LETTERS).find((candidate) => !taken.includes(candidate));
+    if (letter === undefined) throw new Error(`No letter is left for ${name}.`);
+    letters[name] = letter;
+  }
+  return letters;
 }
 
 /** Shortens the names in files of `dist`. */
