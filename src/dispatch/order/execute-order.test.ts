@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../base/index.js';
 import type { ClaimedRun } from '../../runs/ports/run-store.js';
 import { openMemoryStore } from '../../store/memory/open.js';
@@ -45,6 +46,23 @@ describe('executing an order', { timeout: 30_000 }, () => {
     expect((await order())?.decision?.action).toBe('advance');
     expect(await run()).toMatchObject({ state: 'ended', result: { status: 'success', process: { exit_code: 0 } } });
     expect(existsSync(join(data, 'runs', submitted.run, 'work_order.json'))).toBe(true);
+  });
+
+  it('does not wait for the disk: what must survive a power failure is in the store', async () => {
+    const { execute, order, data } = await withClaim({ result: 'ok' });
+    const handle = await open(join(data, 'repository', 'README.md'));
+    const sync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync');
+    await handle.close();
+    await execute();
+    expect(sync).not.toHaveBeenCalled();
+    sync.mockRestore();
+    expect((await order())?.decision?.action).toBe('advance');
+  });
+
+  it.each([-60_000, 60_000])('accepts a result whatever the clock of the store says, %i ms apart', async (skewMs) => {
+    const { execute, order } = await withClaim({ result: 'ok' });
+    await execute({ clock: () => Date.now() + skewMs });
+    expect((await order())?.decision).toMatchObject({ action: 'advance' });
   });
 
   it('does not touch an order that another worker holds by now', async () => {

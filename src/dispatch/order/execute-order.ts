@@ -67,6 +67,7 @@ export async function executeOrder(
     const spec = 'spec' in prepared ? { spec: prepared.spec } : {};
     const base = 'why' in start || start.isEmpty ? {} : { baseCommit: start.head };
     const repositoryStart = 'spec' in prepared && mayAsk(prepared.spec) ? serializeStart(start) : undefined;
+    const startedHere = Date.now();
     const started = await retryStore(
       async () =>
         store.markStarted({ id, workerId, now: clock(), ...spec, ...base, ...omitUndefined({ repositoryStart }) }),
@@ -81,7 +82,8 @@ export async function executeOrder(
     const mayDetach = repositoryStart !== undefined;
     const run = { id, workerId, spec: prepared.spec, env: prepared.env, lock, mayDetach };
     const result = await runToEnd(context, run, claim);
-    if (!isDetached(result)) await finishOrder(context, { record, worktree, start }, result, { claim, executeCheck });
+    if (isDetached(result)) return;
+    await finishOrder(context, { record, worktree, start, startedHere }, result, { claim, executeCheck });
   } finally {
     await lock?.release();
   }
@@ -170,8 +172,9 @@ async function prepareOrder(
     }
     await makeFolder(runs.data);
     await makeFolderBelow(runDir, runs.data);
-    // Each file is there whole or not at all.
-    for (const { path, text } of injection.files) await replaceFile(join(runDir, path), text, { below: runs.data });
+    // Each file is there whole or not at all. The agent that reads them does not survive a power failure either.
+    const options = { below: runs.data, isDurable: false };
+    await Promise.all(injection.files.map(async ({ path, text }) => replaceFile(join(runDir, path), text, options)));
     return injection;
   } catch (error) {
     return { startError: getErrorMessage(error) };

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { omitUndefined } from '../../base/index.js';
 import { isPresent, replaceFile } from '../../files/index.js';
 import { RESULT_FILES, STREAM_BYTES } from '../../orders/index.js';
 import type { WorkerEnd } from '../../orders/index.js';
@@ -24,6 +25,8 @@ export interface OrderAtWork {
   readonly record: OrderRecord;
   readonly worktree: Worktree | undefined;
   readonly start: RepositoryStart | { readonly why: string };
+  /** When it was started, by the clock of this machine; absent where another worker started it. */
+  readonly startedHere?: number;
 }
 
 /** Settles an order. A result must not be lost because the store is unavailable for a moment; settling twice is harmless. */
@@ -35,13 +38,13 @@ export async function settleOrder(context: WorkContext, order: WorkOrder, end: W
 /** Takes an order from the end of its agent to its decision: reads the result, proves it, publishes its commit, removes the worktree, settles. */
 export async function finishOrder(
   context: WorkContext,
-  { record, worktree, start }: OrderAtWork,
+  { record, worktree, start, startedHere: filesSince }: OrderAtWork,
   result: RunResult,
   { claim, executeCheck }: { readonly claim: HeldClaim; readonly executeCheck: ExecuteCheck },
 ): Promise<void> {
   const { lead, runs } = context;
   const { order, run: id } = record;
-  const end = await readEnd(runs.data, id, result);
+  const end = { ...(await readEnd(runs.data, id, result)), ...omitUndefined({ filesSince }) };
   const reading = await retryStore(
     async () => lead.read({ issueRef: order.issue_ref, runId: order.run_id, ...end }),
     context,
@@ -68,7 +71,7 @@ async function writeUnlessPresent(data: string, runDir: string, file: PackFile):
   for (const name of RESULT_FILES) {
     if (await isPresent(join(runDir, name))) return;
   }
-  await replaceFile(join(runDir, file.path), file.text, { below: data });
+  await replaceFile(join(runDir, file.path), file.text, { below: data, isDurable: false });
 }
 
 /** How the agent's process ended, as the run saw it. */

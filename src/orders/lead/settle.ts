@@ -56,6 +56,11 @@ export interface WorkerEnd {
   readonly workerVersion?: string | null;
   /** When it was started, if it was not this store's claim that started it. */
   readonly startedAt?: string | null;
+  /**
+   * When it was started by the clock of this machine, in milliseconds since 1970: file times follow that clock, not the one of the
+   * store, and an older result is not its own. By default the start that the store has recorded.
+   */
+  readonly filesSince?: number;
   /** What the agent answered, where that does not count as its result. */
   readonly answer?: RejectedAnswer;
   /** A repaired answer of the worker, for a person to start from; it decides nothing. */
@@ -237,7 +242,7 @@ function readPolicy({ wrappers }: LeadContext, order: OrderRecord['order']) {
 async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd): Promise<Reading> {
   // A worker that was not started has nothing to report; files in the folder are not its own.
   if (!wasStarted(end)) return { source: 'none', problems: [] };
-  const startedAt = end.startedAt ?? record.started_at;
+  const startedAt = end.filesSince ?? end.startedAt ?? record.started_at;
   const dir = end.dir ?? context.getRunFolder(record.run);
   // A caller that names another folder trusts it.
   const below = end.dir === undefined ? context.data : undefined;

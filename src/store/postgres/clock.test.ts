@@ -1,6 +1,8 @@
+import { performance } from 'node:perf_hooks';
 import { expect, it, vi } from 'vitest';
 import { createDatabase } from '../../../test/postgres/fresh-database.js';
 import { openSite } from '../contract/fixtures/open-site.js';
+import { measureClock } from './clock.js';
 
 it("goes by the database's clock, whatever the machine's clock says", async () => {
   const realNow = Date.now();
@@ -10,4 +12,24 @@ it("goes by the database's clock, whatever the machine's clock says", async () =
   vi.restoreAllMocks();
   expect(Math.abs(first - Date.now())).toBeLessThan(30_000);
   expect(store.now()).toBeGreaterThanOrEqual(first);
+});
+
+/** A database whose clock stands, asked at once. */
+async function measureAt(now: number) {
+  return measureClock({ query: async () => ({ rows: [{ now: String(now) }] }) });
+}
+
+it('is not moved by an answer that came late', async () => {
+  const clock = await measureAt(1_000_000);
+  const before = clock.now();
+  clock.set(before, performance.now() - 4000);
+  expect(clock.now() - before).toBeLessThan(1000);
+});
+
+it('is corrected by an answer that came soon', async () => {
+  const clock = await measureAt(1_000_000);
+  clock.set(5_000_000, performance.now() - 2);
+  expect(Math.abs(clock.now() - 5_000_000)).toBeLessThan(1000);
+  clock.set(2_000_000, performance.now() - 2);
+  expect(Math.abs(clock.now() - 2_000_000)).toBeLessThan(1000);
 });
