@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../base/index.js';
 import type { Waker } from './waker.js';
 
-/** The shortest pause between two rounds, however often it is woken. */
-const LEAST_PAUSE_MS = 5;
+/** Two rounds begin at least so far apart, however often it is woken. */
+const LEAST_DISTANCE_MS = 5;
 const FAILURE_PAUSE_MS = 200;
 
 /** Work that is repeated. */
@@ -26,6 +26,7 @@ export async function repeatWork(repeated: RepeatedWork): Promise<void> {
   const { name, work, waker, sleepMs, firstSleepMs = sleepMs, logger, signal } = repeated;
   let longestMs = firstSleepMs;
   for (;;) {
+    const began = performance.now();
     try {
       await work();
     } catch (error) {
@@ -37,6 +38,8 @@ export async function repeatWork(repeated: RepeatedWork): Promise<void> {
     // Up to a quarter less: loops that were started together must not look together.
     const wasWoken = await waker.sleep(longestMs * (1 - Math.random() / 4));
     longestMs = wasWoken ? firstSleepMs : Math.min(sleepMs, longestMs * 2);
-    await pause(LEAST_PAUSE_MS);
+    // One that was asleep begins at once.
+    const early = began + LEAST_DISTANCE_MS - performance.now();
+    if (early > 0) await pause(early);
   }
 }

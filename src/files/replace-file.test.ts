@@ -1,6 +1,6 @@
-import { readdir, readFile, symlink } from 'node:fs/promises';
+import { open, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { makeRunFolder } from '../run-folder/fixtures/make-run-folder.js';
 import { beginReplacement, replaceFile } from './replace-file.js';
 
@@ -30,4 +30,18 @@ test('a link in the way is replaced, not followed', async () => {
   await replaceFile(join(dir, 'log'), 'ours');
   expect(await readFile(join(dir, 'elsewhere'), 'utf8')).toBe('theirs');
   expect(await readFile(join(dir, 'log'), 'utf8')).toBe('ours');
+});
+
+test.each([
+  [true, 2],
+  [false, 0],
+])('waits for the disk where the content must survive a power failure: %s', async (isDurable, waits) => {
+  const dir = await makeRunFolder({ log: 'old' });
+  const handle = await open(join(dir, 'log'));
+  const sync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync');
+  await handle.close();
+  await replaceFile(join(dir, 'log'), 'new', { isDurable });
+  expect(sync).toHaveBeenCalledTimes(waits);
+  sync.mockRestore();
+  expect(await readFile(join(dir, 'log'), 'utf8')).toBe('new');
 });

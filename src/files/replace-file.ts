@@ -17,16 +17,28 @@ export interface Replacement {
   discard(): Promise<void>;
 }
 
+/** How a file is replaced. */
+export interface ReplaceOptions extends Below {
+  /**
+   * Whether the new content must survive a power failure, and not only the end of this process; true by default. It takes two
+   * waits for the disk, which others use at the same time.
+   */
+  readonly isDurable?: boolean;
+}
+
 /**
  * Begins an atomic replacement of a file: a reader gets all of the old content or all of the new, also after a crash. The new
  * content is written to a temporary file in the same folder until it is committed. No link is followed below `below`.
  */
-export async function beginReplacement(path: string, below: Below = {}): Promise<Replacement> {
+export async function beginReplacement(
+  path: string,
+  { below, isDurable = true }: ReplaceOptions = {},
+): Promise<Replacement> {
   made += 1;
   const [name, temporary] = [basename(path), `${basename(path)}.${process.pid}.${Date.now()}.${made}.tmp`];
   const folder = dirname(path);
   const inFolder = async <T>(work: (place: string) => Promise<T>): Promise<T> =>
-    withFolder(folder, { below: below.below ?? folder }, { work });
+    withFolder(folder, { below: below ?? folder }, { work });
   const file = await inFolder(async (place) => openNew(join(place, temporary)));
   let isOpen = true;
   const close = async (): Promise<void> => {
@@ -37,11 +49,11 @@ export async function beginReplacement(path: string, below: Below = {}): Promise
   return {
     file,
     async commit() {
-      await file.sync();
+      if (isDurable) await file.sync();
       await close();
       await inFolder(async (place) => {
         await rename(join(place, temporary), join(place, name));
-        await syncFolder(place);
+        if (isDurable) await syncFolder(place);
       });
     },
     async discard() {
@@ -55,8 +67,8 @@ export async function beginReplacement(path: string, below: Below = {}): Promise
 }
 
 /** Replaces the content of a file atomically. */
-export async function replaceFile(path: string, text: string, below: Below = {}): Promise<void> {
-  const replacement = await beginReplacement(path, below);
+export async function replaceFile(path: string, text: string, options: ReplaceOptions = {}): Promise<void> {
+  const replacement = await beginReplacement(path, options);
   try {
     await replacement.file.appendFile(text);
     await replacement.commit();

@@ -128,6 +128,7 @@ export async function writeFsDiff(folder: WritableRunFolder, attempt: number, di
   await writeJson(folder, folder.attemptPath('fsDiff', attempt), diff);
 }
 
+/** No more durable than the output and the events beside it: after a power failure the store says what became of a run. */
 async function writeJson({ below }: WritableRunFolder, path: string, value: object): Promise<void> {
-  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, { below });
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, { below, isDurable: false });
 }

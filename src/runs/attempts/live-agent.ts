@@ -9,8 +9,10 @@ import { endEscapedProcesses } from '../process/end-orphans.js';
 import { launchProcess } from '../process/launch-process.js';
 import type { RunningProcess } from '../process/launch-process.js';
 import type { OutputChunk } from '../process/output-queue.js';
+import { readPidMark } from '../process/pid-mark.js';
 import { recordProcess } from '../process/process-record.js';
 import { trackTree } from '../process/track-tree.js';
+import type { TrackedTree } from '../process/track-tree.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { RunContext } from './run-context.js';
 
@@ -45,6 +47,7 @@ export async function launchAgent(
   context.progress.sandbox = report;
   const inside = sandbox === undefined ? {} : { sandbox };
   const note = await recordProcess(join(ports.data, 'processes'), runDir);
+  const before = readPidMark();
   let running: RunningProcess;
   try {
     const input = converse !== undefined ? { keepInput: true } : stdin === undefined ? {} : { stdin };
@@ -57,7 +60,7 @@ export async function launchAgent(
   }
   const { pid } = running.identity;
   // Nothing leaves a sandbox; without one, what leaves its group and forgets its environment is found by these.
-  const descendants = sandbox === undefined ? (openCgroup(pid) ?? trackTree(pid)) : undefined;
+  const descendants = sandbox === undefined ? trackDescendants(pid) : undefined;
   const conversation = openConversation(context, plan, prepared, running);
   const reader = new OutputReader(running.output);
   let hasExited = false;
@@ -70,8 +73,8 @@ export async function launchAgent(
       await running.stop().catch((error: unknown) => {
         ports.logger.warn('cannot end a process of the run', { run_id: context.id, error: getErrorMessage(error) });
       });
-      await descendants?.end();
-      if (sandbox === undefined) await endEscapedProcesses(runDir);
+      await (await descendants)?.end();
+      if (sandbox === undefined) await endEscapedProcesses(runDir, before);
     } finally {
       await sandbox?.close();
       await note.forget();
@@ -118,6 +121,12 @@ export async function launchAgent(
     end,
     dismiss: async () => (dismissal ??= dismissAll()),
   };
+}
+
+/** In a cgroup where that is possible, otherwise by looking for them. */
+async function trackDescendants(pid: number): Promise<Pick<TrackedTree, 'end'>> {
+  const cgroup = openCgroup(pid);
+  return cgroup === undefined ? trackTree(pid) : ((await cgroup) ?? trackTree(pid));
 }
 
 function openConversation(

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode } from '../../base/index.js';
-import { isGoneWithin, listBelow, readChildren } from './process-group.js';
+import { isGoneWithin, listDescendants } from './process-group.js';
 import { readProcessStat } from './process-identity.js';
 
 /** A cgroup of one process and its descendants. They cannot leave it, whatever they do with their session or environment. */
@@ -18,13 +19,17 @@ let counter = 0;
 const cleaned = new Set<string>();
 
 /**
- * Puts a process that was just started into a cgroup (version 2) below our own. Undefined where there is none that we may write
- * to, which is usual outside of services and containers.
+ * Puts a process that was just started into a cgroup (version 2) below our own. Resolves with undefined where there is none that we
+ * may write to, which is usual outside of services and containers; undefined at once where that is clear already. The kernel takes
+ * tens of milliseconds to move a process, so nothing waits for it but the end of the process.
  *
  * @example
  * const cgroup = openCgroup(running.identity.pid)
  */
-export function openCgroup(pid: number, parent: string | undefined = findOwnCgroup()): Cgroup | undefined {
+export function openCgroup(
+  pid: number,
+  parent: string | undefined = findOwnCgroup(),
+): Promise<Cgroup | undefined> | undefined {
   if (parent === undefined) return undefined;
   counter += 1;
   const folder = join(parent, `${describeOwner()}-${counter}`);
@@ -35,14 +40,18 @@ export function openCgroup(pid: number, parent: string | undefined = findOwnCgro
   } catch {
     return undefined;
   }
+  return fill(folder, pid);
+}
+
+async function fill(folder: string, pid: number): Promise<Cgroup | undefined> {
   try {
-    move(folder, [pid]);
+    await move(folder, [pid]);
     // What it has started by now is not in it. What comes from those that are is.
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const inside = new Set(readLines(join(folder, 'cgroup.procs')));
-      const outside = listBelow(pid, readChildren()).filter((below) => !inside.has(String(below)));
+      const outside = listDescendants(pid).filter((below) => !inside.has(String(below)));
       if (outside.length === 0) break;
-      move(folder, outside);
+      await move(folder, outside);
     }
   } catch {
     remove(folder);
@@ -69,10 +78,10 @@ function endLeftovers(parent: string): void {
   }
 }
 
-function move(folder: string, pids: readonly number[]): void {
+async function move(folder: string, pids: readonly number[]): Promise<void> {
   for (const pid of pids) {
     try {
-      writeFileSync(join(folder, 'cgroup.procs'), String(pid));
+      await writeFile(join(folder, 'cgroup.procs'), String(pid));
     } catch (error) {
       // It may be gone by now; anything else means that the folder is not ours to use.
       if (getErrorCode(error) !== 'ESRCH') throw error;

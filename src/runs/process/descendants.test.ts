@@ -87,7 +87,7 @@ describe.runIf(process.platform === 'linux')('a cgroup', () => {
     if (!mountCgroups(folder)) skip('no cgroups to write to');
     onTestFinished(() => void execFileSync('umount', [folder]));
     const { pid, escaped, leave } = await startEscape();
-    const cgroup = openCgroup(pid, folder);
+    const cgroup = await openCgroup(pid, folder);
     const found = await escaped;
     await leave();
     expect(isRunning(found)).toBe(true);
@@ -105,14 +105,14 @@ describe.runIf(process.platform === 'linux')('a cgroup', () => {
     mkdirSync(left);
     const { pid } = await startEscape();
     writeFileSync(join(left, 'cgroup.procs'), String(pid));
-    const cgroup = openCgroup(spawnBystander(), folder);
+    const cgroup = await openCgroup(spawnBystander(), folder);
     expect(await isGoneWithin(() => !isRunning(pid), 10_000)).toBe(true);
     await cgroup?.end();
     // Whoever finds it empty removes it: another Sluice of this machine may have been faster.
     if (existsSync(left)) rmdirSync(left);
   });
 
-  it('is not used where it cannot be written to', () => {
-    expect(openCgroup(process.pid, '/proc/self')).toBeUndefined();
+  it('is not used where it cannot be written to', async () => {
+    expect(await openCgroup(process.pid, '/proc/self')).toBeUndefined();
   });
 });

@@ -1,5 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { createPidFilter } from './pid-mark.js';
+import type { PidMark } from './pid-mark.js';
 import { endGroup, isGoneWithin, listPids } from './process-group.js';
 import { readProcessStat, getProcessState } from './process-identity.js';
 import { readProcessRecords, removeOld, RUN_MARKER } from './process-record.js';
@@ -115,17 +117,18 @@ function isStillThere({ pid, startTicks }: MarkedProcess): boolean {
   return stat !== undefined && !stat.isZombie && stat.startTicks === startTicks;
 }
 
-/** Runs that wait for the next scan of all processes. */
-let waiting = new Set<string>();
+/** Runs that wait for the next scan of all processes, each with when its first process was started. */
+let waiting = new Map<string, PidMark | undefined>();
 let look: Promise<ReadonlySet<string>> | null = null;
 
 /**
- * Ends the processes of a run that left its process group, once its own process has exited. Scanning all processes takes
- * milliseconds, so runs that end at the same time share a scan. Linux only.
+ * Ends the processes of a run that left its process group, once its own process has exited. Reading all processes takes
+ * milliseconds, tens of them beside a large database: runs that end at the same time share a scan, and with a mark from before
+ * the run only later processes are read. Linux only.
  */
-export async function endEscapedProcesses(runDir: string): Promise<void> {
+export async function endEscapedProcesses(runDir: string, since?: PidMark): Promise<void> {
   if (process.platform !== 'linux') return;
-  waiting.add(runDir);
+  waiting.set(runDir, since);
   look ??= lookForAll();
   const found = await look;
   if (found.has(runDir)) await endMarkedProcesses(new Set([runDir]));
@@ -133,10 +136,12 @@ export async function endEscapedProcesses(runDir: string): Promise<void> {
 
 async function lookForAll(): Promise<ReadonlySet<string>> {
   await turn();
-  const runDirs = waiting;
-  waiting = new Set();
+  const runs = waiting;
+  waiting = new Map();
   look = null;
-  return new Set(findMarkedProcesses(runDirs).map(({ runDir }) => runDir));
+  const filters = [...runs.values()].map(createPidFilter);
+  const found = findMarkedProcesses(new Set(runs.keys()), (pid) => filters.some((mayBe) => mayBe(pid)));
+  return new Set(found.map(({ runDir }) => runDir));
 }
 
 /**
@@ -160,11 +165,14 @@ export interface MarkedProcess {
  * Finds all running processes of these runs on Linux, also those that left their group and session; elsewhere none. Our
  * own process and those above it are never among them: Sluice may itself be started by an agent.
  */
-export function findMarkedProcesses(runDirs: ReadonlySet<string>): MarkedProcess[] {
+export function findMarkedProcesses(
+  runDirs: ReadonlySet<string>,
+  isRead: (pid: number) => boolean = () => true,
+): MarkedProcess[] {
   if (process.platform !== 'linux' || runDirs.size === 0) return [];
   const spared = listAncestors();
   const found: MarkedProcess[] = [];
-  for (const pid of listPids()) {
+  for (const pid of listPids().filter(isRead)) {
     if (spared.has(pid)) continue;
     const runDir = readMarker(pid);
     if (runDir === undefined || !runDirs.has(runDir)) continue;

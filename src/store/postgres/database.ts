@@ -41,6 +41,9 @@ const MAX_ATTEMPTS = 5;
 /** The pause before the first retry; it grows with each retry. */
 const LONGEST_PAUSE_MS = 20;
 
+/** How long a statement waits for an open connection before another one is opened. */
+const PATIENCE_MS = 20;
+
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const pg = (await loadPackage('pg', () => import('pg'))).default;
   const where = describeUrl(url);
@@ -66,7 +69,12 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     // A connection says which form of the tables it writes before it is used.
     verify: (connection, done) => setForm(connection, (error) => done(error ?? undefined)),
   });
-  const turns = createTurns(connections, statementTimeoutMs);
+  const turns = createTurns({
+    atOnce: connections,
+    longestWaitMs: statementTimeoutMs,
+    countOpen: () => pool.totalCount,
+    patienceMs: PATIENCE_MS,
+  });
   const toQuery = createNaming();
   // A connection that breaks between two statements, idle or in a transaction, emits an error: without a listener it
   // would end the process. The pool drops it, or the next statement fails.

@@ -18,6 +18,8 @@ export interface DriverQuery {
 
 /** What this store uses of a pool of the package `pg`. */
 export interface DriverPool {
+  /** Connections, also those that are just being opened. */
+  readonly totalCount: number;
   connect(): Promise<DriverConnection>;
   query(query: DriverQuery): Promise<{ rows: Row[] }>;
   on(event: 'error', listener: (error: Error) => void): unknown;

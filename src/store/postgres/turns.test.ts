@@ -5,7 +5,7 @@ import { createTurns } from './turns.js';
 
 describe('turns', () => {
   it('are limited to the allowed number, the others wait in order of arrival', async () => {
-    const turns = createTurns(2, 10_000);
+    const turns = createTurns({ atOnce: 2, longestWaitMs: 10_000 });
     let now = 0;
     let most = 0;
     const order: number[] = [];
@@ -33,7 +33,7 @@ describe('turns', () => {
   });
 
   it('are refused after the longest wait, and become available again', async () => {
-    const turns = createTurns(1, 10);
+    const turns = createTurns({ atOnce: 1, longestWaitMs: 10 });
     let end = (): void => undefined;
     const first = turns.take(
       async () =>
@@ -45,5 +45,30 @@ describe('turns', () => {
     end();
     await first;
     expect(await turns.take(async () => 'again')).toBe('again');
+  });
+
+  it('use the open connections first, and more only when none of them becomes free', async () => {
+    let open = 1;
+    const turns = createTurns({ atOnce: 2, longestWaitMs: 10_000, countOpen: () => open, patienceMs: 30 });
+    let [now, most] = [0, 0];
+    const work = async (until: Promise<unknown>): Promise<void> => {
+      now += 1;
+      most = Math.max(most, now);
+      await until;
+      now -= 1;
+    };
+    await Promise.all([1, 2, 3].map(async () => turns.take(async () => work(nextTurn()))));
+    expect(most).toBe(1);
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    // The first ends when the second has begun beside it.
+    await Promise.all([turns.take(async () => work(ended)), turns.take(async () => work(Promise.resolve(end())))]);
+    expect(most).toBe(2);
+    open = 2;
+    most = 0;
+    await Promise.all([1, 2, 3].map(async () => turns.take(async () => work(nextTurn()))));
+    expect(most).toBe(2);
   });
 });

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createPidFilter, readPidMark } from './pid-mark.js';
+
+function start(): number {
+  const child = spawn('sleep', ['600'], { stdio: 'ignore' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child.pid ?? 0;
+}
+
+describe.runIf(process.platform === 'linux')('a mark in the sequence of process numbers', () => {
+  it('separates processes that were started before it from those after it', () => {
+    const before = start();
+    const mark = readPidMark();
+    const after = start();
+    const isAfter = createPidFilter(mark);
+    expect(isAfter(after)).toBe(true);
+    expect(isAfter(before)).toBe(false);
+    expect(isAfter(process.pid)).toBe(false);
+  });
+
+  it('takes numbers that began again for later ones', () => {
+    const now = readPidMark();
+    const isAfter = createPidFilter({ last: (now?.last ?? 0) + 1000, started: now?.started ?? 0 });
+    expect(isAfter((now?.last ?? 0) + 1001)).toBe(true);
+    expect(isAfter(now?.last ?? 0)).toBe(true);
+    expect(isAfter((now?.last ?? 0) + 999)).toBe(false);
+  });
+
+  it('separates nothing where it is unknown, or so old that all numbers may have been used since', () => {
+    const now = readPidMark();
+    expect(createPidFilter(undefined)(1)).toBe(true);
+    expect(createPidFilter({ last: now?.last ?? 0, started: (now?.started ?? 0) - 2 ** 23 })(1)).toBe(true);
+  });
+});
