@@ -15,7 +15,10 @@ const ALLOWED: Readonly<Record<string, { readonly times: number; readonly why: s
   'src/server/server-killed.test.ts': { times: 5, why: 'kills at random moments, under a load of a certain pace' },
   'src/server/stream/follow.test.ts': { times: 1, why: 'draws random pauses between events' },
   'src/store/contract/kill.contract.ts': { times: 1, why: 'kills at a random moment' },
-  'test/postgres/fleet.test.ts': { times: 4, why: 'measures an idle fleet over a time, and kills in a busy one' },
+  'test/postgres/fleet.test.ts': {
+    times: 5,
+    why: 'measures an idle fleet over a time, orders at a pace, and kills in a busy one',
+  },
   'test/postgres/server-killed.test.ts': { times: 1, why: 'kills at a random moment' },
   'test/postgres/soak.test.ts': { times: 5, why: 'a load of a certain pace, with kills and outages at intervals' },
   'test/postgres/workers-killed.test.ts': { times: 1, why: 'kills a worker in each interval' },

@@ -116,6 +116,7 @@ export function makeCampaigns({ damages, rounds, seconds, minutes }: CampaignLen
         FLEET_ORDERS: ORDERS,
         FLEET_IDLE_S: 60,
         FLEET_LEASE_MS: 30_000,
+        FLEET_RATE: 2,
       },
     },
     {

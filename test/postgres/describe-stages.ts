@@ -1,8 +1,12 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { STAGES, type Stage } from './fixtures/record-stages.js';
 
 /** When an order was submitted, and when whoever waits for it knew that it was settled. */
 export interface WatchedOrder {
   readonly issueRef: string;
+  /** Names its folder. */
+  readonly run: string;
   readonly from: number;
   readonly submitted: number;
   readonly noticed: number;
@@ -13,35 +17,40 @@ const SPANS = {
   submit: ['from', 'submitted'],
   'wake and claim': ['submitted', 'claimed'],
   prepare: ['claimed', 'started'],
-  'run the agent': ['started', 'read'],
+  'launch the agent': ['started', 'began'],
+  'the agent itself': ['began', 'ended'],
+  'end its run': ['ended', 'read'],
   'read and prove': ['read', 'proven'],
   settle: ['proven', 'settled'],
   notice: ['settled', 'noticed'],
   'deliver (afterwards)': ['settled', 'delivered'],
 } as const satisfies Readonly<Record<string, readonly [Moment, Moment]>>;
 
-type Moment = Stage | 'from' | 'submitted' | 'noticed';
+/** Files that the agent of the campaign makes first and last. */
+const MARKS = ['began', 'ended'] as const;
+
+type Moment = Stage | (typeof MARKS)[number] | 'from' | 'submitted' | 'noticed';
 
 /** The median duration of each stage in milliseconds, over the orders whose stages were all recorded. */
-export function describeStages(orders: readonly WatchedOrder[], lines: readonly string[]): string {
-  const moments = new Map(
-    orders.map(({ issueRef, from, submitted, noticed }) => [
-      issueRef,
-      new Map<Moment, number>([
-        ['from', from],
-        ['submitted', submitted],
-        ['noticed', noticed],
-      ]),
-    ]),
-  );
+export async function describeStages(
+  orders: readonly WatchedOrder[],
+  lines: readonly string[],
+  data: string,
+): Promise<string> {
+  const moments = new Map<string, Map<Moment, number>>();
+  for (const { issueRef, run, from, submitted, noticed } of orders) {
+    const known = new Map<Moment, number>(Object.entries({ from, submitted, noticed }) as [Moment, number][]);
+    for (const mark of MARKS) known.set(mark, (await stat(join(data, 'runs', run, mark))).mtimeMs);
+    moments.set(issueRef, known);
+  }
   for (const line of lines) {
     const [issueRef = '', stage = '', at = ''] = line.split(' ');
     const known = STAGES.find((name) => name === stage);
     if (known !== undefined) moments.get(issueRef)?.set(known, Number(at));
   }
   const spans = Object.entries(SPANS).map(([name, [start, end]]) => {
-    const times = [...moments.values()].flatMap((of) => {
-      const [first, last] = [of.get(start), of.get(end)];
+    const times = [...moments.values()].flatMap((known) => {
+      const [first, last] = [known.get(start), known.get(end)];
       return first === undefined || last === undefined ? [] : [last - first];
     });
     return `${name} ${findMiddle(times).toFixed(1)}`;

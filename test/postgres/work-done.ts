@@ -24,7 +24,7 @@ export async function readOrders(store: Store): Promise<OrderRecord[]> {
   return orders;
 }
 
-/** Violated invariants, as sentences. */
+/** Violated invariants, as sentences. Only an order whose worker was killed may go to a person. */
 export async function findViolations(
   site: WorkerSite,
   store: Store,
@@ -39,7 +39,7 @@ export async function findViolations(
   );
   const markers = texts.flatMap((text) => text.match(/^Trigger: .*$/gm) ?? []);
   const violations: string[] = [];
-  for (const { order, decision, state } of orders) {
+  for (const { order, run, decision, state } of orders) {
     const { issue_ref: issueRef } = order;
     const times = effects.filter((line) => line === `${issueRef} ${order.run_id}`).length;
     const executions = (await store.listExecutions({ issueRef })).items.length;
@@ -49,6 +49,9 @@ export async function findViolations(
     if (times > 1) violations.push(`${issueRef}: done ${times} times`);
     const expected = decision?.action === 'advance' ? 'review' : 'needs-human';
     if (issue?.state !== expected) violations.push(`${issueRef}: ${decision?.action} and ${issue?.state}`);
+    if (decision?.action === 'needs-human' && (await store.findRun(run))?.result?.error?.code !== 'WORKER_GONE') {
+      violations.push(`${issueRef}: given to a person though its worker was not lost: ${decision.reason}`);
+    }
     if (decision?.action === 'advance' && times !== 1) violations.push(`${issueRef}: went through without effect`);
   }
   if (texts.length !== orders.length || markers.length !== orders.length) {

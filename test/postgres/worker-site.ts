@@ -37,6 +37,8 @@ export interface SiteOptions {
   readonly workersPerProcess?: number;
   readonly leaseMs?: number;
   readonly reconcileMs?: number;
+  /** How many orders all workers together execute at once; 0 for as many as they take. */
+  readonly atOnce?: number;
 }
 
 /** Makes a site for the running test. */
@@ -51,8 +53,9 @@ export async function makeWorkerSite(repositoryCount: number, options: SiteOptio
   const effects = join(folder, 'effects');
   const stages = join(folder, 'stages');
   // Short leases, so that what a killed worker leaves is found soon.
-  const { workersPerProcess = 1, leaseMs = 2000, reconcileMs = 500 } = options;
-  const args = [url, data, EFFECT_WORKER, effects, stages, ...[workersPerProcess, leaseMs, reconcileMs].map(String)];
+  const { workersPerProcess = 1, leaseMs = 2000, reconcileMs = 500, atOnce = 0 } = options;
+  const numbers = [workersPerProcess, leaseMs, reconcileMs, atOnce].map(String);
+  const args = [url, data, EFFECT_WORKER, effects, stages, ...numbers];
 
   return {
     url,

@@ -1,0 +1,97 @@
+import { readFile, readdir } from 'node:fs/promises';
+import pg from 'pg';
+import type { StartedWorker } from './worker-site.js';
+
+/** What a fleet has cost until a moment. */
+export interface Load {
+  readonly connections: number;
+  readonly transactions: number;
+  /** Seconds of processor time that the server has used, and the workers. */
+  readonly serverCpu: number;
+  readonly workerCpu: number;
+  /** Ticks of all processors of the machine: all of them, and those without work. */
+  readonly ticks: { readonly all: number; readonly idle: number };
+  readonly at: number;
+}
+
+/** Asks a question on a connection that exists only for it. */
+export async function askServer<T extends pg.QueryResultRow>(url: string, question: string): Promise<T> {
+  const client = new pg.Client(url);
+  // A server that is killed while it answers fails the question, and not the process too.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<T>(question);
+    if (rows[0] === undefined) throw new Error('the server has not answered');
+    return rows[0];
+  } finally {
+    await client.end();
+  }
+}
+
+/** What the fleet costs so far. */
+export async function readLoad(url: string, processes: readonly StartedWorker[]): Promise<Load> {
+  const { connections, transactions, parent } = await askServer<{
+    readonly connections: string;
+    readonly transactions: string;
+    readonly parent: number;
+  }>(
+    url,
+    `SELECT (SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sluice') AS connections,
+       (SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()) AS transactions,
+       (SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer') AS parent`,
+  );
+  const status = await readFile(`/proc/${parent}/status`, 'utf8');
+  const workers = await Promise.all(processes.map(async ({ child }) => readCpu(child.pid ?? 0)));
+  return {
+    connections: Number(connections),
+    transactions: Number(transactions),
+    serverCpu: await readFamilyCpu(Number(/^PPid:\s+(\d+)/m.exec(status)?.[1])),
+    workerCpu: workers.reduce((total, each) => total + each, 0),
+    ticks: await readTicks(),
+    at: performance.now(),
+  };
+}
+
+/** Seconds of processor time of a process, with the children that have ended. */
+async function readCpu(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 15);
+  return fields.reduce((total, ticks) => total + Number(ticks), 0) / 100;
+}
+
+async function readFamilyCpu(pid: number): Promise<number> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const parents = await Promise.all(
+    pids.map(async (each) => {
+      const status = await readFile(`/proc/${each}/status`, 'utf8').catch(() => '');
+      return Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]) === pid;
+    }),
+  );
+  const family = [pid, ...pids.filter((_, index) => parents[index])];
+  return (await Promise.all(family.map(readCpu))).reduce((total, each) => total + each, 0);
+}
+
+async function readTicks(): Promise<Load['ticks']> {
+  const [line = ''] = (await readFile('/proc/stat', 'utf8')).split('\n');
+  const numbers = line.trim().split(/\s+/).slice(1, 9).map(Number);
+  const [, , , idle = 0, waitsForDisk = 0] = numbers;
+  return { all: numbers.reduce((total, each) => total + each, 0), idle: idle + waitsForDisk };
+}
+
+/** The share of its processors that the whole machine had no work for, whoever else works there. */
+export function computeIdleShare(before: Load, after: Load): number {
+  return (after.ticks.idle - before.ticks.idle) / (after.ticks.all - before.ticks.all);
+}
+
+/** What the fleet cost between two moments. */
+export function describeLoad(before: Load, after: Load): string {
+  const seconds = (after.at - before.at) / 1000;
+  const perSecond = (after.transactions - before.transactions) / seconds;
+  const cores = (key: 'serverCpu' | 'workerCpu') => ((after[key] - before[key]) / seconds).toFixed(2);
+  const idle = Math.round(computeIdleShare(before, after) * 100);
+  return `${after.connections} connections, ${perSecond.toFixed(1)} transactions a second, ${cores('serverCpu')} cores of PostgreSQL, ${cores('workerCpu')} of the workers and their agents; ${idle} % of the machine was idle`;
+}
