@@ -10,7 +10,10 @@ export type LogScript = keyof typeof WORDS;
 /** Programs whose logs are made here. */
 export type LogEngine = 'codex' | 'claude' | 'acp';
 
-/** A log of about so many bytes with lines of about so many bytes: messages and tool calls in turn, as the program prints them. */
+/**
+ * A log of about this many bytes with lines of about this many bytes: messages and tool calls alternate, as the program
+ * prints them.
+ */
 export function makeAgentLog(engine: LogEngine, script: LogScript, lineBytes: number, bytes: number): Uint8Array {
   const encoder = new TextEncoder();
   const lines: Uint8Array[] = [];

@@ -1,7 +1,7 @@
 import type { Finding, Place } from './findings.js';
 import type { Random } from './random.js';
 
-/** What models do to JSON. */
+/** Typical defects of models' JSON. */
 export const DEFECTS = [
   'trailing_comma',
   'single_quotes',
@@ -14,7 +14,7 @@ export const DEFECTS = [
 /** One of {@link DEFECTS}. */
 export type Defect = (typeof DEFECTS)[number];
 
-/** How the findings are laid out: a member a line, or a finding a line. */
+/** The layout of the findings: a member per line, or a finding per line. */
 export type Layout = 'indented' | 'lines';
 
 /** How broken a text is. */
@@ -30,7 +30,7 @@ interface Style {
   readonly layout: Layout;
 }
 
-/** Writes findings as a model that errs would. What is meant stays clear to a person, so that there is one right reading. */
+/** Writes findings with the errors of a model. The intended value stays clear to a person, so that there is one right reading. */
 export function writeBroken(
   findings: readonly (Finding | Place)[],
   { defects, probability, layout }: Damage,

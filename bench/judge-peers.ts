@@ -11,16 +11,16 @@ export interface JudgedPeer {
 }
 
 /** A single run longer than this is not repeated. */
-const LONGEST_RUN = 3000;
+const MAX_RUN_MS = 3000;
 
-/** Runs each peer once and compares with the value that is meant. */
+/** Runs each peer once and compares with the intended value. */
 export async function judgePeers(peers: readonly Peer[], text: string, meant: unknown): Promise<JudgedPeer[]> {
   const judged: JudgedPeer[] = [];
   for (const { name, read, run } of peers) {
     const start = performance.now();
     const verdict = await judge(read, text, meant);
     if (verdict === 'refuses') judged.push({ name, verdict });
-    else if (performance.now() - start > LONGEST_RUN) judged.push({ name, verdict: 'too slow' });
+    else if (performance.now() - start > MAX_RUN_MS) judged.push({ name, verdict: 'too slow' });
     else judged.push({ name, verdict, subject: { name, run: () => run(text) } });
   }
   return judged;

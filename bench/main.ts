@@ -1,5 +1,5 @@
 /**
- * The bench: `npm run bench [-- --only a,b]`. Measures the built package beside its peers, as ratios in one process, and
+ * The bench: `npm run bench [-- --only a,b]`. Compares the built package with its peers, as ratios in one process, and
  * writes `RESULTS.md` and `results.svg`. Parts left out keep their last results.
  */
 import { execFileSync } from 'node:child_process';

@@ -19,9 +19,9 @@ export interface Effort {
 }
 
 /** A sample shorter than this is more noise than time, so the subject is run several times for one. */
-const SHORTEST_SAMPLE = 4;
-const LONGEST_WARM_UP = 400;
-const FEWEST_ROUNDS = 3;
+const MIN_SAMPLE_MS = 4;
+const MAX_WARM_UP_MS = 400;
+const MIN_ROUNDS = 3;
 
 interface Entry {
   readonly subject: Subject;
@@ -43,7 +43,7 @@ export async function compare(
     entries.push({ subject, repeats: await warmUp(subject, effort), samples: [], spent: 0 });
   for (let round = 0; round < effort.rounds; round++) {
     for (const entry of entries) {
-      if (round >= FEWEST_ROUNDS && entry.spent > effort.budget) continue;
+      if (round >= MIN_ROUNDS && entry.spent > effort.budget) continue;
       const elapsed = await time(entry.subject, entry.repeats);
       entry.samples.push(elapsed / entry.repeats);
       entry.spent += elapsed;
@@ -63,16 +63,16 @@ export async function compare(
 
 /** Lets the engine compile what is hot, and returns how many runs make one sample. */
 async function warmUp(subject: Subject, effort: Effort): Promise<number> {
-  const until = Math.min(LONGEST_WARM_UP, effort.budget / 10);
+  const until = Math.min(MAX_WARM_UP_MS, effort.budget / 10);
   let spent = 0;
   let last = 0;
   let repeats = 1;
   while (spent < until) {
     last = (await time(subject, repeats)) / repeats;
     spent += last * repeats;
-    repeats = Math.max(1, Math.min(repeats * 2, Math.ceil(SHORTEST_SAMPLE / Math.max(last, 1e-6))));
+    repeats = Math.max(1, Math.min(repeats * 2, Math.ceil(MIN_SAMPLE_MS / Math.max(last, 1e-6))));
   }
-  return Math.max(1, Math.ceil(SHORTEST_SAMPLE / Math.max(last, 1e-6)));
+  return Math.max(1, Math.ceil(MIN_SAMPLE_MS / Math.max(last, 1e-6)));
 }
 
 /** Processor time of the whole process, collection of garbage included: on a busy machine the clock on the wall counts others too. */

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 
-/** What the main thread of a page did. */
+/** Tasks of a page's main thread. */
 export interface PageTasks {
   /** Processor time of the longest task after the first paint, in milliseconds. */
   readonly longest: number;

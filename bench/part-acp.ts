@@ -115,7 +115,7 @@ async function measureBareAnswers(): Promise<readonly number[]> {
       return (JSON.parse(params?.update?.content?.text ?? '[]') as number[]).slice(WARM_UP);
     }
   }
-  throw new Error('the agent said nothing');
+  throw new Error('the agent printed nothing');
 }
 
 /** A server with a worker on SQLite; a client follows the run and answers every question at once. */

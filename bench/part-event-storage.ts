@@ -27,7 +27,7 @@ const HTTP_MS = 20;
 const WORST = 20;
 const ORDINARY = 4;
 
-/** What storing events costs: room on the disk beside what was printed, and time beside bare statements. */
+/** Measures what storing events costs: disk space compared with what was printed, and time compared with bare statements. */
 export async function runEventStorage(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
@@ -212,7 +212,7 @@ async function measureSqlite(folder: string, runs: number) {
   };
 }
 
-/** What is written to the disk, and how long requests wait meanwhile; apart, because asking takes time too. */
+/** Measures what is written to disk, and how long requests wait meanwhile; separately, because measuring takes time too. */
 async function measureBeside(folder: string, runs: number) {
   const [amplifications, latencies]: number[][] = [[], []];
   const store = await openStore(`sqlite:${join(folder, `beside-${runs}.db`)}`);
@@ -227,7 +227,7 @@ async function measureBeside(folder: string, runs: number) {
   return { amplification: median(amplifications ?? []), p50: median(latencies ?? []) };
 }
 
-/** The same events by hand: one row each, texts ready, one transaction for all runs, synced. */
+/** The same events without Sluice: one row each, texts ready, one transaction for all runs, synced. */
 function measureFloor(file: string, runs: number): number {
   const database = new DatabaseSync(file);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
@@ -251,7 +251,7 @@ function measureFloor(file: string, runs: number): number {
   return each;
 }
 
-/** How long a request waits that has nothing to do with events. */
+/** Measures how long a request that does not involve events has to wait. */
 async function watchLatency(): Promise<{ end(): Promise<number> }> {
   const server = createServer((_, response) => response.end('ok'));
   server.listen(0, '127.0.0.1');
@@ -279,7 +279,7 @@ async function watchLatency(): Promise<{ end(): Promise<number> }> {
   };
 }
 
-/** What this process has caused to be written to disks; 0 where the system does not say. */
+/** Returns how many bytes this process has written to disk; 0 if the system does not report it. */
 async function writtenBytes(): Promise<number> {
   const text = await readFile('/proc/self/io', 'utf8').catch(() => '');
   return Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
@@ -331,7 +331,7 @@ async function measurePostgres(folder: string, runs: number) {
   }
 }
 
-/** The same events by hand: one row each, texts ready and joined, one statement for all runs. */
+/** The same events without Sluice: one row each, texts ready and joined, one statement for all runs. */
 async function measurePostgresFloor(url: string, runs: number, round: number): Promise<number> {
   const client = new pg.Client(url);
   await client.connect();

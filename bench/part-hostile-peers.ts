@@ -3,7 +3,7 @@ import type { PartResult } from './part-result.js';
 import { availablePeers } from './peers.js';
 import { runTrial } from './run-trial.js';
 
-/** What the hostile texts do to the peers, each in a separate process. */
+/** Runs the hostile texts through the peers, each in a separate process. */
 export async function runHostilePeers(): Promise<PartResult> {
   const peers = await availablePeers();
   const rows: string[][] = [];

@@ -60,9 +60,9 @@ export async function runHostile(): Promise<PartResult> {
 }
 
 /**
- * How the time grows with each doubling, from a quarter of the size to twice the size: the mean of three doublings, since a
- * single one drowns in the noise of a busy machine. Smaller texts where the full size would be slow: a square shows there
- * too, and does not stall.
+ * Measures how the time grows with each doubling, from a quarter of the size to twice the size: the mean of three
+ * doublings, since a single one drowns in the noise of a busy machine. Smaller texts where the full size would be slow: a
+ * square shows there too, and does not stall.
  */
 async function measure(
   input: HostileInput,

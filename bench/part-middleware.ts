@@ -6,9 +6,9 @@ import { atMost, times, type PartResult } from './part-result.js';
 import { jsonMiddleware } from './product.js';
 import { cutText, STREAM_TEXTS } from './stream-texts.js';
 
-/** What a model streams in one answer: 4 KB is usual, 32 KB long. */
+/** Sizes of a streamed answer: 4 KB is usual, 32 KB long. */
 const SIZES = [4_000, 32_000];
-/** What the middleware may add to a stream that `streamText` reads as an object. */
+/** The overhead that the middleware may add to a stream that `streamText` reads as an object. */
 const LIMIT = 1.5;
 const EFFORT = { rounds: 15, budget: 3000 };
 
@@ -20,7 +20,10 @@ const Review = z.object({ findings: z.array(z.unknown()) });
 
 type Part = Awaited<ReturnType<MockLanguageModelV3['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never;
 
-/** What the middleware of `sluice/ai-sdk` costs per piece of 20 characters, beside none: alone, and inside `streamText` with `Output.object`. */
+/**
+ * Measures what the middleware of `sluice/ai-sdk` costs per chunk of 20 characters, compared with no middleware: alone, and inside
+ * `streamText` with `Output.object`.
+ */
 export async function runMiddleware(): Promise<PartResult> {
   const rows: string[][] = [];
   const targets = [];

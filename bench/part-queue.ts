@@ -17,10 +17,10 @@ const ROUNDS = 7;
 const QUEUED = 100_000;
 const BUSY_FOLDERS = 5000;
 const CLAIMS = 100;
-/** A claim beside a long queue may take so many times the one beside an empty queue. */
+/** A claim with a long queue may take this many times one with an empty queue. */
 const FLAT = 1.5;
 
-/** The queue on PostgreSQL beside other queues, and claims beside 100,000 runs that cannot be claimed. */
+/** Compares the queue on PostgreSQL with other queues, and measures claims with 100,000 runs that cannot be claimed. */
 export async function runQueue(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   // Apart: the server may run as another user, who cannot enter the folder above.
@@ -126,7 +126,7 @@ interface Pair {
   readonly beside: Store;
 }
 
-/** Times single claims in both stores in turn; what was claimed is ended at once. */
+/** Times single claims in both stores alternately; a claimed run is ended at once. */
 async function measureClaims({ alone, beside }: Pair) {
   const worker = { worker_id: 'w', host: hostname(), pid: process.pid, pid_started: null };
   const result = createRunResult();

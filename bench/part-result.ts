@@ -23,7 +23,7 @@ export interface BarGroup {
   readonly limit?: number;
 }
 
-/** What one part of the bench found. */
+/** The result of one part of the bench. */
 export interface PartResult {
   readonly title: string;
   readonly targets: readonly Target[];
@@ -31,7 +31,7 @@ export interface PartResult {
   readonly groups: readonly BarGroup[];
 }
 
-/** A target of the form "at most so many times". */
+/** A target of the form "at most this many times". */
 export function atMost(what: string, ratio: number, limit: number, base: string): Target {
   return { what, limit: `≤ ${limit} × ${base}`, measured: times(ratio), met: ratio <= limit };
 }

@@ -16,10 +16,10 @@ const LOG_BYTES = 4 * MEBIBYTE;
 const LONGER = 1.05;
 const ROUNDS = 3;
 const TOGETHER = 200;
-/** What two batches of runs may leave behind beside each other: the collector's slack. */
+/** Allowed difference in memory between two batches of runs: the collector's slack. */
 const FLAT = 64_000_000;
 
-/** What it costs to run an agent through Sluice: beside the bare process, many at once, and in memory. */
+/** Measures what it costs to run an agent through Sluice: compared with the bare process, many at once, and in memory. */
 export async function runRuns(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
@@ -102,7 +102,7 @@ async function runTogether(folder: string): Promise<{ readonly target: Target; r
   };
 }
 
-/** How many FCMP events each run gave; 0 for one whose numbers have a gap. */
+/** Returns how many FCMP events each run gave; 0 for one whose numbers have a gap. */
 async function batch(folder: string, env: Readonly<Record<string, string>>): Promise<number[]> {
   return Promise.all(Array.from({ length: TOGETHER }, async () => follow(folder, env)));
 }

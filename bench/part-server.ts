@@ -44,7 +44,10 @@ const BODIES = {
   'the same in prose and a fence': { text: `Here is the review:\n\n\`\`\`json\n${TEXT}\n\`\`\`\nAnything else?` },
 };
 
-/** What a request costs, from the client's call to the end of its answer, beside a handler that reads the same JSON and answers with nothing. */
+/**
+ * Measures what a request costs, from the client's call to the end of the response, compared with a handler that reads the same JSON
+ * and answers with nothing.
+ */
 export async function runServerPart(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const store = await openStore('memory:');
@@ -123,7 +126,7 @@ function subject(name: string, url: string, body: string, agent: Agent): Subject
   return { name, run: async () => ask(url, body, agent, AT_ONCE) };
 }
 
-/** Asks `count` times, so many at once as there are connections. */
+/** Sends `count` requests, as many at once as there are connections. */
 async function ask(url: string, body: string, agent: Agent, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, async () => post(url, body, agent)));
 }

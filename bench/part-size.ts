@@ -1,7 +1,7 @@
 import { PROJECT, runTool } from '../scripts/run-tool.js';
 import type { PartResult } from './part-result.js';
 
-/** What a browser loads, as the size gate measures it. */
+/** Measures what a browser loads, as the size gate does. */
 export async function runSize(): Promise<PartResult> {
   const { stdout } = await runTool('tsx', ['scripts/size.ts'], PROJECT);
   const targets = [...stdout.matchAll(/^(.*): (\S+ kB) .*aim (\S+ kB)$/gm)].map(

@@ -16,9 +16,12 @@ const SECONDS = Number(process.env['SSE_SECONDS'] ?? 15);
 const SLOW_PAUSE_MS = SECONDS * 450;
 /** How long slow readers may take to catch up after the end. */
 const CATCH_UP_MS = 60_000;
-/** One reader in so many is timed. */
+/** One reader out of this many is timed. */
 const TIMED = 20;
-/** What the server may need beside what it had when all readers were there: collector's slack and what waits for the slow. */
+/**
+ * Memory that the server may need on top of what it had when all readers were connected: collector's slack and data for
+ * slow readers.
+ */
 const BOUND = 128_000_000;
 
 interface Outcome {

@@ -22,7 +22,7 @@ const SETTLED = 40_000;
 const OPEN = 1000;
 const AUDIT_ROWS = 1_000_000;
 
-/** What the store costs beside the bare statements, and whether it stays so when much has happened. */
+/** Measures what the store costs compared with the bare statements, also when it holds much data. */
 export async function runStore(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
@@ -142,7 +142,7 @@ function settleSubject(name: string, store: Store, orders: readonly OrderRecord[
   };
 }
 
-/** The same rows by hand: the values are ready, nothing is checked. */
+/** The same rows without Sluice: the values are ready, nothing is checked. */
 function settleBare(database: Connection, orders: readonly OrderRecord[]): () => void {
   database.exec('PRAGMA synchronous = OFF');
   database.exec('PRAGMA cache_size = -16384');

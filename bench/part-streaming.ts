@@ -21,7 +21,7 @@ const TIME_OUT = 10_000;
 const SLOW = 400;
 const SHAPES = Object.keys(STREAM_TEXTS) as StreamShape[];
 
-/** What one shape costs. */
+/** The cost of one shape. */
 interface Cost {
   readonly shape: StreamShape;
   readonly base: number;
@@ -31,7 +31,7 @@ interface Cost {
   readonly right: boolean;
 }
 
-/** Text in pieces of 20 characters with a snapshot after each: what it costs beside one `JSON.parse` of the whole. */
+/** Measures streaming in chunks of 20 characters with a snapshot after each, compared with one `JSON.parse` of the whole. */
 export async function runStreaming(): Promise<PartResult> {
   const costs: Cost[] = [];
   for (const shape of SHAPES) {

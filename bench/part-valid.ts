@@ -14,7 +14,7 @@ const SIZES = [
 /** Beyond this ratio at 100 KB a peer is not asked to read 10 MB. */
 const SLOWEST_FOR_LARGE = 200;
 
-/** Valid JSON: what it costs to have `parse` in the way. */
+/** Measures the overhead of `parse` for valid JSON. */
 export async function runValid(): Promise<PartResult> {
   const names = await availablePeers();
   let peers: readonly Peer[] = await loadPeers(names);

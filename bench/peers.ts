@@ -5,7 +5,7 @@ import { makeBamlReader } from './baml.js';
 export interface Peer {
   readonly name: string;
   readonly read: (text: string) => unknown;
-  /** What is timed: for one that repairs text, without the `JSON.parse` behind it. */
+  /** The timed function: for one that repairs text, without the `JSON.parse` behind it. */
   readonly run: (text: string) => unknown;
 }
 

@@ -7,7 +7,7 @@ const WORDS = [
   'release', 'notes', 'mention', 'that', 'every', 'worker', 'reads', 'its', 'order', 'before', 'the', 'first', 'attempt',
   'and', 'then', 'waits', 'for', 'a', 'reply', 'which', 'may', 'never', 'come', 'because', 'nobody', 'was', 'asked',
 ] as const; // prettier-ignore
-/** What stands in real prose and only looks like JSON. */
+/** Text in real prose that only looks like JSON. */
 const NOISE = [
   '[1]',
   '{name}',

@@ -12,12 +12,12 @@ export const WORKERS = 4;
 export interface QueuePeer {
   readonly name: string;
   add(number: number): Promise<unknown>;
-  /** Claims and completes so many jobs, with several workers at once. */
+  /** Claims and completes this many jobs, with several workers at once. */
   drain(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What any queue must do: a row that is inserted, marked with its worker and marked as done. */
+/** Opens the minimal queue to compare with: a row that is inserted, marked with its worker and marked as done. */
 export async function openBare(url: string): Promise<QueuePeer> {
   const pool = new pg.Pool({ connectionString: url, max: WORKERS });
   await pool.query(`
@@ -68,7 +68,7 @@ export async function openSluice(url: string): Promise<QueuePeer> {
   };
 }
 
-/** What is used of pg-boss. */
+/** The part of pg-boss that is used. */
 interface Boss {
   on(event: 'error', listener: (error: Error) => void): void;
   start(): Promise<unknown>;
@@ -79,11 +79,11 @@ interface Boss {
   stop(options: { readonly graceful: boolean }): Promise<void>;
 }
 
-/** Without its own maintenance, which would run beside what is measured. */
+/** Opens pg-boss without its own maintenance, which would run during the measurement. */
 export async function openPgBoss(url: string): Promise<QueuePeer> {
   const PgBoss = (await loadModule('pg-boss'))['default'] as new (options: object) => Boss;
   const boss = new PgBoss({ connectionString: url, max: WORKERS, supervise: false, schedule: false });
-  // What it cannot do would otherwise end the process.
+  // Its unsupported operations would otherwise end the process.
   boss.on('error', (error) => console.error(error.message));
   await boss.start();
   await boss.createQueue('jobs');
@@ -101,7 +101,7 @@ export async function openPgBoss(url: string): Promise<QueuePeer> {
   };
 }
 
-/** What is used of graphile-worker. */
+/** The part of graphile-worker that is used. */
 interface GraphileWorker {
   readonly makeWorkerUtils: (options: object) => Promise<{
     migrate(): Promise<void>;
@@ -143,7 +143,7 @@ export async function openGraphileWorker(url: string): Promise<QueuePeer> {
   };
 }
 
-/** Lets several workers take one job after the other until so many are done. */
+/** Lets several workers take one job after the other until this many are done. */
 async function drainBy(count: number, takeOne: (worker: string) => Promise<boolean>): Promise<void> {
   let done = 0;
   await Promise.all(

@@ -6,7 +6,7 @@ const VALUE_WIDTH = 130;
 const ROW = 20;
 const GROUP_GAP = 44;
 const SPAN = WIDTH - LABEL_WIDTH - VALUE_WIDTH;
-/** Tools of our own: drawn in the strong colour. */
+/** Sluice's own tools: drawn in the strong colour. */
 const OWN = new Set(['parse', 'repairJson', 'createJsonStream', 'translate']);
 
 const STYLE = `

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** How a peer fared: `ok` a value (the right one, where there is one), `crash` also a stack overflow, `memory` over the limit. */
+/** The outcome of a peer: `ok` a value (the right one, if there is one), `crash` also a stack overflow, `memory` over the limit. */
 export type TrialOutcome = 'ok' | 'wrong' | 'refuses' | 'crash' | 'hang' | 'memory';
 
 const TIME_OUT = 5000;

@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
-/** How a reader behaves. */
+/** The behaviour of a reader. */
 export type SseHabit = 'steady' | 'reconnecting' | 'slow' | 'stuck';
 
-/** One reader and what became of it. */
+/** One reader and its outcome. */
 export interface SseReader {
   readonly habit: SseHabit;
   /** The last number, if all before it came once and in order. */
@@ -22,7 +22,7 @@ export interface SseReader {
 const RECONNECT_MS = 4000;
 /** How long a slow reader reads between its pauses. */
 const SLOW_READ_MS = 50;
-/** One in so many events is timed, where the reader times at all. */
+/** One out of this many events is timed, if the reader times at all. */
 const TIMED = 5;
 
 /** Follows a stream with as little work as possible: a thousand of these share one processor with the server. */

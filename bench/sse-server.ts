@@ -1,4 +1,4 @@
-/** A server in a separate process for `part-sse.ts`: Sluice, or the bare fan-out it is measured beside. */
+/** A server in a separate process for `part-sse.ts`: Sluice, or the bare fan-out it is compared with. */
 import { createServer as createHttpServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -101,7 +101,7 @@ async function serveSluice(folder: string) {
   };
 }
 
-/** What anyone would write who knows that a write for each event and reader is too much. */
+/** Serves a stream the simple way, but without one write for each event and reader. */
 async function serveBare() {
   const readers = new Set<ServerResponse>();
   const server = createHttpServer((_, response) => {

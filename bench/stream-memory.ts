@@ -28,12 +28,12 @@ function keep(bytes: Buffer): { stream: ReturnType<typeof createJsonStream>; sna
   return { stream, snapshot };
 }
 
-/** The engine keeps the text its last regular expression matched; a short match lets go of a long text. */
+/** The engine keeps the text its last regular expression matched; a short match releases a long text. */
 function forgetLastMatch(): void {
   /a/.exec('a');
 }
 
-/** What is on the heap more while the made thing is held. */
+/** Returns how much the heap grows while the created value is held. */
 function growth(make: () => unknown): number {
   const before = heapUsed();
   const held = [make()];

@@ -6,7 +6,7 @@ export interface StreamPeer {
   readonly follow: (chunks: readonly string[], deadline: number) => Promise<unknown>;
 }
 
-/** Thrown when the time is over; has how much of the text was read. */
+/** Thrown at the timeout; has how much of the text was read. */
 export class OutOfTime extends Error {
   readonly share: number;
 
@@ -51,7 +51,7 @@ async function loadJsonriver(): Promise<StreamPeer> {
   };
 }
 
-/** What `@streamparser/json` reports of a value; the root is the second of the stack, the parent or the value itself. */
+/** The report of `@streamparser/json` on a value; the root is the second of the stack, the parent or the value itself. */
 interface Found {
   readonly value: unknown;
   readonly parent: unknown;

@@ -6,20 +6,27 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleCommonJs, bundleModules, bundlePackages } from './build/bundle.js';
-import { copyDeclarations, ENTRIES, FLOORS, listDoors, listFiles, removeInnerModules } from './build/floor-files.js';
+import {
+  copyDeclarations,
+  ENTRIES,
+  FLOORS,
+  listEntryFiles,
+  listFiles,
+  removeInnerModules,
+} from './build/floor-files.js';
 import { shortenNames } from './build/short-names.js';
 import { buildSmallPackage } from './build/small-package.js';
 import { PROJECT } from './run-tool.js';
 
 const dist = join(PROJECT, 'dist');
-const doors = listDoors(dist);
+const entryFiles = listEntryFiles(dist);
 for (const folder of ['cjs', 'shared', 'sluice-json']) rmSync(join(dist, folder), { recursive: true, force: true });
 
 await shortenNames(listFiles(join(dist, 'json')).filter((file) => file.endsWith('.js')));
 await buildSmallPackage(dist, join(dist, 'sluice-json'));
 const entries = ENTRIES.map((entry) => join(dist, 'entries', `${entry}.js`));
-await bundleCommonJs(dist, [...doors, ...entries], join(dist, 'cjs'));
+await bundleCommonJs(dist, [...entryFiles, ...entries], join(dist, 'cjs'));
 copyDeclarations(dist, FLOORS, ENTRIES, join(dist, 'cjs'));
-await bundleModules(dist, doors, dist);
-removeInnerModules(dist, doors);
+await bundleModules(dist, entryFiles, dist);
+removeInnerModules(dist, entryFiles);
 await bundlePackages(join(dist, 'mcp/sdk.js'), ['zod']);

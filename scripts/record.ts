@@ -51,7 +51,7 @@ function getFolder(engine: string, version: string): string {
     : join(resolve(values.to), engine, version);
 }
 
-/** What stands for the places of this machine in every recording; longer texts first. */
+/** Lists the placeholders for paths of this machine in recordings; longer texts first. */
 function listTexts({ root, runDir, workdir, model }: Stage): readonly (readonly [string, string])[] {
   return [
     [runDir, '/data/runs/01JRECORDED'],

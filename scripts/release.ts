@@ -1,6 +1,6 @@
 /**
- * A release: `npm run release [-- --publish]`. Checks that this may be released, runs everything CI runs, then prints
- * what is left to do; `--publish` does it. Provenance is signed by the CI system that runs this, so publish from there.
+ * A release: `npm run release [-- --publish]`. Checks that this may be released, runs everything CI runs, then prints the
+ * remaining steps; `--publish` performs them. Provenance is signed by the CI system that runs this, so publish from there.
  */
 import { readFile } from 'node:fs/promises';
 import { spawnSync } from 'node:child_process';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** The folder of the project. */
 export const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 
-/** How a program ended and what it printed. */
+/** Exit and output of a program. */
 export interface ToolRun {
   readonly exitCode: number;
   readonly stdout: string;

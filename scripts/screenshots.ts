@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core';
 import { launchChromium } from '../test/browser/launch-chromium.js';
 import { setup } from '../test/build-product.js';
 import { seedHistory } from '../test/browser/seed-history.js';
-import { seedHouse } from '../test/browser/seed-house.js';
+import { seedConsole } from '../test/browser/seed-console.js';
 import { settle } from '../test/browser/settle.js';
 import { startSite } from '../test/browser/start-site.js';
 import { PROJECT } from './run-tool.js';
@@ -22,7 +22,7 @@ interface Shot {
   readonly path: string;
   readonly theme?: 'dark';
   readonly size?: typeof PHONE;
-  /** What is chosen before the picture is taken, by its words. */
+  /** The element to select before the picture is taken, by its text. */
   readonly chosen?: string;
 }
 
@@ -36,7 +36,7 @@ const site = await startSite();
 const server = await launchChromium({ withSystemFonts: true });
 try {
   await seedHistory(site.data);
-  const { reviewed, asking, item } = await seedHouse(site, { paceMs: PACE_MS });
+  const { reviewed, asking, item } = await seedConsole(site, { paceMs: PACE_MS });
   const shots: readonly Shot[] = [
     { name: 'runs', path: '/runs' },
     { name: 'start-run', path: '/runs?start' },
@@ -70,7 +70,7 @@ try {
     await page.goto(path);
     await settle(page);
     if (chosen !== undefined) await page.locator('.choose').filter({ hasText: chosen }).first().click();
-    // What is drawn on a canvas or measured row by row comes a moment after the rest.
+    // Canvas drawings and rows that are measured one by one appear a moment after the rest.
     await page.waitForTimeout(1000);
     const file = join(FOLDER, `${name}.png`);
     await page.screenshot({ path: file });

@@ -1,4 +1,4 @@
-/** What a test run counted. */
+/** The counts of a test run. */
 export interface Totals {
   readonly passed: number;
   readonly failed: number;

@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
 import { countTests, hasPassed, listSkipped, listUnstable, renderTotals, type Totals } from './test-totals.js';
 
-/** What tests themselves read. */
+/** Variables that tests themselves read. */
 const SETTINGS_OF_TESTS = ['SLUICE_CHROMIUM'];
 
-/** Variables that would lead tests to the data of whoever runs them, or to the repository of a hook that does. */
+/** Variables that would lead tests to the developer's own data, or to the repository of a git hook that runs them. */
 const LEADS_ASIDE = /^(?:SLUICE|GIT|XDG)_/;
 
-// Whoever runs the tests may use Sluice, Git and the agents: a test must find none of their settings.
+// The developer may use Sluice, Git and the agents: tests must not see their settings.
 for (const name of Object.keys(process.env)) {
   if (LEADS_ASIDE.test(name) && !SETTINGS_OF_TESTS.includes(name)) Reflect.deleteProperty(process.env, name);
 }

@@ -32,7 +32,7 @@ async function configure(site: Site, prompts: readonly (readonly object[])[]): P
   const script = join(site.root, 'acp.json');
   const config = join(site.root, 'sluice.config.json');
   await writeFile(script, JSON.stringify({ prompts }));
-  // The played agent counts its prompts in a file beside the working folder, where a sandbox would not let it write.
+  // The scripted agent counts its prompts in a file next to the working folder, where a sandbox would not let it write.
   const agents = { fake: { acp: [process.execPath, AGENT, script] } };
   await writeFile(config, JSON.stringify({ agents, sandbox: { use: 'off' } }));
   return config;

@@ -26,7 +26,7 @@ async function sluice(...args: readonly string[]) {
   return run(process.execPath, [BUNDLED_MAIN, ...words], folder);
 }
 
-/** What every refusal looks like: one line with a code, no stack, exit code 2, nothing on stdout. */
+/** Asserts the form of every refusal: one line with a code, no stack, exit code 2, nothing on stdout. */
 function expectRefusal(ended: Awaited<ReturnType<typeof sluice>>, code: string): void {
   const lines = ended.stderr.trimEnd().split('\n');
   expect(lines.at(-1)).toMatch(new RegExp(`^sluice: ${code}: .+`));

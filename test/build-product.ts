@@ -8,7 +8,7 @@ import { BUNDLED } from './bundle-program.js';
 /** Several projects need the build; set-ups of one run of the tests share a process, if not their modules. */
 const BUILT = Symbol.for('sluice.tests.built');
 
-/** What the build is made from, and what it makes. */
+/** The inputs of the build, and its outputs. */
 const SOURCES = [
   'src',
   'web',

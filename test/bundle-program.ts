@@ -19,7 +19,7 @@ export interface BundledProgram {
   ): ChildProcessByStdio<Writable, Readable, null>;
 }
 
-/** All files of a bundle would have the same address; each keeps its own, by which it finds what lies beside it. */
+/** All files of a bundle would have the same address; each keeps its own, by which it finds its neighbours. */
 const ownAddresses: Plugin = {
   name: 'own addresses',
   setup(bundler) {

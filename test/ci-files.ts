@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from '../scripts/run-tool.js';
 
-/** A step of the action, as its runner sees it. */
+/** A step of the action, as its runner reads it. */
 interface ActionStep {
   readonly id: string;
   readonly env: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PROJECT, runTool } from '../scripts/run-tool.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** The project's compiler options over planted files; `types` would be looked up beside them. */
+/** The project's compiler options over planted files; `types` would be resolved relative to them. */
 const TSCONFIG = JSON.stringify({
   extends: join(PROJECT, 'tsconfig.json'),
   compilerOptions: { types: [] },

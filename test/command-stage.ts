@@ -12,10 +12,10 @@ export const BUNDLED_MAIN = join(PROJECT, 'dist/bundled-command/main.js');
 /** Longer than any line of the documentation takes, also on a busy machine. */
 const TIMEOUT_MS = 120_000;
 
-/** What the agents of a stage answer, whatever they are asked. */
+/** The answer of every agent of a stage. */
 export const ANSWER = '<think>Hm.</think> Sure: <json>{"file": "a.ts", "line": 3,}</json>';
 
-/** An agent that knows one answer, in the words of Codex. */
+/** An agent with one fixed answer, in the format of Codex. */
 const CODEX = `
 if (process.argv.includes('--version')) { console.log('codex-cli 0.166.0'); process.exit(0); }
 for (const record of [
@@ -24,7 +24,7 @@ for (const record of [
   { type: 'turn.completed', usage: { input_tokens: 1, output_tokens: 1 } },
 ]) console.log(JSON.stringify(record));`;
 
-/** How a line that was typed ended. */
+/** The end of a typed line. */
 export interface Typed {
   readonly exitCode: number | null;
   readonly stdout: string;
@@ -40,7 +40,7 @@ export interface CommandStage {
   readonly type: (lines: string) => Typed;
 }
 
-/** Sets the stage in a folder that is there. */
+/** Prepares the stage in an existing folder. */
 export function setStage(folder: string): CommandStage {
   const path = `${join(folder, 'bin')}${delimiter}${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
   const env = { ...process.env, PATH: path };

@@ -11,14 +11,14 @@ const TSCONFIG = {
 
 /** Programs of a page, compiled. */
 export interface CompiledPrograms {
-  /** What the compiler said. */
+  /** The output of the compiler. */
   readonly compiled: ToolRun;
   /** Where Node.js finds a program, by its name without the extension. */
   readonly getFile: (name: string) => string;
   readonly remove: () => void;
 }
 
-/** Compiles programs (file name → text) as somebody would who has installed the package. */
+/** Compiles programs (file name → text) as in a project that has installed the package. */
 export async function compilePrograms(programs: ReadonlyMap<string, string>): Promise<CompiledPrograms> {
   // Inside the project, where the package is known by its own name and so are the others.
   const folder = mkdtempSync(join(PROJECT, 'dist', 'programs-'));

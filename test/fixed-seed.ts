@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /**
- * `npm test` draws the same cases every time, so that a red run says something about the change. `npm run torture` sets
- * `RANDOM_SEEDS` and draws new ones.
+ * `npm test` generates the same cases every time, so that a failure is caused by the change. `npm run torture` sets
+ * `RANDOM_SEEDS` and generates new ones.
  */
 if (process.env['RANDOM_SEEDS'] === undefined) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 20_261_115 });

@@ -75,7 +75,7 @@ describe('the examples in the help', () => {
   it.each(examples)('$line', async ({ command, line }) => {
     const isLong = command === 'serve' || command === 'worker';
     const { exitCode, stderr } = isLong ? await interrupt(line) : type(fillIn(line));
-    // No run of these examples waits for a person: the command is understood, and says so.
+    // No run of these examples waits for a person: the command is understood, and reports that.
     const refusal = { exitCode: 2, stderr: expect.stringContaining('asks for no permission') };
     // There is no PostgreSQL here: the command is understood, and looks at its source first.
     const noSource = { exitCode: 2, stderr: expect.stringContaining('Cannot find the database') };

@@ -4,7 +4,7 @@ import { readImportGraph } from '../scripts/layering/import-graph.js';
 import { runScript } from './bundle-program.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** What the gate reports for a project with these files. */
+/** Finds what the gate reports for a project with these files. */
 async function findViolations(files: Readonly<Record<string, string>>): Promise<string[]> {
   return checkLayering(await readImportGraph(await makeFolder(files)));
 }
@@ -130,7 +130,7 @@ describe('npm run layering', () => {
   it('refuses a folder that is not a floor, an import that leads nowhere, and an empty graph', async () => {
     const lost = { ...lower, 'src/helpers/index.ts': '', 'src/json/lost.ts': `import './gone.js';` };
     expect(await findViolations(lost)).toEqual([
-      'src/helpers/index.ts: no such floor in the house',
+      'src/helpers/index.ts: unknown floor',
       'src/json/lost.ts → ./gone.js: cannot be resolved',
     ]);
     expect(await runGate({ 'src/json/lost.ts': `import './gone.js';` })).toEqual({

@@ -32,7 +32,7 @@ async function startServer() {
   return { url: printed.stdout.trim(), work: join(folder, 'work') };
 }
 
-/** What the round trip needs of the generated client. */
+/** The part of the generated client that the round trip uses. */
 interface GeneratedClient {
   readonly parsing: { parse(input: { requestBody: object }): Promise<object> };
   readonly runs: {

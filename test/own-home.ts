@@ -5,7 +5,7 @@ import { afterAll } from 'vitest';
 
 /**
  * By default data goes to the user's data directory, and so do trusted configurations and the local token. Each test file
- * gets a directory of its own, so that no test writes to the real one or finds what another has left.
+ * gets a separate directory, so that no test writes to the real one or finds what another has left.
  */
 const folder = mkdtempSync(join(tmpdir(), 'sluice-user-'));
 process.env['XDG_DATA_HOME'] = folder;

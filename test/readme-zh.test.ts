@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 
-/** What the blocks of a page have one do: their comments are in the language of the page. */
+/** Lists the commands in the code blocks of a page, without comments, which are in the language of the page. */
 function listCode(page: string): string[] {
   const blocks = [...page.matchAll(/^```(?:ts|js|sh)\n([^]*?)^```$/gm)].map(([, code]) => code ?? '');
   return blocks.map((code) => code.replaceAll(/(?:^| +)(?:\/\/|# ).*$/gm, '').trim());

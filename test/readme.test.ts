@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { PROJECT, run } from '../scripts/run-tool.js';
 import { compilePrograms } from './compile-programs.js';
 
-/** What a reader of the example would want to see printed. */
+/** The statement that prints the result of the example. */
 const PRINT = `
 if (!result.ok) throw new Error(result.status);
 console.log(JSON.stringify([result.value, result.repairs.map(({ kind }) => kind), result.repairLevel]));

@@ -100,7 +100,7 @@ describe('the built sluice/json', () => {
     ...validCases,
   ];
 
-  /** What every function makes of a text, with all fields. */
+  /** Passes a text to every function and returns all fields of their results. */
   function readAll(json: typeof source, text: string): unknown {
     const stream = json.createJsonStream(undefined, { partial: { numbers: true, literals: true, keys: true } });
     const half = text.length >> 1;

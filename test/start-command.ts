@@ -6,7 +6,7 @@ import { MAIN } from './command-stage.js';
 /** The built command at work. */
 export interface StartedCommand {
   readonly child: ChildProcessWithoutNullStreams;
-  /** What it has printed so far. */
+  /** Its output so far. */
   readonly printed: { readonly stdout: string; readonly stderr: string };
   /** Resolves when it has ended and all that it printed is here. */
   readonly exitCode: Promise<number | null>;

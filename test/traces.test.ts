@@ -101,7 +101,7 @@ describe('traces in a local OTLP receiver', () => {
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
     expect(new Set(below.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set([agent.spanId]));
     expect(JSON.stringify(spans)).not.toContain('confidential');
-    // What the agent itself records joins the trace.
+    // The agent's own spans join the trace.
     expect(await readFile(join(folder, 'traceparent.txt'), 'utf8')).toBe(`00-${TRACE}-${agent.spanId}-01`);
   });
 

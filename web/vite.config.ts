@@ -14,6 +14,6 @@ export default defineConfig({
     // An inlined file would be a data: address, which the policy refuses for scripts and fonts.
     assetsInlineLimit: 0,
   },
-  // `npm run dev:web` shows changes at once, against a server that runs beside it.
+  // `npm run dev:web` shows changes at once, against a separately started server.
   server: { proxy: { '/v1': 'http://127.0.0.1:7171', '/docs': 'http://127.0.0.1:7171' } },
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What an agent that reviews code is asked to answer with, inside `<json>` tags. */
+/** The answer of an agent that reviews code, inside `<json>` tags. */
 export const AnalysisResult = z.object({
   issues: z.array(
     z.object({

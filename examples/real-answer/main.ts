@@ -1,6 +1,6 @@
 /**
- * What Sluice makes of the output of two real coding agents, and of an answer as bad as they come: where it found the
- * value, what it repaired, what it returned. Run it with `npm run demo`.
+ * Parses the output of two real coding agents, and a badly broken answer: prints where the value was found, the repairs,
+ * and the result. Run it with `npm run demo`.
  */
 import { readFileSync } from 'node:fs';
 import { parse, type ParseResult } from 'sluice/json';

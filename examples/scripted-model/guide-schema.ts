@@ -5,7 +5,7 @@ interface Guide {
   items: { name: string; rating: number }[];
 }
 
-/** What the scripted models are asked for. */
+/** The schema that the scripted models are asked for. */
 export const guideSchema = fromJsonSchema<Guide>({
   type: 'object',
   properties: {

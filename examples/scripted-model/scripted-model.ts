@@ -19,11 +19,11 @@ const WIRES: Readonly<Record<string, Wire>> = {
 const Call = z.object({ model: z.string(), stream: z.literal(true) });
 
 /** Longest call read, in bytes. */
-const LONGEST_CALL = 64 * 1024;
+const MAX_CALL_LENGTH = 64 * 1024;
 /** How long a model waits for the client to hang up, in milliseconds; a client that does not then gets the rest. */
 const PATIENCE = 20_000;
 
-/** How a call went, as the server saw it. */
+/** The server's report on a call. */
 export interface CallReport {
   readonly model: string;
   readonly sent: number;
@@ -154,7 +154,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > LONGEST_CALL) throw new Error('the call is too long');
+    if (size > MAX_CALL_LENGTH) throw new Error('the call is too long');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -3,8 +3,9 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
 /**
- * Keeps the file that imports Ajv apart: a bundler of a page that does not use it drops a whole file of the package, but no import of
- * a package from the middle of one. Every bundled file lies one folder below `dist`, so one address fits all.
+ * Keeps the file that imports Ajv separate: a bundler of a page that does not use it drops a whole file of the package, but
+ * not the import of a package from the middle of one. Every bundled file is one folder below `dist`, so one relative path
+ * fits all.
  */
 const ajvApart: Plugin = {
   name: 'Ajv apart',
@@ -52,11 +53,11 @@ export async function bundlePackages(file: string, external: readonly string[]):
   });
 }
 
-/** `import.meta` does not exist in CommonJS; only Node.js asks for the address, to find optional packages beside it. */
+/** `import.meta` does not exist in CommonJS; only Node.js needs the address, to find optional packages next to it. */
 const OWN_ADDRESS =
   "const ownAddress = typeof __filename === 'string' ? require('url').pathToFileURL(__filename).href : '';";
 
-/** The same as CommonJS. Each file is a module of its own and requires the others, so that nothing exists twice. */
+/** Bundles the same as CommonJS. Each file is a separate module and requires the others, so that nothing exists twice. */
 export async function bundleCommonJs(dist: string, files: readonly string[], outdir: string): Promise<void> {
   const kept = new Set(files);
   for (const file of files) {

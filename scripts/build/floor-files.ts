@@ -18,7 +18,7 @@ export const ENTRIES = [
 ] as const;
 
 /** The files by which the floors are entered, and the one that imports Ajv, which stays apart. */
-export function listDoors(dist: string): string[] {
+export function listEntryFiles(dist: string): string[] {
   const floors = FLOORS.filter((floor) => floor !== 'adapters').map((floor) => join(dist, floor, 'index.js'));
   const adapters = readdirSync(join(dist, 'adapters')).filter((name) => name.endsWith('.js'));
   return [
@@ -54,9 +54,9 @@ export function copyDeclarations(
   }
 }
 
-/** Removes the inner modules of the floors: the bundled entry files (doors) contain them. */
-export function removeInnerModules(dist: string, doors: readonly string[]): void {
-  const kept = new Set(doors);
+/** Removes the inner modules of the floors: the bundled entry files contain them. */
+export function removeInnerModules(dist: string, entryFiles: readonly string[]): void {
+  const kept = new Set(entryFiles);
   for (const file of FLOORS.flatMap((floor) => listFiles(join(dist, floor)))) {
     if (file.endsWith('.js') && !kept.has(file)) rmSync(file);
   }

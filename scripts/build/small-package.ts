@@ -12,7 +12,7 @@ const ENTRIES = {
   './tool-calls': 'tool-calls',
 };
 const FLOORS = ['base', 'json', 'json-schema', 'events', 'adapters'];
-/** What a manifest of the small package takes over. */
+/** The fields that a manifest of the small package copies. */
 interface Manifest {
   readonly version: string;
   readonly license: string;

@@ -9,7 +9,7 @@ export interface ConformanceCase {
 
 const CASE_KINDS = ['repair', 'extract', 'partial', 'schema'] as const;
 
-/** Which function a case is for. */
+/** The function that a case tests. */
 export type CaseKind = (typeof CASE_KINDS)[number];
 
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import { createJsonStream, parseOrThrow, repairJson } from '../../src/json/index
 import { fromJsonSchema } from '../../src/json-schema/index.js';
 import type { ConformanceCase } from './conformance-case.js';
 
-/** What a case gave: a value, or the code of the refusal. A `crash` is an exception that is not one of Sluice's own. */
+/** The outcome of a case: a value, or the code of the refusal. A `crash` is an exception that is not one of Sluice's own. */
 export type Answer = { readonly value: unknown } | { readonly error: string } | { readonly crash: string };
 
 /** A case whose outcome is not what its project expects. */
@@ -16,7 +16,7 @@ export interface Miss {
   readonly answer: Answer;
 }
 
-/** How a set of cases went. */
+/** The score of a set of cases. */
 export interface Score {
   readonly cases: number;
   readonly misses: readonly Miss[];
@@ -55,7 +55,7 @@ function getValue({ kind, input, schema = true }: ConformanceCase): unknown {
   }
 }
 
-/** What a stream shows of the text; where it shows nothing yet, what there is of it at its end. */
+/** Reads the snapshot of a stream for a text; if there is none yet, the partial value at its end. */
 function readPartial(text: string): unknown {
   const { value } = createJsonStream(undefined, { partial: { numbers: true, literals: true } }).push(text);
   return value ?? parseOrThrow(text, undefined, { allowPartial: true });

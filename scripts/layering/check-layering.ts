@@ -7,9 +7,7 @@ import type { ImportEdge, ImportGraph } from './import-graph.js';
 export function checkLayering(graph: ImportGraph): string[] {
   const { edges, files } = graph;
   return [
-    ...files
-      .filter((file) => FLOORS[getFloor(file)] === undefined)
-      .map((file) => `${file}: no such floor in the house`),
+    ...files.filter((file) => FLOORS[getFloor(file)] === undefined).map((file) => `${file}: unknown floor`),
     ...edges.flatMap((edge) => {
       const objection = objectTo(edge);
       return objection === undefined ? [] : [`${edge.from} → ${edge.to}: ${objection}`];

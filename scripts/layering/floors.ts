@@ -1,4 +1,4 @@
-/** What one folder of `src/`, or `web/`, may import, beside itself. Another floor is entered through its `index.ts` only. */
+/** The allowed imports of one folder of `src/`, or `web/`, besides itself. Another floor is imported through its `index.ts` only. */
 export interface Floor {
   readonly imports: readonly string[];
   /** Floors of which only types may be imported. */
@@ -11,7 +11,7 @@ export interface Floor {
   readonly eachFileIsADoor?: boolean;
 }
 
-/** What every floor stands on: errors, ids, the logger, schema types. */
+/** Floors that every floor may import: errors, ids, the logger, schema types. */
 export const GROUND = 'base';
 
 const CORE = [

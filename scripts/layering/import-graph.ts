@@ -45,7 +45,10 @@ async function listSources(root: string): Promise<string[]> {
   return found.toSorted();
 }
 
-/** Where an import leads. Ours name the file that will be built, `./foo.js`; what follows `?` is an instruction for the bundler. */
+/**
+ * Resolves an import. Ours name the file that will be built, `./foo.js`; what follows `?` is an instruction for
+ * the bundler.
+ */
 function resolve(root: string, from: string, specifier: string): Pick<ImportEdge, 'to' | 'kind'> {
   if (isBuiltin(specifier)) return { to: specifier, kind: 'node' };
   if (!specifier.startsWith('.')) return { to: specifier, kind: 'package' };
@@ -55,7 +58,7 @@ function resolve(root: string, from: string, specifier: string): Pick<ImportEdge
   return file === undefined ? { to: specifier, kind: 'unresolved' } : { to: file, kind: 'file' };
 }
 
-/** What a file imports, and whether it is types alone: also by `export … from`, `import(…)` and `import('…').Type`. */
+/** Reads the imports of a file, and whether each imports only types: also by `export … from`, `import(…)` and `import('…').Type`. */
 async function readImports(file: string): Promise<ReadonlyMap<string, boolean>> {
   const imports = new Map<string, boolean>();
   const note = (specifier: unknown, typeOnly: boolean): void => {

@@ -2,7 +2,7 @@ import { getFloor } from './get-floor.js';
 import { GROUND } from './floors.js';
 import type { ImportGraph } from './import-graph.js';
 
-/** What a floor takes from another: code, or only types. */
+/** The kind of dependency between floors: code, or only types. */
 type Strength = 'code' | 'types';
 
 /** Where the picture stands in a page. */
@@ -20,7 +20,7 @@ export function renderPicture({ edges }: ImportGraph): string {
   const arrows = new Map<string, Map<string, Strength>>();
   for (const { from, to, kind, typeOnly } of edges) {
     const [upper, lower] = [getFloor(from), getFloor(to)];
-    // What every floor has says nothing about any.
+    // Imports that every floor has are left out.
     if (kind !== 'file' || lower === GROUND || upper === 'entries' || upper === lower) continue;
     const targets = arrows.get(upper) ?? new Map<string, Strength>();
     if (!typeOnly || !targets.has(lower)) targets.set(lower, typeOnly ? 'types' : 'code');

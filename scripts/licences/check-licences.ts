@@ -1,8 +1,8 @@
 import type { LockedPackage } from './read-lock.js';
 
-/** What users may be given: licences that ask for no more than a notice. */
+/** Licences of shipped packages: those that require no more than a notice. */
 const SHIPPED = ['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT'];
-/** What may help to build and test: also licences that bind only those who pass the package itself on. */
+/** Licences of development packages: also those that bind only redistributors of the package itself. */
 const DEVELOPMENT = [...SHIPPED, 'MPL-2.0', 'Unlicense', 'CC-BY-4.0', 'Python-2.0', 'PSF-2.0'];
 
 /**

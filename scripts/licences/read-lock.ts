@@ -13,7 +13,7 @@ const Lock = z.object({ packages: z.record(z.string(), Locked) });
 
 /** One installed package. */
 export interface LockedPackage {
-  /** Where it lies, as in `node_modules/ajv`. */
+  /** Its path, as in `node_modules/ajv`. */
   readonly path: string;
   readonly name: string;
   readonly version: string;
@@ -27,7 +27,7 @@ const FOLDER = 'node_modules/';
 
 /**
  * The packages of a lock file. `bundled` names those whose code is built into the console: they are development
- * dependencies that users get all the same, with whatever they need themselves.
+ * dependencies that are shipped nevertheless, with their own dependencies.
  */
 export function readLock(text: string, bundled: readonly string[]): LockedPackage[] {
   const { packages } = Lock.parse(JSON.parse(text));

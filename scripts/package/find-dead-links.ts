@@ -7,7 +7,7 @@ export interface LinkedPages {
   readonly root: string;
   /** The pages, relative to the root. */
   readonly pages: readonly string[];
-  /** What a path leads to, relative to the root. */
+  /** Resolves a path relative to the root. */
   readonly find: (path: string) => 'file' | 'folder' | undefined;
 }
 
@@ -32,7 +32,7 @@ export function findDeadLinks({ root, pages, find }: LinkedPages): string[] {
   });
 }
 
-/** What a path leads to among the files of a package. */
+/** Resolves a path among the files of a package. */
 export function findInPackage(files: readonly string[]): LinkedPages['find'] {
   const names = new Set(files);
   return (path) =>
@@ -42,7 +42,7 @@ export function findInPackage(files: readonly string[]): LinkedPages['find'] {
 /** A page without its code, in which brackets mean something else. */
 const withoutCode = (page: string) => page.replaceAll(/^```[^]*?^```$|`[^`\n]*`/gm, '');
 
-/** What links can name on a page: ids, and headings as forges name them; one that repeats gets a number. */
+/** Lists the anchors of a page: ids, and headings as forges name them; a repeated heading gets a number. */
 function listAnchors(page: string): string[] {
   const seen = new Map<string, number>();
   const ids = [...page.matchAll(/<a id="([^"]+)"/g)].map(([, id = '']) => id);

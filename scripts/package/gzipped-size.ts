@@ -6,13 +6,13 @@ import { SHORT_NAMES } from '../build/short-names.js';
 const JSON_ENTRY = 'src/entries/json.ts';
 
 interface SizeOptions {
-  /** Only what is loaded by those who import these. */
+  /** Only what is loaded for an import of these names. */
   readonly names?: readonly string[] | undefined;
   /** Whether it is bundled for a page, with the packages it needs: rejects when it would need Node.js. True by default. */
   readonly isForPages?: boolean;
 }
 
-/** Packages that whoever uses such an entry has anyway. */
+/** Packages that a user of such an entry has anyway. */
 const HOSTS = ['react', '@langchain/core', '@langchain/core/*'];
 
 /** Bytes of a module and what it imports, minified and gzipped. Names inside of `src/json` are as short as the build makes them. */

@@ -45,8 +45,8 @@ function measureFolder(path: string): number {
 const STARTS = 7;
 
 /**
- * What importing each module costs, as a multiple of starting Node.js: processor time, which others' work on the machine
- * hardly changes.
+ * Measures what importing each module costs, as a multiple of starting Node.js: processor time, which others' work on the
+ * machine hardly changes.
  */
 export async function measureImports(files: readonly string[]): Promise<readonly number[]> {
   const scripts = ['', ...files.map((file) => `await import(${JSON.stringify(pathToFileURL(file).href)});`)];

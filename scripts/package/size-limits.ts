@@ -1,4 +1,4 @@
-/** What an entry of the package may cost. */
+/** The limits of an entry of the package. */
 export interface EntryLimit {
   /** `sluice/json` is `json`; the root is `index`. */
   readonly entry: string;
@@ -6,11 +6,11 @@ export interface EntryLimit {
   readonly names?: readonly string[];
   /** Bytes of its code, minified and gzipped; packages it depends on are not counted, unless a page loads them with it. */
   readonly bytes: number;
-  /** What was asked for, if that is less. */
+  /** The target, if that is less. */
   readonly aim?: number;
   /** Whether a page can load it: then it must not need Node.js. */
   readonly isForPages?: boolean;
-  /** What importing it may cost in Node.js, as a multiple of starting Node.js. */
+  /** The import time in Node.js, as a multiple of starting Node.js. */
   readonly import: number;
 }
 
@@ -38,7 +38,7 @@ export const ENTRY_LIMITS: readonly EntryLimit[] = [
 ];
 
 /**
- * Bytes on the disk after `npm install`, dependencies included. Half of `sluice` is SQLite for every platform, which makes the
- * embedded default work at once; before `sluice-json` was a package of its own, the parser came with all of it.
+ * Bytes on disk after `npm install`, dependencies included. Half of `sluice` is SQLite for every platform, so that the
+ * embedded default works immediately; the parser alone is the package `sluice-json`.
  */
 export const INSTALL_LIMITS = { sluice: 61_000_000, 'sluice-json': 2_500_000 } as const;

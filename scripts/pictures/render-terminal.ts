@@ -10,12 +10,12 @@ const WIDTH = 8.4;
 const HEIGHT = 19;
 const MARGIN = 18;
 const HEADER = 34;
-/** Longer pauses are shortened: nobody wants to watch an agent think. */
-const LONGEST_PAUSE_MS = 700;
+/** Longer pauses are shortened: watching an agent think is boring. */
+const MAX_PAUSE_MS = 700;
 
 /**
- * Draws a recorded terminal session as SVG. Its lines appear one after the other, once; where motion is not wanted they
- * are there at once.
+ * Draws a recorded terminal session as SVG. Its lines appear one after the other, once; with reduced motion they appear at
+ * once.
  *
  * @example
  * renderTerminal('sluice run', [{ text: '$ sluice doctor', at: 0 }])
@@ -51,7 +51,7 @@ function shorten(lines: readonly TerminalLine[], most: number): readonly Termina
   let now = 0;
   let before = lines[0]?.at ?? 0;
   const paced = lines.map(({ text, at }) => {
-    now += Math.min(LONGEST_PAUSE_MS, at - before);
+    now += Math.min(MAX_PAUSE_MS, at - before);
     before = at;
     return { text, at: now };
   });

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AUDIT_FOLDER, attemptFileName } from '../../src/run-folder/index.js';
+import { AUDIT_FOLDER, getAttemptFileName } from '../../src/run-folder/index.js';
 import { parseTimingLine } from '../../src/run-folder/attempt/attempt-chunks.js';
 import { scrub, type Scrubbed } from './scrub.js';
 
-/** What a recording says about itself in addition to its run folder. */
+/** The metadata of a recording, in addition to its run folder. */
 export interface RecordingLabel {
   readonly scenario: string;
   readonly format: string;
@@ -31,7 +31,7 @@ export function writeRecording(
   }
 
   function getFile(file: RecordedFile, attempt: number): string {
-    return join(runDir, AUDIT_FOLDER, attemptFileName(file, attempt));
+    return join(runDir, AUDIT_FOLDER, getAttemptFileName(file, attempt));
   }
 
   function readScrubbed(file: RecordedFile, attempt: number): Scrubbed {
@@ -41,7 +41,7 @@ export function writeRecording(
   }
 
   function write(file: RecordedFile, attempt: number, content: string | Buffer): void {
-    writeFileSync(join(folder, attemptFileName(file, attempt)), content);
+    writeFileSync(join(folder, getAttemptFileName(file, attempt)), content);
   }
 }
 

@@ -14,7 +14,7 @@ const Declared = z.object({
 
 const Model = z.object({ children: z.array(z.object({ name: z.string(), children: z.array(Declared).default([]) })) });
 
-/** What typedoc calls a function and a class. */
+/** Typedoc's kinds for functions and classes. */
 const NEEDS_EXAMPLE = new Set([64, 128]);
 
 /** Every public name without a doc comment, and every function and class whose comment shows no example. */

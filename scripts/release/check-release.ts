@@ -1,4 +1,4 @@
-/** What a release is judged by. */
+/** The state that a release is judged by. */
 export interface ReleaseState {
   readonly version: string;
   /** The address of the repository in the manifest; provenance is checked against it. */
@@ -6,7 +6,7 @@ export interface ReleaseState {
   /** The other addresses in the manifest: of the home page, and for bugs. */
   readonly addresses: readonly string[];
   readonly branch: string;
-  /** What git says has changed, one line a file. */
+  /** Changed files according to git, one line each. */
   readonly changes: readonly string[];
   readonly tags: readonly string[];
   readonly changelog: string;
@@ -34,7 +34,7 @@ export function checkRelease(state: ReleaseState): string[] {
   ];
 }
 
-/** What the change log says of a version; undefined where it has no section. */
+/** Finds the section of a version in the change log; undefined if there is none. */
 export function findNotes(changelog: string, version: string): string | undefined {
   const section = changelog.split(/^## /m).find((text) => /^\[?([\w.-]+)/.exec(text)?.[1] === version);
   return section?.slice(section.indexOf('\n')).trim();

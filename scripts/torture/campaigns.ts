@@ -5,11 +5,11 @@ export interface Campaign {
   readonly name: string;
   /** The part of the tests the files belong to. */
   readonly project: 'source' | 'postgres';
-  /** How the paths of its test files begin. */
+  /** Prefixes of the paths of its test files. */
   readonly files: readonly string[];
   /** How often they are run; every round of a property has its own seed. */
   readonly rounds: number;
-  /** What makes the form long: variables of the environment that its tests read. */
+  /** Environment variables that select the long form. */
   readonly settings: Readonly<Record<string, number>>;
   /** Run only if `--only` names it: it takes longer than all others together. */
   readonly isLong?: boolean;

@@ -28,7 +28,7 @@ export interface Sandbox {
   readonly remove: () => Promise<void>;
 }
 
-/** What tests of the sources need. */
+/** The files that tests of the sources need. */
 const NEEDED = ['examples', 'package.json', 'schemas', 'scripts', 'src', 'test', 'tsconfig.json', 'vitest.config.ts'];
 
 /** Copies the sources into a temporary folder, or puts other files there; packages are those of the project. */
@@ -45,7 +45,7 @@ export async function openSandbox(files?: Readonly<Record<string, string>>): Pro
   return { folder, remove: async () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** What became of a mutation: `killed` by the tests of its row, `survived` them, or could not be made or judged. */
+/** The outcome of a mutation: `killed` by the tests of its row, `survived` them, or could not be made or judged. */
 export type Outcome = 'killed' | 'survived' | { readonly problem: string };
 
 /** The row whose behaviour a mutation breaks; undefined where no row, or more than one, has these words. */
@@ -54,7 +54,7 @@ export function findRow({ clause }: Mutation, requirements: readonly Requirement
   return rows.length === 1 ? rows[0] : undefined;
 }
 
-/** Breaks a clause in the sandbox, runs the tests that its row names, and mends it again. */
+/** Breaks a clause in the sandbox, runs the tests that its row names, and restores it. */
 export async function runMutation({ folder }: Sandbox, mutation: Mutation, row: Requirement): Promise<Outcome> {
   const path = join(folder, mutation.file);
   const text = await readFile(path, 'utf8');

@@ -15,12 +15,12 @@ import type { TurnClient } from './run-turn.js';
 import { createSessionFiles } from './session-files.js';
 import type { SessionFiles, StoredSession } from './session-files.js';
 
-/** What every prompt is run with. */
+/** The spec that every prompt of a session is run with. */
 export type TurnSpec = Pick<RunSpec, 'engine' | 'contract' | 'model' | 'max_retries' | 'limits' | 'env'> & {
   readonly permissions: Permissions;
 };
 
-/** What a client says when it opens a session. */
+/** The parameters of a client that opens a session. */
 export type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'>;
 
 export type Permissions = NonNullable<RunSpec['permissions']>;
@@ -28,7 +28,7 @@ export type Permissions = NonNullable<RunSpec['permissions']>;
 /** Conversations open at once on a connection, and prompts at work. */
 const MAX_SESSIONS = 256;
 const MAX_TURNS = 16;
-/** What `session/load` repeats: the last runs, and events in all. */
+/** Limits of what `session/load` replays: the last runs, and their events in total. */
 const MAX_REPLAYED_RUNS = 50;
 const MAX_REPLAYED_EVENTS = 20_000;
 const PAGE = 500;
@@ -65,13 +65,13 @@ export class AcpSessions {
     return this.#spec.permissions === 'bypass' ? [...modes, 'bypass'] : modes;
   }
 
-  /** What an engine takes beside text; asked once per connection. */
+  /** Detects what an engine accepts besides text; called once per connection. */
   async findAccepts(engine = this.#spec.engine): Promise<EngineAccepts> {
     const known = this.#accepts.get(engine);
     if (known !== undefined) return known;
     const { runs, logger } = this.#context;
     const asked = findAccepts(engine, runs).catch((error: unknown) => {
-      logger.warn('cannot find out what the engine takes', { engine, error: getErrorMessage(error) });
+      logger.warn('cannot detect what the engine accepts', { engine, error: getErrorMessage(error) });
       return ACCEPTS_TEXT_ONLY;
     });
     this.#accepts.set(engine, asked);
@@ -122,7 +122,7 @@ export class AcpSessions {
     const permissions = this.listModes(session.stored.engine).find((one) => one === mode);
     if (permissions === undefined) {
       const offered = this.listModes(session.stored.engine).join(', ');
-      throw new SluiceError('ACP_MODE_UNKNOWN', `There is no mode ${JSON.stringify(mode)}. Use one of: ${offered}.`);
+      throw new SluiceError('ACP_MODE_UNKNOWN', `Unknown mode ${JSON.stringify(mode)}. Use one of: ${offered}.`);
     }
     session.stored = { ...session.stored, permissions };
   }
@@ -141,7 +141,7 @@ export class AcpSessions {
         'ACP_SESSION_BUSY',
         'The session is busy with a prompt. Wait until it has ended, or cancel it.',
       );
-    if (this.#turns.size >= MAX_TURNS) throw limit(`prompts at once: at most ${MAX_TURNS}`);
+    if (this.#turns.size >= MAX_TURNS) throw limit(`concurrent prompts: at most ${MAX_TURNS}`);
     const run = newTurnId();
     session.active = run;
     const turn = this.#work(session, run, prompt, client).finally(() => {
@@ -203,7 +203,7 @@ export class AcpSessions {
       prompt,
       ...(session_id === null || !canResume ? {} : { session: session_id }),
     };
-    // Known before the run begins: it can be loaded even if this process does not live to see its end.
+    // Stored before the run begins: the session can be loaded even if this process ends before the run does.
     session.stored = { ...stored, turns: number, runs: [...stored.runs, run] };
     await this.#files.write(session.stored);
     const result = await runTurn(this.#context, { id: run, number, spec, inputs: { attachments, mcpServers } }, client);
@@ -246,7 +246,7 @@ async function requireFolder(cwd: string): Promise<void> {
 function notFound(id: string): SluiceError {
   return new SluiceError(
     'ACP_SESSION_NOT_FOUND',
-    `There is no session ${JSON.stringify(id.slice(0, 100))}. Start a new one.`,
+    `Session not found: ${JSON.stringify(id.slice(0, 100))}. Start a new one.`,
   );
 }
 

@@ -4,14 +4,14 @@ import type { AcpPermission, FcmpEvent } from '../events/index.js';
 import { encodeReply } from '../records/index.js';
 import type { RunStore } from '../runs/index.js';
 
-/** What a client answered: one of the options, or nothing because its turn was canceled. */
+/** The client's answer: one of the options, or nothing because its turn was canceled. */
 export type PermissionOutcome = { readonly optionId: string } | 'cancelled';
 
-/** What passing questions on needs. */
+/** Options for {@link PermissionRelay}. */
 export interface RelayPorts {
   readonly store: Pick<RunStore, 'findRun' | 'postReply'>;
   readonly runId: string;
-  /** Who answers, for the audit. */
+  /** Name of the person who answers, for the audit. */
   readonly who: string;
   /** Asks the client; the signal is aborted when the answer is not needed any more. */
   ask(permission: AcpPermission, signal: AbortSignal): Promise<PermissionOutcome>;
@@ -32,7 +32,7 @@ export class PermissionRelay {
   }
 
   /** Takes every event of the run. */
-  see(event: FcmpEvent): void {
+  onEvent(event: FcmpEvent): void {
     if (event.type === 'permission.required') void this.#ask(event);
     else if (event.type === 'permission.replied') this.#close(event.data.interaction_id);
   }
@@ -55,7 +55,7 @@ export class PermissionRelay {
     const { store, runId } = this.#ports;
     const asked = new AbortController();
     this.#open.set(id, asked);
-    // What a rule decides does not make the run wait, and is no question for a person.
+    // A request that a rule decides does not make the run wait, and is not passed to a person.
     const record = await store.findRun(runId).catch(() => undefined);
     if (record !== undefined && record.state !== 'waiting') return;
     let optionId: string | undefined;
@@ -65,7 +65,7 @@ export class PermissionRelay {
       if (outcome !== 'cancelled') optionId = options.find((option) => option.id === outcome.optionId)?.id;
       if (outcome !== 'cancelled' && optionId === undefined) why = 'The client chose an option that was not offered.';
     } catch (error) {
-      why = `The client could not be asked: ${getErrorMessage(error)}`.slice(0, 500);
+      why = `The client did not answer the permission request: ${getErrorMessage(error)}`.slice(0, 500);
     }
     // Silence and nonsense never approve.
     optionId ??= options.find(({ kind }) => kind.startsWith('reject'))?.id;

@@ -39,7 +39,7 @@ export function readPrompt(
   const attach = (attachment: Attachment): string => {
     const what = findUnsupported({ attachments: [attachment], mcpServers: [] }, engine.accepts);
     if (what !== undefined)
-      throw unsupported(`${engine.name} does not take ${what}. Put the file into the working folder and name it.`);
+      throw unsupported(`${engine.name} does not accept ${what}. Put the file into the working folder and name it.`);
     if (attachments.push(attachment) > MAX_ATTACHMENTS)
       throw unsupported(`The prompt has too many images and files: at most ${MAX_ATTACHMENTS}.`);
     return `[${LABELS[attachment.kind]} ${attachments.length}]`;

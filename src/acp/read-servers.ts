@@ -21,7 +21,7 @@ export function readServers(
   const what = findUnsupported({ attachments: [], mcpServers: servers }, engine.accepts);
   if (what === undefined) return servers;
   throw unsupported(
-    `${engine.name} does not take ${what} from its client. Use another engine, or start sluice acp with --ignore-mcp-servers.`,
+    `${engine.name} does not accept ${what} from its client. Use another engine, or start sluice acp with --ignore-mcp-servers.`,
   );
 }
 

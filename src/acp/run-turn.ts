@@ -51,7 +51,7 @@ async function follow(run: Run, number: number, client: TurnClient, relay: Permi
       if (protocol !== 'fcmp') continue;
       for (const update of translate(event)) await client.update(update);
       // After its updates, so that the client already knows the tool call it is asked about.
-      relay.see(event);
+      relay.onEvent(event);
     }
   } catch {
     // Either the client is gone, which ends the run, or the log is broken, which the result reports.

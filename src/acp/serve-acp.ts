@@ -10,10 +10,10 @@ import type { Permissions, TurnSpec } from './acp-sessions.js';
 import type { TurnClient } from './run-turn.js';
 import type { StoredSession } from './session-files.js';
 
-/** What serving a client needs. */
+/** Options for serving a client. */
 export interface AcpServerOptions {
   readonly context: WorkContext;
-  /** What every prompt is run with. */
+  /** The spec that every prompt is run with. */
   readonly spec: TurnSpec;
   /** Whether MCP servers of the client are left out instead of being passed to the engine. */
   readonly ignoreServers?: boolean;
@@ -153,10 +153,10 @@ export async function serveAcp({
 }
 
 const MODES: Readonly<Record<Permissions, { readonly name: string; readonly description: string }>> = {
-  safe: { name: 'Read only', description: 'The agent may read, nothing else.' },
+  safe: { name: 'Read only', description: 'The agent may only read.' },
   workspace: { name: 'Edit the folder', description: 'The agent may also edit the working folder.' },
   ask: { name: 'Ask', description: 'Rules decide what the agent may do, then you.' },
-  bypass: { name: 'Everything', description: 'The agent may do everything without asking.' },
+  bypass: { name: 'Everything', description: 'The agent may do anything without asking.' },
 };
 
 /** Sends an update; rejects when the client is gone, also one that had stopped reading before. */
@@ -172,7 +172,7 @@ async function send(client: AgentContext, gone: AbortSignal, sessionId: string, 
   }
 }
 
-/** How a turn ends for the client. A run without a usable answer is an error, with the run to look at. */
+/** Describes how a turn ends for the client. A run without a usable answer is an error, with the run to look at. */
 function describeEnd(run: string, result: RunResult) {
   const { status, value, error, repair_level, warnings, usage } = result;
   if (status === 'failed') {

@@ -55,7 +55,7 @@ export function repairToolCall(
   };
 }
 
-/** What the middleware needs to know of a call: the format that was asked for, and the tools. */
+/** The part of a call that the middleware reads: the requested format, and the tools. */
 interface CallOptions {
   readonly responseFormat?: { readonly type: string; readonly schema?: unknown } | undefined;
   readonly tools?: readonly object[] | undefined;

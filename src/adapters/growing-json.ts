@@ -43,7 +43,7 @@ export class GrowingJson {
       this.diverged = this.text !== '';
       return;
     }
-    // An empty bracket may still turn out to be prose.
+    // An empty bracket may still be prose.
     if (path.length === 0 && isEmptyContainer(root)) return;
     if (path.length > 0 && this.text === '') this.#begin([], root);
     const value = find(root, path);

@@ -25,7 +25,7 @@ interface Reading<T, Input> {
   readonly error: unknown;
 }
 
-/** What {@link useJsonStream} returns. */
+/** The return value of {@link useJsonStream}. */
 export interface JsonStreamState<T, Input = T> extends Reading<T, Input> {
   /** Reads a source: the body of a response, a model's stream. Ends the one being read. */
   readonly start: (source: Source) => Promise<void>;

@@ -80,7 +80,7 @@ function* end(call: OpenCall): Generator<ToolCallSnapshot> {
   yield describe(call, { value, changed: [], complete: result.ok, result });
 }
 
-/** What a chunk says about a call: the first part has a name, the last one `ends`. */
+/** The part of a tool call in one chunk: the first has a name, the last one `ends`. */
 interface CallPart {
   readonly key: string | number;
   readonly id?: string | undefined;

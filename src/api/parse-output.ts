@@ -11,7 +11,7 @@ import type {
   Warning,
 } from '../json/index.js';
 
-/** What `sluice parse` prints and `POST /v1/parse` answers with. */
+/** The output of `sluice parse` and the response of `POST /v1/parse`. */
 export interface ParseOutput {
   readonly status: 'success' | 'failed' | 'comment';
   /** With `success`. */

@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
 
-/** What can be wrong with an archive. A closed list: `docs/errors.md` says what to do about each. */
+/** Error codes of archives. A closed list: `docs/errors.md` says what to do about each. */
 export const ARCHIVE_ERROR_CODES = [
   'ARCHIVE_UNAVAILABLE',
   'ARCHIVE_REFUSED',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from '../files/index.js';
 
-/** What the archive has of a run that is still growing: parts, and which bytes of which file each of them holds. */
+/** The part of a growing run that is in the archive: parts, and the bytes of files that each contains. */
 export interface GrowingManifest {
   /** When it was written, in milliseconds since 1970. */
   readonly copiedAt: number;
@@ -44,7 +44,7 @@ export interface FileState {
 /** The next part to upload, and the manifest that lists it. */
 export interface PartPlan {
   readonly number: number;
-  /** Which bytes of which file it holds, in order. */
+  /** The bytes it contains, by file, in order. */
   readonly content: readonly { readonly path: string; readonly from: number; readonly bytes: number }[];
   /** The part that it replaces: the last one, while that is small. */
   readonly replaces: number | undefined;
@@ -53,9 +53,9 @@ export interface PartPlan {
 
 export const EMPTY_MANIFEST: GrowingManifest = { copiedAt: 0, next: 1, parts: [], files: [] };
 
-/** A part is replaced by a larger one until it has `partBytes`; a run that grows fast gets parts of up to so many times that. */
-const LARGEST_PART = 8;
-/** What a manifest may list; a run with more is copied when it has ended. */
+/** A part is replaced by a larger one until it has `partBytes`; a run that grows fast gets parts of up to this many times that. */
+const MAX_PART_FACTOR = 8;
+/** Limit of parts in a manifest; a run with more is copied after it has ended. */
 const MAX_PARTS = 10_000;
 const MAX_FILES = 10_000;
 const MAX_PART_BYTES = 1024 * 1024 * 1024;
@@ -74,8 +74,8 @@ export function planPart(
   const closed = isOpen ? manifest.parts.slice(0, -1) : manifest.parts;
   if (closed.length >= MAX_PARTS || files.length > MAX_FILES) return undefined;
   const known = new Map(manifest.files.map((file) => [file.path, file]));
-  // What the last part has is in the new one too, so that no file becomes shorter.
-  let left = partBytes * LARGEST_PART - (isOpen ? last.bytes : 0);
+  // The new part includes the content of the last one, so that no file becomes shorter.
+  let left = partBytes * MAX_PART_FACTOR - (isOpen ? last.bytes : 0);
   let at = 0;
   let isNew = false;
   const content: { path: string; from: number; bytes: number }[] = [];

@@ -5,7 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { bundleProgram } from '../../test/bundle-program.js';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { openForReading, readChunks, readSpan } from '../files/index.js';
-import { listAuditFiles, packRunFolder, packedRunPath, replayRunFolder, rewriteRunLogs } from '../run-folder/index.js';
+import {
+  listAuditFiles,
+  packRunFolder,
+  getPackedRunPath,
+  replayRunFolder,
+  rewriteRunLogs,
+} from '../run-folder/index.js';
 import { openS3Server } from './fixtures/open-s3-server.js';
 import type { S3Server } from './fixtures/open-s3-server.js';
 import type { Archive } from './open-archive.js';
@@ -69,7 +75,7 @@ describe('a growing run', () => {
     );
 
     await packRunFolder(data, RUN);
-    const packed = await openForReading(packedRunPath(data, RUN));
+    const packed = await openForReading(getPackedRunPath(data, RUN));
     if (packed === undefined) throw new Error('nothing was packed');
     await archive.upload(RUN, packed);
     await packed.close();
@@ -164,7 +170,7 @@ describe('a growing run', () => {
     async () => {
       const program = await bundleProgram(new URL('./fixtures/copy-growing-run.js', import.meta.url));
       const expected = `{"type":"thread.started","thread_id":"t"}\n${LINE.repeat(8000)}`;
-      // A copy of what is there, and then of more: manifest read, part, manifest, part deleted, and so on.
+      // Copies the current content, and then more: manifest read, part, manifest, part deleted, and so on.
       for (let killAt = 1; ; killAt += 1) {
         const site = await openS3Server();
         const { folder, stdout } = await makeRun();

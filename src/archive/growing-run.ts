@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readSpan } from '../files/index.js';
 import type { ReadableFile } from '../base/index.js';
-import { packedRunName, readRunFiles } from '../run-folder/index.js';
+import { getPackedRunName, readRunFiles } from '../run-folder/index.js';
 import type { AuditFile, RunFolder } from '../run-folder/index.js';
 import { ArchiveError } from './archive-error.js';
 import {
@@ -84,7 +84,7 @@ export async function removeGrowingRun(client: S3Client, runId: string): Promise
     throw error;
   });
   for (const number of listPartNumbers(manifest ?? EMPTY_MANIFEST)) await deletePart(client, runId, number);
-  // Last: until then the next process knows what is left.
+  // Last: until then the next process can find what remains.
   if (manifest !== undefined) await client.send({ method: 'DELETE', key: placeManifest(runId) });
 }
 
@@ -113,7 +113,7 @@ function createPartReader(client: S3Client, runId: string, first: GrowingManifes
     const { status, body } = await client.send({ method: 'GET', key, maxBytes: part.bytes });
     if (status === 404) return undefined;
     if (body.length === part.bytes && hash(body) === part.sha256) return body;
-    throw damaged(client, key, 'its bytes have another checksum');
+    throw damaged(client, key, 'its bytes have a different checksum');
   }
 
   async function readPart(number: number): Promise<Uint8Array | undefined> {
@@ -212,7 +212,7 @@ async function deletePart(client: S3Client, runId: string, number: number): Prom
 }
 
 function placeRun(runId: string): string {
-  return `growing/${packedRunName(runId).replace(/\.zip$/u, '')}`;
+  return `growing/${getPackedRunName(runId).replace(/\.zip$/u, '')}`;
 }
 
 function placePart(runId: string, number: number): string {

@@ -5,7 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { openForReading, readChunks } from '../files/index.js';
 import type { ReadableFile } from '../base/index.js';
-import { packRunFolder, packedRunName, packedRunPath, replayRunFolder, rewriteRunLogs } from '../run-folder/index.js';
+import {
+  packRunFolder,
+  getPackedRunName,
+  getPackedRunPath,
+  replayRunFolder,
+  rewriteRunLogs,
+} from '../run-folder/index.js';
 import { openS3Server } from './fixtures/open-s3-server.js';
 import type { S3Server } from './fixtures/open-s3-server.js';
 import type { Archive, ArchiveOptions } from './open-archive.js';
@@ -31,7 +37,7 @@ async function makePacked(stdout: string | Buffer = 'hello\n'): Promise<{ data: 
   await writeFile(join(audit, 'meta.1.json'), JSON.stringify({ run_id: RUN, engine: 'generic', exit_code: 0 }));
   if (stdout.length < 1000) for await (const _ of rewriteRunLogs(join(data, 'runs', RUN)));
   await packRunFolder(data, RUN);
-  return { data, path: packedRunPath(data, RUN) };
+  return { data, path: getPackedRunPath(data, RUN) };
 }
 
 async function open(path: string): Promise<ReadableFile> {
@@ -49,9 +55,9 @@ async function upload(archive: Archive, path: string, how: Parameters<Archive['u
   }
 }
 
-/** Where the server has the bytes of the object. */
+/** Finds where the server has the bytes of the object. */
 function findObject({ directory }: S3Server): string {
-  return join(directory, 'runs', 'team a', `${packedRunName(RUN)}._S3rver_object`);
+  return join(directory, 'runs', 'team a', `${getPackedRunName(RUN)}._S3rver_object`);
 }
 
 async function readStdout(archive: Archive): Promise<Buffer> {
@@ -177,7 +183,7 @@ describe('an archive that cannot be used is a typed error', () => {
       'ARCHIVE_UNAVAILABLE',
       async (site) => {
         site.fault = () => 'disconnect';
-        return site.open({ patience: { tries: 2, firstPauseMs: 1 } });
+        return site.open({ retry: { tries: 2, firstPauseMs: 1 } });
       },
     ],
     [

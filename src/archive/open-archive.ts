@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ReadableFile } from '../base/index.js';
-import { packedRunName, readPackedRun } from '../run-folder/index.js';
+import { getPackedRunName, readPackedRun } from '../run-folder/index.js';
 import type { RunFolder } from '../run-folder/index.js';
 import { ArchiveError } from './archive-error.js';
 import type { ArchiveSettings } from './archive-settings.js';
@@ -8,7 +8,7 @@ import { createGrowingCopy, openGrowingRun, removeGrowingRun } from './growing-r
 import type { GrowingCopy } from './growing-run.js';
 import { damaged, openRemoteFile } from './remote-file.js';
 import { createS3Client } from './s3-client.js';
-import type { S3Patience } from './s3-client.js';
+import type { S3RetryOptions } from './s3-client.js';
 import { uploadFile } from './upload-file.js';
 import type { Upload } from './upload-file.js';
 
@@ -34,7 +34,7 @@ export interface Archive {
 
 /** For tests. */
 export interface ArchiveOptions {
-  readonly patience?: Partial<S3Patience>;
+  readonly retry?: Partial<S3RetryOptions>;
   readonly partBytes?: number;
   readonly clock?: () => number;
 }
@@ -49,10 +49,10 @@ export interface ArchiveOptions {
 export async function openArchive(settings: ArchiveSettings, options: ArchiveOptions = {}): Promise<Archive> {
   const { place, keepsLocal, copyEveryMs } = settings;
   const { clock = Date.now } = options;
-  const client = await createS3Client(settings, options.patience);
+  const client = await createS3Client(settings, options.retry);
   const partBytes = options.partBytes === undefined ? {} : { partBytes: options.partBytes };
   async function openPacked(runId: string): Promise<RunFolder | undefined> {
-    const key = packedRunName(runId);
+    const key = getPackedRunName(runId);
     const file = await openRemoteFile(client, key);
     // All files of the run are read from the one that was found: it keeps what it has fetched.
     return file === undefined ? undefined : readPackedRun(async () => file, `${place}/${key}`);
@@ -64,15 +64,15 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
     copyEveryMs,
     growing: (runId) => createGrowingCopy(client, runId, { partBytes: settings.growingPartBytes, clock }),
     async upload(runId, file, how = {}) {
-      await uploadFile(client, { key: packedRunName(runId), file, ...how, ...partBytes });
+      await uploadFile(client, { key: getPackedRunName(runId), file, ...how, ...partBytes });
       await removeGrowingRun(client, runId);
     },
     async openRun(runId) {
-      // Packed once more at the end: its parts are removed when the packed file is there.
+      // The run is packed again at the end: its parts are removed when the packed file exists.
       return (await openPacked(runId)) ?? (await openGrowingRun(client, runId)) ?? openPacked(runId);
     },
     async remove(runId) {
-      await client.send({ method: 'DELETE', key: packedRunName(runId) });
+      await client.send({ method: 'DELETE', key: getPackedRunName(runId) });
       await removeGrowingRun(client, runId);
     },
     async check() {
@@ -85,7 +85,7 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
       const got = await client.send({ method: 'GET', key, headers: { range: `bytes=7-${body.length - 1}` } });
       await client.send({ method: 'DELETE', key });
       if (got.status !== 206 || !body.subarray(7).equals(got.body))
-        throw damaged(client, key, 'it reads other bytes than were written, or no ranges');
+        throw damaged(client, key, 'it returns other bytes than were written, or does not support ranges');
     },
   };
 }

@@ -3,7 +3,7 @@ import { ArchiveError } from './archive-error.js';
 import type { S3Client } from './s3-client.js';
 
 /** Small files are fetched with one request, and so is the end of a larger one with all that is near it. */
-const LEAST_BYTES = 64 * 1024;
+const MIN_BYTES = 64 * 1024;
 /** Sequential reads fetch larger and larger pieces. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
@@ -18,12 +18,12 @@ export async function openRemoteFile(client: S3Client, key: string): Promise<Rea
   if (!Number.isSafeInteger(size)) throw damaged(client, key, 'its size is unknown');
   const etag = head.headers.get('etag');
   let block = { start: 0, bytes: new Uint8Array() };
-  let ahead = LEAST_BYTES;
+  let ahead = MIN_BYTES;
 
   async function fetchBlock(position: number, length: number): Promise<void> {
     const end = block.start + block.bytes.length;
-    ahead = position === end && end > 0 ? Math.min(ahead * 2, MAX_BYTES) : LEAST_BYTES;
-    const start = size <= LEAST_BYTES ? 0 : position;
+    ahead = position === end && end > 0 ? Math.min(ahead * 2, MAX_BYTES) : MIN_BYTES;
+    const start = size <= MIN_BYTES ? 0 : position;
     const wanted = Math.min(size - start, Math.max(length + (position - start), ahead));
     const answer = await client.send({
       method: 'GET',
@@ -33,7 +33,7 @@ export async function openRemoteFile(client: S3Client, key: string): Promise<Rea
     });
     const isWhole = answer.status === 200 && wanted === size;
     if ((answer.status !== 206 && !isWhole) || answer.body.length !== wanted) {
-      throw damaged(client, key, `it gave ${answer.body.length} of ${wanted} bytes`);
+      throw damaged(client, key, `it returned ${answer.body.length} of ${wanted} bytes`);
     }
     block = { start, bytes: answer.body };
   }

@@ -17,7 +17,7 @@ export interface S3Request {
 }
 
 /** An answer, read completely. */
-export interface S3Answer {
+export interface S3Response {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer>;
@@ -29,35 +29,39 @@ export interface S3Answer {
 export interface S3Client {
   readonly place: string;
   /** Any answer that is neither refused nor a failure of the store, also `404`. */
-  send(request: S3Request): Promise<S3Answer>;
+  send(request: S3Request): Promise<S3Response>;
 }
 
 /** How often a request is tried, and its time-outs. */
-export interface S3Patience {
+export interface S3RetryOptions {
   readonly tries: number;
   readonly firstPauseMs: number;
   readonly timeoutMs: number;
 }
 
-const PATIENCE: S3Patience = { tries: 4, firstPauseMs: 250, timeoutMs: 30_000 };
+const DEFAULT_RETRY: S3RetryOptions = { tries: 4, firstPauseMs: 250, timeoutMs: 30_000 };
 /** Long bodies get more time, for slow connections. */
 const BYTES_PER_MS = 100;
 /** Error documents and lists are small. */
 const ANSWER_BYTES = 1024 * 1024;
 
 /**
- * A client for S3-compatible stores. Failures that may pass (connections, time-outs, 429, 5xx) are tried again with growing
- * pauses; what is left is an `ArchiveError`. Requests are signed with `aws4fetch`; no message or log has a credential.
+ * A client for S3-compatible stores. Failures that may be temporary (connections, timeouts, 429, 5xx) are retried with
+ * growing pauses, then reported as an `ArchiveError`. Requests are signed with `aws4fetch`; no message or log contains a
+ * credential.
  */
-export async function createS3Client(settings: ArchiveSettings, patience: Partial<S3Patience> = {}): Promise<S3Client> {
+export async function createS3Client(
+  settings: ArchiveSettings,
+  retry: Partial<S3RetryOptions> = {},
+): Promise<S3Client> {
   const { AwsV4Signer } = await import('aws4fetch').catch((cause: unknown) => {
     const message = 'Cannot use the archive: the package "aws4fetch" is not installed. Run "npm install aws4fetch".';
     throw new ArchiveError('ARCHIVE_PACKAGE_MISSING', message, { cause });
   });
-  const { tries, firstPauseMs, timeoutMs } = { ...PATIENCE, ...patience };
+  const { tries, firstPauseMs, timeoutMs } = { ...DEFAULT_RETRY, ...retry };
   const { place, region, credentials } = settings;
 
-  async function sendOnce(request: S3Request): Promise<S3Answer> {
+  async function sendOnce(request: S3Request): Promise<S3Response> {
     const { method, body, headers = {}, maxBytes = ANSWER_BYTES } = request;
     const signer = new AwsV4Signer({
       ...credentials,
@@ -101,7 +105,7 @@ export async function createS3Client(settings: ArchiveSettings, patience: Partia
         if (tried >= tries) break;
         await pause(firstPauseMs * 2 ** (tried - 1) * (0.5 + Math.random()));
       }
-      const message = `The archive ${place} cannot be used: ${last}. Check the endpoint and the network; nothing is lost, it is tried again.`;
+      const message = `The archive ${place} cannot be used: ${last}. Check the endpoint and the network; nothing is lost, the request is retried.`;
       throw new ArchiveError('ARCHIVE_UNAVAILABLE', message);
     },
   };
@@ -122,11 +126,11 @@ function formatUrl({ bucket, prefix, endpoint, region }: ArchiveSettings, { key,
 }
 
 /** Whether a failure is transient. */
-function isPassing({ status, code }: S3Answer): boolean {
+function isPassing({ status, code }: S3Response): boolean {
   return status === 429 || status >= 500 || status === 408 || code === 'RequestTimeout' || code === 'SlowDown';
 }
 
-function checkAnswer(answer: S3Answer, { place, bucket }: ArchiveSettings): S3Answer {
+function checkAnswer(answer: S3Response, { place, bucket }: ArchiveSettings): S3Response {
   const { status, code } = answer;
   if (code === 'NoSuchBucket') {
     const message = `The bucket "${bucket}" of the archive does not exist. Create it, or correct "archive".`;
@@ -162,7 +166,7 @@ async function readBody(answer: Response, maxBytes: number): Promise<Buffer<Arra
   return Buffer.concat(chunks);
 }
 
-/** What `fetch` says is in the cause of its error. */
+/** Returns the reason of a failed `fetch`, which is in the cause of its error. */
 function explain(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : undefined;

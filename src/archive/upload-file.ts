@@ -3,13 +3,13 @@ import { readChunks, readSpan } from '../files/index.js';
 import type { ReadableFile } from '../base/index.js';
 import { ArchiveError } from './archive-error.js';
 import { damaged, openRemoteFile } from './remote-file.js';
-import type { S3Answer, S3Client } from './s3-client.js';
+import type { S3Response, S3Client } from './s3-client.js';
 
 /** How far an upload in parts has come; kept by the caller, so that another process can resume it. */
 export interface UploadProgress {
   readonly upload_id: string;
   readonly part_bytes: number;
-  /** Of the parts that are there. */
+  /** ETags of the uploaded parts. */
   readonly etags: readonly string[];
 }
 
@@ -119,7 +119,7 @@ async function putParts(client: S3Client, upload: Upload, facts: Facts): Promise
     );
     const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
     const answer = await client.send({ method: 'POST', key, query: { uploadId }, body });
-    // A store that fails after it has begun to answer says so in the answer.
+    // A store that fails after it has started its response reports the error in the body.
     const failed = answer.status === 404 || /<Error>/u.test(Buffer.from(answer.body).toString('latin1'));
     return failed ? undefined : combine(etags);
   }
@@ -135,7 +135,7 @@ function combine(etags: readonly string[]): string {
 async function beginParts(client: S3Client, key: string, facts: Facts): Promise<UploadProgress> {
   const answer = await client.send({ method: 'POST', key, query: { uploads: '' }, headers: describe(facts) });
   const id = /<UploadId>([^<>&]{1,1024})<\/UploadId>/u.exec(Buffer.from(answer.body).toString('utf8'))?.[1];
-  if (id === undefined) throw damaged(client, key, 'the store does not take it in parts');
+  if (id === undefined) throw damaged(client, key, 'the store does not accept multipart uploads');
   return { upload_id: id, part_bytes: facts.partBytes, etags: [] };
 }
 
@@ -155,7 +155,7 @@ async function isIntact(client: S3Client, key: string, facts: Facts & { readonly
   return file !== undefined && (await hashFile(file)) === facts.sha256;
 }
 
-function requireFound(client: S3Client, { status }: S3Answer): void {
+function requireFound(client: S3Client, { status }: S3Response): void {
   if (status !== 404) return;
   throw new ArchiveError(
     'ARCHIVE_BUCKET_MISSING',

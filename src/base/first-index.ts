@@ -3,9 +3,9 @@
  * Returns the length of the list if it holds for none.
  *
  * @example
- * firstIndexThat([1, 3, 5], (number) => number > 2) // 1
+ * findFirstIndex([1, 3, 5], (number) => number > 2) // 1
  */
-export function firstIndexThat<Item>(list: readonly Item[], holds: (item: Item) => boolean): number {
+export function findFirstIndex<Item>(list: readonly Item[], holds: (item: Item) => boolean): number {
   let low = 0;
   let high = list.length;
   while (low < high) {

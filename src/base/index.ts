@@ -23,7 +23,7 @@ export { formatUnseen, UNSEEN_CHARACTERS } from './unseen-characters.js';
 export { omitUndefined } from './omit-undefined.js';
 export { SluiceError, copyAsJson, isSluiceError, writeBigint } from './sluice-error.js';
 export { createUlids } from './ulid.js';
-export { firstIndexThat } from './first-index.js';
+export { findFirstIndex } from './first-index.js';
 export { createJsonLogger } from './json-logger.js';
 export { FileError, type FileErrorCode } from './file-error.js';
 export { matchGlob, matchPathGlob } from './match-glob.js';

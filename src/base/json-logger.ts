@@ -1,7 +1,7 @@
 import type { LogFields, Logger, LogLevel } from './logger.js';
 import { toLoggable } from './to-loggable.js';
 
-/** How a logger writes, and what it hides. */
+/** Destination, level and masking of a logger. */
 export interface JsonLoggerOptions {
   /** Milliseconds since 1970. */
   readonly clock?: () => number;

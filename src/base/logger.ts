@@ -1,10 +1,10 @@
 /** How much a line of the log matters. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Names and values beside the message. */
+/** Names and values in addition to the message. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** What Sluice says about its own work; agents' output goes elsewhere. */
+/** Log of Sluice's own work; agents' output is stored elsewhere. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

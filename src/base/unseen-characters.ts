@@ -35,7 +35,7 @@ function createPattern(): RegExp {
 }
 
 /**
- * What to show instead of such a character: Unicode's symbol for a control character, otherwise its code point.
+ * Formats an unseen character for display: Unicode's symbol for a control character, otherwise its code point.
  *
  * @example
  * formatUnseen('\u001b') // '␛'

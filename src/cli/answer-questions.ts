@@ -10,7 +10,7 @@ import { formatLine } from './terminal-text.js';
 /** Passes the lines a person types to the questions of a run, oldest first. */
 export interface QuestionAnswerer {
   /** Takes every event of the run. */
-  see(event: FcmpEvent): void;
+  onEvent(event: FcmpEvent): void;
   close(): void;
 }
 
@@ -19,7 +19,7 @@ interface OpenQuestion {
   /** Reads a line as the answer, or says why it is not one. */
   read(line: string): { readonly reply: RunReply } | { readonly problem: string };
   /** Called when there is no more input. */
-  giveUp(): Promise<void>;
+  cancel(): Promise<void>;
 }
 
 /** Answers the questions of a run from standard input, which is opened with the first one. */
@@ -35,7 +35,7 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
       const [question] = open;
       if (question === undefined) return;
       if (line === undefined) {
-        await question.giveUp();
+        await question.cancel();
         open = open.filter((one) => one !== question);
         continue;
       }
@@ -67,10 +67,10 @@ export function answerQuestions(run: Run, io: CommandIo): QuestionAnswerer {
   }
 
   return {
-    see(event) {
+    onEvent(event) {
       if (event.type === 'user.input.required') {
         // No reply can come any more.
-        add({ id: event.data.interaction_id, read: readText, giveUp: async () => run.cancel() });
+        add({ id: event.data.interaction_id, read: readText, cancel: async () => run.cancel() });
       } else if (event.type === 'permission.required') add(permissionQuestion(event.data, run));
       else if (event.type === 'permission.replied') {
         const { interaction_id: id } = event.data;
@@ -85,7 +85,7 @@ function readText(line: string): { readonly reply: RunReply } {
   return { reply: line };
 }
 
-/** Answered with yes, no, or the number of an option; denied where nobody can answer. */
+/** Answered with yes, no, or the number of an option; denied if standard input is closed. */
 function permissionQuestion({ interaction_id, options }: FcmpData<'permission.required'>, run: Run): OpenQuestion {
   const listed = options.map(({ label }, index) => `${index + 1} ${label}`).join(', ');
   const denial = options.find(({ kind }) => kind.startsWith('reject'));
@@ -98,9 +98,9 @@ function permissionQuestion({ interaction_id, options }: FcmpData<'permission.re
       if (option === undefined) return { problem: `Answer yes, no, or a number: ${listed}.` };
       return { reply: { interaction_id, option_id: option.id } };
     },
-    async giveUp() {
+    async cancel() {
       if (denial === undefined) return run.cancel();
-      const why = 'standard input is closed: nobody can answer';
+      const why = 'standard input is closed, so the question cannot be answered';
       // A rule may have answered meanwhile.
       await run.reply({ interaction_id, option_id: denial.id, why }).catch(() => undefined);
     },

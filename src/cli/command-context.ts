@@ -39,7 +39,7 @@ export interface CommandContext {
   readonly tracing: Tracing | undefined;
 }
 
-/** What a command adds. */
+/** Options that a command adds. */
 interface ContextOptions {
   readonly wrappers?: Wrappers;
   readonly createLogger?: (config: Config, known: KnownSecrets) => Logger;
@@ -51,7 +51,7 @@ interface ContextOptions {
   readonly mayBeUnknown?: boolean;
 }
 
-/** What `--data` says in the help of every command. */
+/** Help text of `--data` in every command. */
 export const DATA_OPTION =
   'folder of run folders, comments and the database (default: one per project in your data directory)';
 
@@ -128,7 +128,7 @@ function findDatabase({ database, data }: Config, flags: ContextFlags, mayBeUnkn
   if (file === undefined || existsSync(file)) return database;
   const isDefault = data === findProjectData(process.cwd(), process.env).path;
   if ((isDefault || mayBeUnknown) && flags.database === undefined) return 'memory:';
-  throw new MisuseError(`There is no database at "${file}". Check --data and --database.`);
+  throw new MisuseError(`No database found at "${file}". Check --data and --database.`);
 }
 
 /**
@@ -144,7 +144,7 @@ export async function loadLogger(io: CommandIo): Promise<NonNullable<ContextOpti
   };
 }
 
-/** What one process at a time does for all, from the configuration: orders on a schedule. */
+/** Lists the duties from the configuration, which one process at a time does for all: orders on a schedule. */
 export async function listDuties({ config, lead, store, logger }: CommandContext): Promise<readonly Duty[]> {
   const { schedules = {} } = config;
   if (Object.keys(schedules).length === 0) return [];

@@ -96,7 +96,7 @@ export const COMMAND_EXAMPLES: Readonly<Record<string, readonly CommandExample[]
     { line: 'sluice worker --takes orders --type codex-cli', does: 'process only orders for Codex' },
   ],
   workers: [{ line: 'sluice workers', does: 'list the workers that share the database' }],
-  budgets: [{ line: 'sluice budgets', does: 'show what was used of the budgets of the configuration' }],
+  budgets: [{ line: 'sluice budgets', does: 'show the usage of the configured budgets' }],
   backup: [{ line: 'sluice backup copy.db', does: 'copy the database while the server runs' }],
   migrate: [
     {

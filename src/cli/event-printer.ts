@@ -7,7 +7,7 @@ interface EventPrinter {
   format(event: FcmpEvent): string;
 }
 
-/** What was printed of the current message. */
+/** The printed part of the current message. */
 interface OpenMessage {
   readonly id: string;
   shown: string;

@@ -30,7 +30,7 @@ export function createKnownSecrets(config: Config, env = process.env): KnownSecr
 
 /** What must not be in a fixture or a report: sensitive variables, known secrets, and the patterns of the configuration. */
 export async function compileKnownSecrets(config: Config, known = createKnownSecrets(config)): Promise<Secrets> {
-  const { compileSecrets, sensitiveEnvironment } = await import('../runs/index.js');
+  const { compileSecrets, listSensitiveValues } = await import('../runs/index.js');
   const { patterns = [] } = config.secrets ?? {};
   let compiled: { readonly from: readonly string[]; readonly secrets: Secrets } | undefined;
   const getSecrets = (): Secrets => {
@@ -38,7 +38,7 @@ export async function compileKnownSecrets(config: Config, known = createKnownSec
     if (compiled?.from !== from) {
       compiled = {
         from,
-        secrets: compileSecrets({ values: [...sensitiveEnvironment(process.env), ...from], patterns }),
+        secrets: compileSecrets({ values: [...listSensitiveValues(process.env), ...from], patterns }),
       };
     }
     return compiled.secrets;

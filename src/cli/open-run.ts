@@ -14,7 +14,7 @@ export async function openRunOrArchived(config: Pick<Config, 'data' | 'archive'>
     const found = await archive?.openRun(run);
     if (found !== undefined) return found;
     if (error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
-    const message = `There is no folder and no run "${run}" in "${config.data}". Check the id and --data.`;
+    const message = `No folder and no run "${run}" found in "${config.data}". Check the id and --data.`;
     throw new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause: error });
   }
 }

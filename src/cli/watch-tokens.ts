@@ -32,7 +32,7 @@ export function watchTokens({ config, env, load, isLocal, replace, logger, ...op
     try {
       const localToken = isLocal ? await readLocalToken(env) : undefined;
       const { tokens } = readTokenSettings(await load(), { env, localToken });
-      if (tokens.length === 0) throw new Error('there is no token left');
+      if (tokens.length === 0) throw new Error('no tokens are left');
       replace(tokens);
       logger.info('tokens reloaded', { tokens: tokens.map(({ name }) => name) });
     } catch (error) {

@@ -222,7 +222,7 @@ describe('following a run', () => {
   });
 });
 
-/** Breaks a body off after so many bytes. */
+/** Breaks a body off after this many bytes. */
 function cutAfter(answer: Response, bytes: number | undefined): Response {
   if (bytes === undefined || answer.body === null) return answer;
   let left = bytes;

@@ -24,7 +24,7 @@ export interface Gap {
   readonly to: string | null;
 }
 
-/** Which events to follow, and from where. */
+/** The events to follow, and the position to start after. */
 export interface FollowInput<Protocol extends keyof ProtocolEvents> {
   readonly id: string;
   /** `fcmp` by default. */
@@ -43,7 +43,7 @@ export interface FollowInput<Protocol extends keyof ProtocolEvents> {
 /** Consecutive failures before giving up. */
 const MAX_FAILURES = 20;
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 /** The server sends a heartbeat three times as often. */
 const SILENCE_MS = 45_000;
 
@@ -89,11 +89,11 @@ export async function* followRun<Protocol extends keyof ProtocolEvents = 'fcmp'>
       throw new ClientError('STREAM_LOST', message, { cause: broken });
     }
     onConnection?.('broken');
-    await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), signal);
+    await pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures), signal);
   }
 }
 
-/** Where to resume. Two logs on one connection have a position each, shown in its ids. */
+/** Creates the cursor to resume from. Two logs on one connection have a position each, both contained in its ids. */
 function createCursor({ protocol, after }: FollowInput<keyof ProtocolEvents>) {
   if (protocol !== 'fcmp,rasp') {
     let position = after;

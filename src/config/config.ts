@@ -42,7 +42,7 @@ const notifySchema = object(
   },
 );
 
-/** Who may use the server, and for what. Prefer an environment variable to writing the value here. */
+/** A token of the server and its scopes. Prefer an environment variable to writing the value here. */
 const tokenSchema = object(
   { name, scopes: { type: 'array', items: oneOf(['read', 'run', 'decide']) } },
   { value: name, value_env: name },
@@ -50,7 +50,7 @@ const tokenSchema = object(
 
 const limit = { type: 'integer', minimum: 1 } as const;
 
-/** How the server is reached, and its limits. */
+/** Address and limits of the server. */
 const serverSchema = object(
   {},
   {
@@ -127,7 +127,7 @@ const amount = object(
   },
 );
 
-/** What runs may use together. */
+/** Limits that all runs share. */
 const budgetsSchema = object(
   {},
   {
@@ -135,7 +135,7 @@ const budgetsSchema = object(
     day: amount,
     /** Every issue, over all its runs of the last year. */
     issue: amount,
-    /** What a token of the server asked for, by its name, per day; `*`: every token that is not named. */
+    /** Limits per day of runs requested with a token, by its name; `*`: every token that is not listed. */
     callers: { type: 'object', additionalProperties: amount },
   },
 );
@@ -158,13 +158,13 @@ const triggerSchema = object(
     secret_env: name,
     /** The label that starts work. */
     label: name,
-    /** Which repositories, and where each is. */
+    /** The repositories, with the location of each. */
     repositories: { type: 'object', additionalProperties: object({}, { repo: name, repo_dir: name }) },
     /** The rest of the order: `role`, `worker`, `instructions` with `{ref}`, `{title}`, `{body}`, `{url}`. */
     request: requestPart,
   },
   {
-    /** Who may start work by adding the label. */
+    /** Users whose label starts work. */
     senders: names,
     per_minute: { type: 'integer', minimum: 1 },
   },
@@ -243,7 +243,7 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'>
   readonly database: string;
   /** Connections to the database at most, if that is configured. */
   readonly pool?: number;
-  /** What the user should know: about the data folder, and agents that replace built-in engines. */
+  /** Warnings for the user: about the data folder, and agents that replace built-in engines. */
   readonly warnings: readonly string[];
   /** The file that was read; null if there is none. */
   readonly file: string | null;
@@ -252,7 +252,7 @@ export interface Config extends Omit<ConfigFile, 'data' | 'database' | 'agents'>
 const DAY_MS = 86_400_000;
 
 /**
- * How long data is kept, converted from the days in the configuration.
+ * Reads how long data is kept, converted from the days in the configuration.
  *
  * @example
  * readRetention({ retention: { runs: 30 } }) // { runsMs: 2592000000, recordsMs: undefined, … }
@@ -271,7 +271,7 @@ export function readRetention({ retention = {} }: Pick<Config, 'retention'>): Re
 }
 
 /**
- * When run folders are packed.
+ * Reads the settings that say when run folders are packed.
  *
  * @example
  * readPacking({ packing: { after_s: 0 } }) // { isOn: true, afterMs: 0 }

@@ -27,7 +27,7 @@ export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environ
   return created;
 }
 
-/** What sends notifications to people; undefined without `notify` in the configuration. */
+/** Creates the function that sends notifications to people; undefined without `notify` in the configuration. */
 export function createNotifyPost({ notify }: Pick<Config, 'notify'>, env: Environment): SignedPost | undefined {
   if (notify === undefined) return undefined;
   const { url, secret_env, allow_private_addresses: allowPrivateAddresses = false } = notify;

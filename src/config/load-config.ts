@@ -66,7 +66,7 @@ export async function loadConfig({ cwd, env, flags = {}, confirmTrust }: ConfigS
   return { ...placed, data, warnings, database: database ?? `sqlite:${join(data, 'sluice.db')}`, file };
 }
 
-/** What a person trusts: a file with this content. */
+/** The content of a configuration file that a person trusts. */
 type ConfigContent = Pick<UntrustedConfig, 'file' | 'sha256'>;
 
 /** Throws unless the content is trusted with these settings. */

@@ -13,7 +13,7 @@ export interface LocalToken {
   readonly file: string | null;
 }
 
-/** What a token looks like: 32 random bytes. Anything else in the file was not written by us. */
+/** The form of a token: 32 random bytes. Anything else in the file was not written by Sluice. */
 const TOKEN = /^[\w-]{43}$/;
 const TOKEN_FILE_BYTES = 1024;
 

@@ -59,7 +59,7 @@ function listFromEnvironment(env: Readonly<Record<string, string | undefined>>):
 /** Thousands of tokens. */
 const FILE_BYTES = 1024 * 1024;
 
-/** Whoever starts the server has named the file, so links are followed: secrets of containers are links. */
+/** Reads the file of tokens. Its path comes from the operator, so links are followed: container secrets are links. */
 function readTokensFile(path: string): string {
   let file: number | undefined;
   try {
@@ -78,11 +78,11 @@ function readTokensFile(path: string): string {
 }
 
 /** A shorter one could be guessed. */
-const LEAST_CHARACTERS = 16;
+const MIN_CHARACTERS = 16;
 
 function requireLength(value: string, name: string): string {
-  if (value.length >= LEAST_CHARACTERS) return value;
-  throw invalid(`The token "${name}" is too short. Use at least ${LEAST_CHARACTERS} random characters.`);
+  if (value.length >= MIN_CHARACTERS) return value;
+  throw invalid(`The token "${name}" is too short. Use at least ${MIN_CHARACTERS} random characters.`);
 }
 
 /** The message does not repeat what the variable or the file holds. */

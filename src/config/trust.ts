@@ -7,7 +7,7 @@ import type { ConfigFile } from './config.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A configuration that lies in the project, where an agent may have written it. */
+/** A configuration in the project folder, where an agent may have written it. */
 export interface UntrustedConfig {
   readonly file: string;
   readonly sha256: string;

@@ -21,7 +21,7 @@ const RESULT = {
   summary: 'Done.',
 };
 
-/** What codex prints when it answers with a text and ends. */
+/** Returns what codex prints when it answers with a text and ends. */
 function answer(text: string): readonly Step[] {
   return [say(codex.thread('t-1'), codex.message(text), codex.completed(10, 1))];
 }

@@ -1,4 +1,4 @@
-/** What tokens and dollars may be used. */
+/** A limit of tokens and dollars. */
 export interface BudgetAmount {
   readonly tokens?: number;
   /** US dollars, as engines report them. */
@@ -11,6 +11,6 @@ export interface BudgetSettings {
   readonly day?: BudgetAmount;
   /** Every issue, over all its runs of the last year. */
   readonly issue?: BudgetAmount;
-  /** What a token asked for, by its name, per day; `*` is every token that is not named. */
+  /** Limits per day of runs requested with a token, by its name; `*` is every token that is not listed. */
   readonly callers?: Readonly<Record<string, BudgetAmount>>;
 }

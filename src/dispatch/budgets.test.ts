@@ -11,7 +11,7 @@ import { startWorker } from './start-worker.js';
 /** The tests start processes, which takes longer on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Speaks like Codex: uses so many tokens, then ends, or works on until it is stopped. */
+/** Prints like Codex: uses this many tokens, then ends, or continues until it is stopped. */
 function agent(tokens: number, { worksOn = false } = {}): readonly string[] {
   const records = [
     { type: 'thread.started', thread_id: 't' },
@@ -22,7 +22,7 @@ function agent(tokens: number, { worksOn = false } = {}): readonly string[] {
   return [process.execPath, '-e', `${print}${worksOn ? 'setInterval(() => undefined, 1000);' : ''}`];
 }
 
-/** When the day of UTC ends. */
+/** Returns when the UTC day ends. */
 function midnight(): string {
   return new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000).toISOString();
 }

@@ -16,7 +16,7 @@ export function listLimits(
   now: number,
 ): readonly BudgetLimit[] {
   const today = now - (now % DAY_MS);
-  const own = caller === null ? undefined : (ownValue(callers, caller) ?? ownValue(callers, '*'));
+  const own = caller === null ? undefined : (getAmount(callers, caller) ?? getAmount(callers, '*'));
   return [
     ...toLimit(day, { scope: 'day', name: '', since: today }),
     ...(issueRef === null ? [] : toLimit(issue, { scope: 'issue', name: issueRef, since: 0 })),
@@ -24,7 +24,7 @@ export function listLimits(
   ];
 }
 
-function ownValue(callers: Readonly<Record<string, BudgetAmount>>, name: string): BudgetAmount | undefined {
+function getAmount(callers: Readonly<Record<string, BudgetAmount>>, name: string): BudgetAmount | undefined {
   return Object.hasOwn(callers, name) ? callers[name] : undefined;
 }
 
@@ -71,7 +71,7 @@ export async function holdBudget(
   return { status: 'held', budget: createRunBudget(context, id, limits) };
 }
 
-/** When the budgets of the day start again. */
+/** Finds when the budgets of the day start again. */
 function findTomorrow(now: number): number {
   return now - (now % DAY_MS) + DAY_MS;
 }
@@ -117,7 +117,7 @@ export async function settleBudget(
 /** Issues and waiting runs that a report lists. */
 const LISTED = 10;
 
-/** What was used of every budget: the day, the named callers, and the issues that used the most. */
+/** Reports the usage of every budget: the day, the named callers, and the issues that used the most. */
 export async function reportBudgets(
   store: Pick<Budgets, 'measureBudgets' | 'listBudgetUse'>,
   settings: BudgetSettings,

@@ -34,7 +34,7 @@ async function openChecked(checks: Readonly<Record<string, Check>>, policy?: 'pr
   return { ...workshop, git, order };
 }
 
-/** What the only check said about an order. */
+/** Returns the verdict of the only check of an order. */
 async function judge(check: Check, policy?: 'proven' | 'reported') {
   const { start, order, settled, store, data } = await openChecked({ unit: check }, policy);
   start();

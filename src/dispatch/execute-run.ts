@@ -18,9 +18,9 @@ export async function executeRun(context: WorkContext, claimed: ClaimedRun, work
   try {
     const answer = claimed.unresolved.length > 0 ? HELD : await holdBudget(context, record);
     if (answer.status === 'wait') {
-      const { store, clock, lookAt } = context;
+      const { store, clock, wakeAt } = context;
       await store.releaseRun({ id: record.id, workerId, now: clock(), retryAt: answer.retryAt });
-      lookAt?.(answer.retryAt);
+      wakeAt?.(answer.retryAt);
       return;
     }
     if (answer.status === 'refused' && order !== null) {

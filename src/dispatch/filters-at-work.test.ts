@@ -8,7 +8,7 @@ import { readGitFilters } from '../orders/index.js';
 import { openWorkshop } from './fixtures/workshop.js';
 import { checkOut } from './order/proof/check-out.js';
 import { recordStart } from './order/proof/repository.js';
-import { createWorktree, findWorktree, putAwayWorktree } from './order/worktree.js';
+import { createWorktree, findWorktree, removeWorktree } from './order/worktree.js';
 import { readChange } from './review/read-change.js';
 
 /** Lower case in commits, upper case in work trees; says where it ran and with which environment. */
@@ -33,7 +33,7 @@ async function openFiltered(filter: 'upper' | 'store', check = 'true') {
   await writeFile(join(home, '.gitconfig'), `${upper(marks)}${store(join(home, 'store'))}${unnamed}`);
   vi.stubEnv('HOME', home);
   const filters = await readGitFilters([filter]);
-  // What an agent with its own commands does: it writes a file and reports, and Sluice commits.
+  // Like an agent with its own commands: it writes a file and reports, and Sluice commits.
   const report = `printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}'`;
   const script = `eval "$SLUICE_INSTRUCTIONS"; ${report} "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"`;
   const worker = { type: 'script', command: ['/bin/sh', '-c', script], inject: 'env', checks: ['unit'] } as const;
@@ -135,9 +135,9 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
     expect(await createWorktree(worktree)).toEqual({});
     expect(readFileSync(join(worktree.folder, 'one.dat'), 'utf8')).toBe('ONE\n');
     await writeFile(join(worktree.folder, 'one.dat'), 'ANOTHER\n');
-    expect((await putAwayWorktree(worktree)).note).toContain('uncommitted changes');
+    expect((await removeWorktree(worktree)).note).toContain('uncommitted changes');
     await writeFile(join(worktree.folder, 'one.dat'), 'ONE\n');
-    expect(await putAwayWorktree(worktree)).toEqual({});
+    expect(await removeWorktree(worktree)).toEqual({});
     expect(started()).toEqual(['clean', 'smudge']);
   });
 
@@ -153,7 +153,7 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
     const { order, git } = await openFiltered('store');
     const record = await order('echo "key = ghp_abcdefghijklmnop" > key.dat');
     expect(record?.decision?.action).toBe('needs-human');
-    expect(JSON.stringify(record?.decision?.evidence)).toContain('it holds a secret');
+    expect(JSON.stringify(record?.decision?.evidence)).toContain('it contains a secret');
     expect(git('log', '--all', '--format=%s').trim()).toBe('Begin');
   });
 
@@ -170,8 +170,6 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
     expect(readFileSync(join(folder, 'one.dat'), 'utf8')).toBe('ONE\n');
     expect(readFileSync(join(folder, 'unfiltered.dat'), 'utf8')).toBe('not stored\n');
     await writeFile(join(home, 'store', git('cat-file', 'blob', 'HEAD:one.dat').trim()), 'FORGED\n');
-    expect((await checkOut(start, start.head, folder, filters)).error).toContain(
-      '"one.dat" is not what the commit has',
-    );
+    expect((await checkOut(start, start.head, folder, filters)).error).toContain('"one.dat" differs from the commit');
   });
 });

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import type { WorkContext } from './worker-options.js';
 
-/** Others may end the run sooner, when its lease has expired; the next answer of the store says so. */
-const LONGEST_OUTAGE_MS = 10 * 60_000;
+/** Others may end the run sooner, when its lease has expired; the next response of the store shows it. */
+const MAX_OUTAGE_MS = 10 * 60_000;
 
 /** A claim that is kept alive while its run is executed. */
 export interface HeldClaim {
@@ -48,7 +48,7 @@ export function holdClaim(context: WorkContext, { id, workerId }: { id: string; 
       else if (reply !== null) await pass(reply);
     } catch (error) {
       logger.warn('claim could not be renewed', { run: id, error: String(error) });
-      if (performance.now() - lastRenewed > Math.max(LONGEST_OUTAGE_MS, 2 * leaseMs)) {
+      if (performance.now() - lastRenewed > Math.max(MAX_OUTAGE_MS, 2 * leaseMs)) {
         stopping.abort('The run was ended: its worker could not reach the store to renew the claim.');
       }
     }
@@ -61,7 +61,7 @@ export function holdClaim(context: WorkContext, { id, workerId }: { id: string; 
   };
   const timer = setInterval(renewSoon, Math.max(10, leaseMs / 3));
   const stopWatching = store.watchRequests(id, renewSoon);
-  // By hand: signals combined with one that lives as long as the worker would pile up.
+  // Without `AbortSignal.any`: signals combined with one that exists as long as the worker would pile up.
   const stop = () =>
     stopping.abort(
       `The run was ended: its worker on ${hostname()} was shut down before the run was done. Start it again.`,

@@ -181,7 +181,7 @@ function checkRaces(orders: readonly OrderRecord[]): { readonly races: number; r
   return { races: races.size, won };
 }
 
-/** What advanced where proof is asked for was checked, once, and every check has ended; returns how many. */
+/** Asserts that every result that advanced under the policy `proven` was checked once and that every check has ended; returns how many. */
 async function checkProofs(store: Store, data: string, orders: readonly OrderRecord[]): Promise<number> {
   const checked = (await readFile(join(data, 'checked'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
   expect(new Set(checked).size).toBe(checked.length);

@@ -168,7 +168,7 @@ describe('the first commit of a repository', { timeout: 60_000 }, () => {
   });
 });
 
-/** What each does, and what must be said about it under both policies. */
+/** Each lie, and the expected verdict under both policies. */
 const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][] = [
   [
     'names the commit that was already HEAD',
@@ -476,7 +476,7 @@ describe('an agent that lies about its run', { timeout: 60_000 }, () => {
     const retried = await waitForOrder(store, name, { signal: AbortSignal.timeout(20_000) });
     expect(retried?.base_commit).toBe(record?.base_commit);
     expect(show(retried?.decision)).toMatch(CONTRADICTED);
-    expect(show(retried?.decision)).toContain('was there before the work began');
+    expect(show(retried?.decision)).toContain('existed before the work began');
   });
 });
 
@@ -541,7 +541,7 @@ describe('an agent that wants Sluice to run its code', { timeout: 60_000 }, () =
       script,
       secrets: ['ghp_[a-z]+'],
     });
-    expect(show(decision)).toMatch(/commit contradicted .*it holds a secret/);
+    expect(show(decision)).toMatch(/commit contradicted .*it contains a secret/);
     expect(git('log', '--all', '--format=%s').trim()).toBe('Begin');
     const kept = join(data, 'worktrees', submitted.run, 'src/work.txt');
     expect(existsSync(kept) && readFileSync(kept, 'utf8')).toContain('ghp_');

@@ -13,7 +13,7 @@ import { reconcile } from './reconcile.js';
 import type { ReconcileOptions } from './reconcile.js';
 import { goodResult, makeRequest, startLead } from '../orders/lead/fixtures/lead-at-work.js';
 
-/** A process that is over. */
+/** A process that has ended. */
 async function makeDeadWorker(): Promise<WorkerIdentity> {
   const child = spawn(process.execPath, ['-e', '']);
   const identity = await identifyProcess(child.pid ?? 0);
@@ -23,7 +23,7 @@ async function makeDeadWorker(): Promise<WorkerIdentity> {
   return { worker_id: 'dead', host: hostname(), pid: identity?.pid ?? 0, pid_started: identity?.started ?? null };
 }
 
-/** A process that lives as long as the test. */
+/** A process that runs until the end of the test. */
 async function makeLivingWorker(): Promise<WorkerIdentity> {
   const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)']);
   onTestFinished(() => {

@@ -5,12 +5,12 @@ import { chooseDataFolder, isPresent } from '../files/index.js';
 import { STREAM_BYTES } from '../orders/index.js';
 import type { Lead } from '../orders/index.js';
 import type { InboxItem, RunRecord } from '../records/index.js';
-import { readLastAttempt, runFolderPath } from '../run-folder/index.js';
+import { readLastAttempt, getRunFolderPath } from '../run-folder/index.js';
 import {
   DEFAULT_LIMITS,
   endOrphans,
   endProcessesOfRun,
-  failedResult,
+  createFailedResult,
   getProcessState,
   listLaunchers,
 } from '../runs/index.js';
@@ -20,7 +20,7 @@ import { isInProgress } from './claims-in-progress.js';
 import type { LostRunCode } from './lost-run-codes.js';
 import { EXIT_UNKNOWN } from './order/finish-order.js';
 import { findCheckFolder } from './order/proof/run-checks.js';
-import { findWorktree, putAwayWorktree } from './order/worktree.js';
+import { findWorktree, removeWorktree } from './order/worktree.js';
 
 /** Options of {@link reconcile}. */
 export interface ReconcileOptions {
@@ -39,7 +39,7 @@ export interface ReconcileOptions {
   readonly adopt?: (run: RunRecord) => Promise<boolean>;
 }
 
-/** What was reconciled. */
+/** Counts of what was reconciled. */
 export interface Reconciliation {
   /** Expired claims whose process never started: they are queued again. */
   readonly requeued: number;
@@ -54,7 +54,7 @@ export interface Reconciliation {
 }
 
 const GONE: LostRunCode = 'WORKER_GONE';
-const ORPHANED = failedResult(
+const ORPHANED = createFailedResult(
   GONE,
   'The worker that executed this run is gone; its process exit is unknown. Start it again.',
 );
@@ -70,7 +70,7 @@ export const NOTHING_DONE: Reconciliation = { requeued: 0, ended: 0, held: 0, ad
  */
 export async function reconcile(given: ReconcileOptions): Promise<Reconciliation> {
   const options = { ...given, data: chooseDataFolder(given.data) };
-  // First: a run is over only when its process is gone.
+  // First: a run has ended only when its process is gone.
   const processes = await endOrphanedProcesses(options);
   const here = await reconcileHost(options);
   const elsewhere = await reconcileFleet(options);
@@ -94,8 +94,8 @@ export async function endOrphanedProcesses({ store, data }: HostOptions): Promis
 }
 
 /**
- * Reconciles runs of this host whose lease has expired. Only a process of the host sees whether their workers are alive, ends
- * their processes and can resume them, so every process does this for its own host.
+ * Reconciles runs of this host whose lease has expired. Only a process of the host can check whether their workers are
+ * alive, end their processes and resume them, so every process does this for its own host.
  */
 export async function reconcileHost(options: HostOptions): Promise<Reconciliation> {
   return endExpired(options, { host: hostname() }, async (run) => endUnlessHeld(options, run));
@@ -173,7 +173,7 @@ async function isResumable({ store, agents, clock }: ReconcileOptions, run: RunR
 
 /** Only a worker on the same host with the same data folder resumes it; others leave it alone. */
 async function resumeLater({ adopt, data }: HostOptions, run: RunRecord, host: string): Promise<'held' | 'adopted'> {
-  if (adopt === undefined || host !== hostname() || !(await isPresent(runFolderPath(data, run.id)))) return 'held';
+  if (adopt === undefined || host !== hostname() || !(await isPresent(getRunFolderPath(data, run.id)))) return 'held';
   return (await adopt(run)) ? 'adopted' : 'held';
 }
 
@@ -191,11 +191,11 @@ async function settleOrphan(
 ): Promise<void> {
   const record = await store.findOrder(issueRef, runId);
   if (record === undefined) return;
-  const { stdout, stderr, command, version } = await readLastAttempt(runFolderPath(data, run), STREAM_BYTES, {
+  const { stdout, stderr, command, version } = await readLastAttempt(getRunFolderPath(data, run), STREAM_BYTES, {
     below: data,
   });
   const worktree = findWorktree(data, record.order, run, lead.filters);
-  const note = (await isPresent(worktree.folder)) ? await putAwayWorktree(worktree) : {};
+  const note = (await isPresent(worktree.folder)) ? await removeWorktree(worktree) : {};
   await rm(findCheckFolder(data, run), { recursive: true, force: true });
   // An exit code in the folder is ignored: the exit was not observed, and the agent could have written the file.
   const end = { ...EXIT_UNKNOWN, stdout, stderr, command, workerVersion: version, runResult: ORPHANED };

@@ -3,7 +3,7 @@ import type { Logger } from '../base/index.js';
 import type { Waker } from './waker.js';
 
 /** Two rounds begin at least so far apart, however often it is woken. */
-const LEAST_DISTANCE_MS = 5;
+const MIN_DISTANCE_MS = 5;
 const FAILURE_PAUSE_MS = 200;
 
 /** Work that is repeated. */
@@ -39,7 +39,7 @@ export async function repeatWork(repeated: RepeatedWork): Promise<void> {
     const wasWoken = await waker.sleep(longestMs * (1 - Math.random() / 4));
     longestMs = wasWoken ? firstSleepMs : Math.min(sleepMs, longestMs * 2);
     // One that was asleep begins at once.
-    const early = began + LEAST_DISTANCE_MS - performance.now();
+    const early = began + MIN_DISTANCE_MS - performance.now();
     if (early > 0) await pause(early);
   }
 }

@@ -4,8 +4,8 @@ import type { Logger } from '../base/index.js';
 import { isOutage } from '../runs/index.js';
 
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 10_000;
-const MOST_TRIES = 65;
+const MAX_PAUSE_MS = 10_000;
+const MAX_TRIES = 65;
 
 /**
  * Repeats a call to a store that is unavailable: with growing pauses up to ten seconds, for about ten minutes. Once the
@@ -20,9 +20,9 @@ export async function retryStore<T>(
       return await work();
     } catch (error) {
       const isFinal = isSluiceError(error) && !isOutage(error);
-      if (signal?.aborted === true || tries === MOST_TRIES || isFinal) throw error;
+      if (signal?.aborted === true || tries === MAX_TRIES || isFinal) throw error;
       logger.warn('store not available, trying again', { tries, error: String(error) });
-      const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
+      const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
       await pause(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
     }
   }

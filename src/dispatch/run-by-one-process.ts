@@ -18,7 +18,7 @@ export interface Duty {
   readonly work: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** What sharing duties needs. */
+/** Options for sharing duties. */
 export interface DutyOptions {
   readonly store: Duties & StoreClock;
   readonly duties: readonly Duty[];
@@ -59,7 +59,7 @@ export function runByOneProcess(options: DutyOptions): { stop(): Promise<void> }
     for (const name of found) if (!before.has(name)) wakers.get(name)?.wake();
   }
 
-  /** Those that hold something ask again in time; the others look whether something is free, not all at once. */
+  /** Holders renew their duties in time; the others check whether one is free, at different times. */
   async function keep(): Promise<void> {
     while (!signal.aborted) {
       await hold().catch((error: unknown) =>

@@ -11,7 +11,7 @@ import type { WorkContext } from './worker-options.js';
 export interface RunHere {
   readonly id?: string;
   readonly spec: RunSpec;
-  /** What goes to the agent beside the spec. */
+  /** Inputs for the agent besides the spec. */
   readonly inputs?: Partial<RunInputs>;
   /** Called once the run has been started. */
   readonly onRun?: (run: Run) => void;

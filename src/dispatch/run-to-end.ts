@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { getErrorMessage, isSluiceError, omitUndefined } from '../base/index.js';
 import { decodeReply } from '../records/index.js';
 import type { RunResult, RunSpec, RunState } from '../records/index.js';
-import { failedResult, lockFolder, resumeRun, startRun } from '../runs/index.js';
+import { createFailedResult, lockFolder, resumeRun, startRun } from '../runs/index.js';
 import type { FolderLock, Run, RunPorts } from '../runs/index.js';
 import { settleBudget } from './budgets.js';
 import type { HeldClaim } from './hold-claim.js';
@@ -15,9 +15,9 @@ const NOT_STARTED: LostRunCode = 'RUN_NOT_STARTED';
 /** A folder in use by a process that the store does not know is checked again after this time. */
 const FOLDER_RETRY_MS = 1000;
 
-/** What comes of a run that was canceled after it was claimed and before its process started. */
+/** The result of a run that was canceled after it was claimed and before its process started. */
 export const CANCELED_BEFORE_START: RunResult = {
-  ...failedResult('RUN_CANCELED', 'The run was canceled before it started.'),
+  ...createFailedResult('RUN_CANCELED', 'The run was canceled before it started.'),
   status: 'canceled',
   error: { category: 'canceled', code: 'RUN_CANCELED', message: 'The run was canceled before it started.' },
 };
@@ -27,7 +27,7 @@ export const CANCELED_BEFORE_START: RunResult = {
  * that waits takes no slot. Undefined where the folder cannot be locked at all; the run then reports why.
  */
 export async function acquireFolder(
-  { store, runs, clock, lookAt }: WorkContext,
+  { store, runs, clock, wakeAt }: WorkContext,
   hold: { readonly id: string; readonly workerId: string },
   workdir: string,
 ): Promise<FolderLock | 'busy' | undefined> {
@@ -37,12 +37,12 @@ export async function acquireFolder(
     if (!isSluiceError(error) || error.code !== 'WORKING_FOLDER_BUSY') return undefined;
     const retryAt = clock() + FOLDER_RETRY_MS;
     await store.releaseRun({ ...hold, now: clock(), retryAt });
-    lookAt?.(retryAt);
+    wakeAt?.(retryAt);
     return 'busy';
   }
 }
 
-/** What starting a run needs. */
+/** Options for starting a run. */
 export interface StartedRun {
   readonly id: string;
   readonly workerId: string;
@@ -52,9 +52,9 @@ export interface StartedRun {
   readonly resumes?: RunState;
   /** Whether it may be left while it waits, to be resumed by another worker. */
   readonly mayDetach?: boolean;
-  /** Variables beside those of the worker's environment. */
+  /** Variables in addition to those of the worker's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What goes to the agent beside the spec. */
+  /** Inputs for the agent besides the spec. */
   readonly inputs?: RunPorts['inputs'];
   /** Called once it has been started. */
   readonly onRun?: (run: Run) => void;
@@ -91,8 +91,8 @@ export async function runToEnd(context: WorkContext, started: StartedRun, claim:
     claim.onReply(async (reply) => (await starting).reply(decodeReply(reply)));
     await starting;
   } catch (error) {
-    // What cannot be started at all was queued without being checked: that is the run's result.
-    return failedResult(isSluiceError(error) ? error.code : NOT_STARTED, getErrorMessage(error));
+    // A run that cannot be started was queued without a check: this is its result.
+    return createFailedResult(isSluiceError(error) ? error.code : NOT_STARTED, getErrorMessage(error));
   }
   const run = await starting;
   started.onRun?.(run);

@@ -51,7 +51,7 @@ describe('a reaper', () => {
     await expect.poll(() => calls.fleet).toBeGreaterThan(1);
     expect((await store.findRun('RUN1'))?.state).toBe('running');
     expect(calls.host).toBe(0);
-    reaper.lookHere();
+    reaper.reconcileNow();
     await expect.poll(async () => (await store.findRun('RUN1'))?.result).toMatchObject(GONE);
     expect(calls.host).toBe(0);
   });

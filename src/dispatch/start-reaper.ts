@@ -8,7 +8,7 @@ import { runByOneProcess } from './run-by-one-process.js';
 import { createWaker } from './waker.js';
 import { DEFAULT_LEASE_MS } from './worker-options.js';
 
-/** What a reaper needs. */
+/** Options for a reaper. */
 export interface ReaperOptions extends Omit<ReconcileOptions, 'clock' | 'data' | 'isAbandoned'> {
   readonly data: string;
   readonly clock?: () => number;
@@ -17,19 +17,19 @@ export interface ReaperOptions extends Omit<ReconcileOptions, 'clock' | 'data' |
   readonly logger?: Logger;
   /** Called when claims were queued again. */
   readonly onRequeued?: () => void;
-  /** Whether someone calls `lookHere` when leases of this host have expired; otherwise the reaper asks the store. */
+  /** Whether someone calls `reconcileNow` when leases of this host have expired; otherwise the reaper asks the store. */
   readonly isCalled?: boolean;
 }
 
 /** Reconciles until it is stopped. */
 export interface Reaper {
   /** Looks at the runs of this host now: some of their leases have expired. */
-  lookHere(): void;
+  reconcileNow(): void;
   stop(): Promise<void>;
 }
 
-/** A duty changes hands no faster than that, however short a lease is. */
-const SHORTEST_DUTY_MS = 1000;
+/** A duty moves to another process no faster than that, however short a lease is. */
+const MIN_DUTY_MS = 1000;
 
 /**
  * Reconciles what crashed workers left, every so often. Processes and runs of this host are looked at by every process of the
@@ -54,10 +54,10 @@ export function startReaper(options: ReaperOptions): Reaper {
     if (requeued + ended + adopted + processes > 0) logger.info('reconciled', { ...report });
   };
 
-  async function lookHere(): Promise<void> {
+  async function reconcileNow(): Promise<void> {
     const isExpected = isExpectedHere;
     isExpectedHere = false;
-    // First: a run is over only when its process is gone.
+    // First: a run has ended only when its process is gone.
     const processes = await endOrphanedProcesses(given);
     const hasExpired = isCalled ? isExpected : await store.hasExpiredRuns(clock(), hostname());
     log({ ...(hasExpired ? await reconcileHost(given) : NOTHING_DONE), processes });
@@ -67,7 +67,7 @@ export function startReaper(options: ReaperOptions): Reaper {
    * A claim of another machine is ended when two looks in a row find it expired: just after an outage of the store its holder
    * needs a moment to renew it.
    */
-  async function lookElsewhere(): Promise<void> {
+  async function reconcileElsewhere(): Promise<void> {
     const seen = new Set<string>();
     const report = await reconcileFleet({
       ...given,
@@ -84,7 +84,7 @@ export function startReaper(options: ReaperOptions): Reaper {
 
   const here = repeatWork({
     name: 'reconciling this machine',
-    work: lookHere,
+    work: reconcileNow,
     waker,
     sleepMs: everyMs,
     logger,
@@ -93,11 +93,11 @@ export function startReaper(options: ReaperOptions): Reaper {
   const elsewhere = runByOneProcess({
     store,
     logger,
-    leaseMs: Math.max(SHORTEST_DUTY_MS, everyMs),
-    duties: [{ name: 'reconciliation', everyMs, work: lookElsewhere }],
+    leaseMs: Math.max(MIN_DUTY_MS, everyMs),
+    duties: [{ name: 'reconciliation', everyMs, work: reconcileElsewhere }],
   });
   return {
-    lookHere() {
+    reconcileNow() {
       isExpectedHere = true;
       waker.wake();
     },

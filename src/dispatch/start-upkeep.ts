@@ -13,7 +13,7 @@ import type { RetentionSettings } from './retention/start-retention.js';
 import { runByOneProcess } from './run-by-one-process.js';
 import type { Duty } from './run-by-one-process.js';
 
-/** What upkeep needs. */
+/** Options for upkeep. */
 export interface UpkeepOptions {
   readonly store: Store;
   /** The folder of run folders on this machine. */

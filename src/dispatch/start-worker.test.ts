@@ -142,7 +142,7 @@ describe('a worker', { timeout: 30_000 }, () => {
       now: Date.now(),
     });
     const worker = start({ concurrency: 2 });
-    // With two slots, one of them taken for good, the run for an idle folder is still executed.
+    // With two slots, one of them permanently in use, the run for an idle folder is still executed.
     await expect.poll(async () => (await store.findRun('IDLE'))?.state, { timeout: 10_000 }).toBe('ended');
     expect(await store.findRun('WAITS')).toMatchObject({
       state: 'queued',

@@ -49,7 +49,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const forWork = createWaker();
   const forDelivery = createWaker();
   const forReports = createWaker();
-  const lookAt = (moment: number) => forWork.wakeAt(performance.now() + moment - clock());
+  const wakeAt = (moment: number) => forWork.wakeAt(performance.now() + moment - clock());
   const limits = { slots, budgets };
   const context: WorkContext = {
     store,
@@ -58,7 +58,7 @@ export function startWorker(options: WorkerOptions): Worker {
     leaseMs,
     clock,
     logger,
-    lookAt,
+    wakeAt,
     signal: outOfTime.signal,
     ...limits,
   };
@@ -70,7 +70,7 @@ export function startWorker(options: WorkerOptions): Worker {
     forDelivery.wake();
   };
 
-  /** Executes claimed work beside the loop; whatever goes wrong with it does not stop the worker. */
+  /** Executes claimed work concurrently with the loop; a failure does not stop the worker. */
   function begin(workerId: string, work: () => Promise<unknown>): void {
     const task = whileInProgress(workerId, work)
       .then(
@@ -139,7 +139,7 @@ export function startWorker(options: WorkerOptions): Worker {
       now,
       aliveUntil: now + 2 * leaseMs,
     });
-    if (hasExpiredRuns) reaper.lookHere();
+    if (hasExpiredRuns) reaper.reconcileNow();
   };
   const skewMs = clock() - Date.now();
   if (options.clock === undefined && Math.abs(skewMs) > CLOCK_TOLERANCE_MS) {

@@ -13,8 +13,8 @@ interface WaitOptions {
 }
 
 /**
- * Waits until an order is settled or canceled, whoever does it. Undefined if there is no such order; rejects with the
- * signal's reason if that comes first.
+ * Waits until an order is settled or canceled by any process. Undefined if it does not exist; rejects with the signal's
+ * reason if that comes first.
  *
  * @example
  * const record = await waitForOrder(store, { issueRef: order.issue_ref, runId: order.run_id })

@@ -61,7 +61,7 @@ describe('an order whose agent waits for an answer', () => {
     const { result } = (await store.findRun(run)) ?? {};
     expect(result).toMatchObject({ status: 'success', attempts: 2 });
     expect(await sessions()).toBe(2);
-    // What the agent left is committed on the branch of the order, from the commit the work began at.
+    // The agent's changes are committed on the branch of the order, on top of the commit where the work began.
     const branch = `sluice/${submitted.order.run_id}-${run}`;
     expect(git('show', `${branch}:work.txt`)).toBe('done\n');
     expect(record?.base_commit).toBe(git('rev-parse', 'main').trim());

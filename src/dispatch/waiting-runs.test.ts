@@ -9,7 +9,7 @@ import { makeFolder } from '../../test/temporary-folder.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import { encodeReply } from '../records/index.js';
 import type { RunRecord, RunSpec } from '../records/index.js';
-import { replayRunFolder, runFolderPath } from '../run-folder/index.js';
+import { replayRunFolder, getRunFolderPath } from '../run-folder/index.js';
 import { LAUNCHERS } from '../runs/launchers/launchers.js';
 import { openStore } from '../store/open-store.js';
 import type { Store } from '../store/store.js';
@@ -89,12 +89,12 @@ describe('a run that waits for an answer', () => {
     await reach(store, 'r1', 'waiting');
     await first.stop({ graceMs: 0 });
     expect(await store.findRun('r1')).toMatchObject({ state: 'waiting', result: null });
-    // Also an answer that comes while no worker is there counts.
+    // An answer that arrives while no worker is running counts too.
     expect(await store.postReply('r1', reply)).toBe('posted');
     start();
     const { result } = await reach(store, 'r1', 'ended');
     expect(result).toMatchObject({ status: 'success', attempts: 2 });
-    expect(await replayRunFolder(runFolderPath(data, 'r1'))).toMatchObject({ status: 'same' });
+    expect(await replayRunFolder(getRunFolderPath(data, 'r1'))).toMatchObject({ status: 'same' });
   });
 
   it('survives the kill of its worker', async () => {
@@ -119,7 +119,7 @@ describe('a run that waits for an answer', () => {
     expect(result).toMatchObject({ status: 'success', text: 'ok', attempts: 2 });
     const events = await store.read({ runId: 'r1', protocol: 'fcmp', limit: 1000 });
     expect(events.map(({ event }) => event.seq)).toEqual(events.map((_, index) => index + 1));
-    expect(await replayRunFolder(runFolderPath(data, 'r1'))).toMatchObject({ status: 'same' });
+    expect(await replayRunFolder(getRunFolderPath(data, 'r1'))).toMatchObject({ status: 'same' });
   });
 
   it('takes no slot once its process was ended, and gets one again with the answer', async () => {

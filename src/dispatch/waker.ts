@@ -1,7 +1,7 @@
 /** Lets a loop sleep until something happens. */
 export interface Waker {
   readonly wake: () => void;
-  /** Resolves when woken, also by a call that came before, or after so many milliseconds; whether it was woken. */
+  /** Resolves when woken, also by an earlier call, or after this many milliseconds; returns whether it was woken. */
   readonly sleep: (longestMs: number) => Promise<boolean>;
   /** Wakes at a moment of `performance.now()`, or sooner if there is an earlier one. */
   readonly wakeAt: (moment: number) => void;
@@ -50,11 +50,11 @@ export function createWaker(): Waker {
       };
       alarm = {
         moment,
-        timer: setTimeout(ring, Math.min(LONGEST_ALARM_MS, Math.max(0, moment - performance.now()))).unref(),
+        timer: setTimeout(ring, Math.min(MAX_ALARM_MS, Math.max(0, moment - performance.now()))).unref(),
       };
     },
   };
 }
 
-/** What a timer can hold; a sleeper that is woken too soon sets the alarm again. */
-const LONGEST_ALARM_MS = 2 ** 31 - 1;
+/** The maximum of a timer; a sleeper that is woken too early sets the alarm again. */
+const MAX_ALARM_MS = 2 ** 31 - 1;

@@ -8,11 +8,11 @@ import type { Slots } from './slots.js';
 /** How long a claim holds without being renewed, by default. */
 export const DEFAULT_LEASE_MS = 30_000;
 
-/** What a worker needs, and how much it claims. */
+/** Options for a worker: its store, and how much it claims. */
 export interface WorkerOptions {
   readonly store: Store;
   readonly lead: Lead;
-  /** What its runs need; their events and cached results go to the store. */
+  /** Options for its runs; their events and cached results go to the store. */
   readonly runs?: RunPorts;
   /** How many runs it executes at once; 4 by default. */
   readonly concurrency?: number;
@@ -32,7 +32,7 @@ export interface WorkerOptions {
   readonly reconcileMs?: number;
   /** Milliseconds since 1970; the clock of the store by default. */
   readonly clock?: () => number;
-  /** What runs may use together; unlimited by default. */
+  /** Limits that all runs share; unlimited by default. */
   readonly budgets?: BudgetSettings;
   readonly newId?: () => string;
   readonly logger?: Logger;
@@ -52,7 +52,7 @@ export interface Worker {
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** What everything a worker executes has in common. */
+/** The context shared by everything a worker executes. */
 export interface WorkContext {
   readonly store: Store;
   readonly lead: Lead;
@@ -64,7 +64,7 @@ export interface WorkContext {
   /** Without it any number of runs may execute at once. */
   readonly slots?: Slots;
   /** Looks for work at a moment of `clock`: a run was released until then. */
-  readonly lookAt?: (moment: number) => void;
+  readonly wakeAt?: (moment: number) => void;
   /** The span of the order, for the runs that check its result. */
   readonly traceparent?: string | undefined;
   /** Aborted when the worker has no more time. */

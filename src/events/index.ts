@@ -46,7 +46,7 @@ export {
 } from './protocol/rasp-event.js';
 export { RAW_STREAMS, STREAMS, type CapturedStream, type RawRef, type StreamName } from './protocol/event-parts.js';
 export { usageSchema, type Usage } from './protocol/event-parts.js';
-export { isRecord, arrayField, countField } from './reading/record-fields.js';
+export { isRecord, getArray, getCount } from './reading/record-fields.js';
 export { packEvents, unpackEvents, type EventPack } from './log/event-pack.js';
 export { decodeLine, encodeLines } from './log/series.js';
 export { comparePositions, LOG_END, getPosition, type LogPosition, LOG_START, readPosition } from './log-position.js';
@@ -61,5 +61,5 @@ export { isApproval } from './engines/codex/approval.js';
 export { PERMISSION_METHOD, readPermissionRequest } from './engines/acp/acp-permission.js';
 export { readRpcMessage, resultFields, type RpcId, type RpcMessage } from './engines/json-rpc.js';
 export type { PermissionOption } from './engines/report.js';
-export { field, nameField, objectField } from './reading/record-fields.js';
+export { getField, getName, getObject } from './reading/record-fields.js';
 export { UsageTotals, sumUsage } from './attempt/usage-totals.js';

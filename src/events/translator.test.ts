@@ -186,7 +186,7 @@ describe('a translator', () => {
       emitted.push(...translator.push('stdout', bytes.subarray(start, start + (1 << 20))));
     }
     const texts = emitted.map(({ event }) => ('text' in event.data ? event.data.text : null));
-    // Compared by hand: a difference of 64 MiB is no message for a person.
+    // Compared without `expect`: a diff of 64 MiB is not a readable message.
     expect(texts.filter((one) => one === text)).toHaveLength(2);
   });
 });
@@ -216,7 +216,7 @@ describe('the session', () => {
     expect(warnings).toContain('SESSION_ID_MISSING');
   });
 
-  it('starts no conversation where the agent said nothing', () => {
+  it('starts no conversation where the agent printed nothing', () => {
     expect(translateLines({ stdout: ['garbage'] }).of('conversation.started')).toEqual([]);
   });
 

@@ -11,9 +11,9 @@ import { StreamTranslator } from './translate/stream-translator.js';
 
 const UNKNOWN_EXIT: ProcessExit = { exitCode: null, signal: null };
 
-/** What is translated, and how. */
+/** The attempt to translate, and options. */
 export interface TranslatorOptions {
-  /** Which program printed the bytes: a built-in engine or one of `engines`; `auto` detects it from them. */
+  /** The program that printed the bytes: a built-in engine or one of `engines`; `auto` detects it from them. */
   readonly engine: EngineName | 'auto' | (string & {});
   /** Engines in addition to the built-in ones, made with `defineEngine`. */
   readonly engines?: readonly Engine[] | undefined;
@@ -41,24 +41,24 @@ export interface Translator {
   /** Takes the next bytes of a stream, or of what was sent to the agent (`stdin`); they may be cut anywhere. */
   push(stream: CapturedStream, bytes: Uint8Array): Emitted[];
   /**
-   * Marks the end of the bytes: emits what was left open, and returns what they say in all. `end` does it by itself; call
-   * it before to see the last output for a verdict, by the same clock. Some engines print errors as plain text, which only
+   * Marks the end of the bytes: emits what is still open, and returns the state as a whole. `end` does it by itself; call
+   * it before to get the last output for a verdict, by the same clock. Some engines print errors as plain text, which only
    * the exit of the process distinguishes from an answer: pass it, as it is passed to `end`.
    */
   drain(exit?: ProcessExit): Drained;
-  /** What the bytes show so far, without ending the attempt: whether the agent has ended its turn, and how. */
+  /** Returns the state according to the bytes so far, without ending the attempt: whether the agent has ended its turn, and how. */
   peek(): Omit<Drained, 'events'>;
-  /** Takes the end of the process: emits what was left open and judges how the attempt ended. */
+  /** Takes the exit of the process: emits what is still open and judges how the attempt ended. */
   end(end: AttemptEnd): Emitted[];
-  /** Which bytes are covered by frames so far. */
+  /** Returns the bytes that frames cover so far. */
   coverage(): Coverage;
   /** The parts of the output that this version does not know; null if it knows everything. */
   drift(): DriftSummary | null;
 }
 
 /**
- * Translates what an agent prints into RASP and FCMP, live or from a recording: the events depend on the bytes, the
- * order of the streams and the clock, never on where the bytes are cut. Bad bytes never throw.
+ * Translates an agent's output into RASP and FCMP, live or from a recording: the events depend on the bytes, the order of
+ * the streams and the clock, never on where the bytes are split. Invalid bytes never throw.
  *
  * @example
  * const translator = createTranslator({ engine: 'codex', runId: 'r1', attempt: 1 })

@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface DataFolder {
   /** Absolute. */
   readonly path: string;
-  /** What the user should know about this choice; undefined if nothing. */
+  /** A warning about this choice for the user; undefined if there is none. */
   readonly warning: string | undefined;
 }
 

@@ -19,7 +19,7 @@ export async function openInside(folder: string, path: string): Promise<FileHand
     const isSame = opened.dev === inside.dev && opened.ino === inside.ino;
     if (isSame && isWithin(root, real)) return handle;
   } catch (error) {
-    // Deleted, a link, a pipe, a path through something that is not a folder: all the same for a reader.
+    // Deleted, a link, a pipe, a path through something that is not a folder: no difference for a reader.
     if (!isSluiceError(error) && !isMissing(error)) throw error;
   }
   await handle?.close();

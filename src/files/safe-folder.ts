@@ -25,7 +25,8 @@ interface FolderWork<T> {
 
 /**
  * Runs an operation in a folder that is below another one, with no link between them. `place` is a path to it that is valid
- * during the operation. Throws `UNSAFE_FILE` if a link or a file is in the way, and the system's error if a folder is missing.
+ * during the operation. Throws `UNSAFE_FILE` if a link or a file is on the path, and the system's error if a folder is
+ * missing.
  *
  * @example
  * await withFolder(join(data, 'runs'), { below: data }, { work: async (place) => rm(join(place, id), { recursive: true }) })

@@ -21,8 +21,8 @@ export const TRUSTED_ALIGNMENT_STEPS = 50_000_000;
 export const UNEXPLAINED: SchemaIssue = { path: [], message: 'does not match the schema' };
 
 /**
- * Makes a validator of a compiled schema that gives up, with an issue, after so many steps. All validations that share an
- * allowance take their steps from it.
+ * Creates a validator from a compiled schema that stops, with an issue, after this many steps. All validations that share
+ * an allowance take their steps from it.
  */
 export function validateWithChecks(schema: CompiledSchema, most: number, allowance?: Allowance): SchemaValidator {
   return (value) => {
@@ -61,7 +61,7 @@ export function toAlignableSchema<T>(
   };
 }
 
-/** What Sluice adds to a schema, made when it is first asked for: most schemas only validate. */
+/** Creates the alignment of a schema when it is first used: most schemas only validate. */
 export function createAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
   let made: AlignableSchema['~sluice'] | undefined;
   const get = (): AlignableSchema['~sluice'] => (made ??= makeAlignment(source, checks, steps));

@@ -103,7 +103,7 @@ describe('alignable', () => {
   });
 
   test('writes everything of zod 3 that JSON Schema can express', () => {
-    // What TypeScript makes of an enum.
+    // The object that TypeScript generates for an enum.
     const Level = { Low: 0, High: 1, 0: 'Low', 1: 'High' } as const;
     interface Node {
       value: number;

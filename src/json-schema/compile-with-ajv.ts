@@ -60,9 +60,9 @@ export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
 }
 
 /**
- * What Ajv 8.20 gets wrong, found by comparing verdicts on random schemas: keeping track of evaluated keys can throw,
- * `contains` with a reference to `true` accepts an empty list, a property named `__proto__` is not checked. Dynamic
- * references are read more simply here than there.
+ * Keywords that Ajv 8.20 handles incorrectly, found by comparing verdicts on random schemas: tracking evaluated keys can
+ * throw, `contains` with a reference to `true` accepts an empty list, a property named `__proto__` is not checked. Dynamic
+ * references are resolved more simply here.
  */
 const LEFT = new Set(['unevaluatedItems', 'unevaluatedProperties', 'contains', '$dynamicRef', '__proto__']);
 

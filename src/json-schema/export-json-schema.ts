@@ -3,7 +3,7 @@ import type { StandardSchema } from '../json/index.js';
 import { isJsonObject } from './json-schema.js';
 import { exportZod3, isZod3 } from './zod3-json-schema.js';
 
-/** What a library cannot write as JSON Schema is left open: the schema itself validates it. */
+/** A part that a library cannot express as JSON Schema is left open: the schema itself validates it. */
 const LENIENT = { unrepresentable: 'any', errorMode: 'ignore' };
 
 /** Libraries that write JSON Schema with a function of a package, and how it is called. */

@@ -12,8 +12,9 @@ export interface FormatInstructionsOptions {
 }
 
 /**
- * What to put into a prompt so that a model answers with a value of this schema: the form of the answer and the JSON Schema. Takes a
- * JSON Schema, or a schema that {@link alignable} takes. Throws where a schema cannot be written as JSON Schema.
+ * Formats instructions for a prompt, so that a model answers with a value of this schema: the form of the answer and the
+ * JSON Schema. Takes a JSON Schema, or a schema that {@link alignable} takes. Throws where a schema cannot be written as
+ * JSON Schema.
  *
  * @example
  * const prompt = `Where is the bug?\n\n${formatInstructions(z.object({ file: z.string(), line: z.int() }))}`

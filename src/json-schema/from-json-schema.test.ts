@@ -256,9 +256,13 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
   });
 
   test.each([
-    ['a list of fields', { name: 'string', age: 'number' }, '"name", "age": no keyword of JSON Schema'],
-    ['an envelope without a schema', { name: 'f', strict: true }, '"name", "strict": no keyword of JSON Schema'],
-    ['an envelope around a list of fields', { name: 'f', schema: { age: 'number' } }, '"age": no keyword'],
+    ['a list of fields', { name: 'string', age: 'number' }, '"name", "age": not a JSON Schema keyword'],
+    ['an envelope without a schema', { name: 'f', strict: true }, '"name", "strict": not a JSON Schema keyword'],
+    [
+      'an envelope around a list of fields',
+      { name: 'f', schema: { age: 'number' } },
+      '"age": not a JSON Schema keyword',
+    ],
   ])('refuses %s, which would let anything pass', (_title, schema, message) => {
     expect(catchError(schema, trusted)).toMatchObject({
       code: 'INVALID_SCHEMA',

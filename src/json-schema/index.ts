@@ -4,7 +4,7 @@ export { formatInstructions, type FormatInstructionsOptions } from './format-ins
 export { fromJsonSchema, type FromJsonSchemaOptions } from './from-json-schema.js';
 export type { InferJsonSchema } from './infer-json-schema.js';
 export { interpretJsonSchema } from './interpret-json-schema.js';
-export { type JsonSchema, isJsonObject, ownValue } from './json-schema.js';
+export { type JsonSchema, isJsonObject, getOwnValue } from './json-schema.js';
 export { jsonEquals } from './json-values.js';
 export { FORMATS } from './formats.js';
 export { exportJsonSchema } from './export-json-schema.js';

@@ -9,7 +9,7 @@ import { UNTRUSTED_STEPS, validateWithChecks, toAlignableSchema } from './aligna
 
 /** Options of {@link interpretJsonSchema}. */
 export interface InterpretOptions {
-  /** Steps that all validations may take together; below zero once one was given up. Alignment has its own bound. */
+  /** Steps that all validations may take together; below zero once one was stopped. Alignment has its own bound. */
   readonly allowance?: { steps: number };
 }
 

@@ -15,7 +15,7 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
 }
 
 /** The value of a key the object itself has; never one that every object inherits, such as `constructor`. */
-export function ownValue(object: Readonly<Record<string, unknown>>, key: string): unknown {
+export function getOwnValue(object: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 

@@ -109,7 +109,7 @@ export function openEnvelope(schema: unknown): unknown {
       const listed = keys.slice(0, 5).map((key) => describe(key));
       throw createSchemaError(
         '#',
-        `${listed.join(', ')}: no keyword of JSON Schema; describe properties under "properties"`,
+        `${listed.join(', ')}: not a JSON Schema keyword; describe properties under "properties"`,
       );
     }
     inner = envelope[content];
@@ -206,7 +206,7 @@ function modernizeSchema(schema: Readonly<Record<string, unknown>>): Map<string,
   return keywords;
 }
 
-/** OpenAPI gives `nullable` a meaning only beside `type`. */
+/** OpenAPI gives `nullable` a meaning only together with `type`. */
 function takeNullable(keywords: Map<string, unknown>): void {
   const type = keywords.get('type');
   if (keywords.get('nullable') === true && type !== undefined) {

@@ -1,4 +1,4 @@
-import { createSchemaError, isJsonObject, ownValue } from './json-schema.js';
+import { createSchemaError, isJsonObject, getOwnValue } from './json-schema.js';
 import type { SchemaNode, SchemaObject } from './json-schema.js';
 import { escapePointer, openEnvelope, readSchema } from './read-schema.js';
 import type { SchemaBounds } from './read-schema.js';
@@ -17,7 +17,7 @@ export interface SchemaDocument {
   readonly resolve: (reference: string, from: SchemaObject, location: string) => LocatedSchema;
 }
 
-/** What relative references are relative to, in a schema without `$id`. */
+/** The base of relative references in a schema without `$id`. */
 const BASE = 'https://schema.invalid/';
 
 /** Reads and checks a schema, taken out of the envelope it may come in. Throws `INVALID_SCHEMA` with the place. */
@@ -28,8 +28,8 @@ export function readDocument(schema: unknown, bounds: SchemaBounds): SchemaDocum
 /**
  * Finds every `$id` and anchor of a schema.
  *
- * Dynamic references are followed like plain ones, which is exact as long as the document is one resource; with
- * several a `$dynamicRef` is refused rather than guessed.
+ * Dynamic references are followed like plain ones, which is exact while the document is one resource; with several a
+ * `$dynamicRef` is refused rather than guessed.
  */
 function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
   const targets = new Map<string, LocatedSchema>();
@@ -70,7 +70,7 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
     const uri = resolveUri(reference, bases.get(from) ?? BASE, location);
     const resource = targets.get(withoutFragment(uri));
     const fragment = decodeFragment(uri);
-    const missing = `${JSON.stringify(reference)} is not in this schema; references are never fetched, put the target under $defs`;
+    const missing = `${JSON.stringify(reference)} is not in this schema; references are never fetched; put the target under $defs`;
     if (resource === undefined) throw createSchemaError(location, missing);
     if (fragment === '') return resource;
     if (!fragment.startsWith('/')) {
@@ -84,7 +84,11 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
     let target: unknown = resource.node;
     for (const step of fragment.slice(1).split('/')) {
       const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
-      target = Array.isArray(target) ? target[Number(key)] : isJsonObject(target) ? ownValue(target, key) : undefined;
+      target = Array.isArray(target)
+        ? target[Number(key)]
+        : isJsonObject(target)
+          ? getOwnValue(target, key)
+          : undefined;
     }
     if (typeof target !== 'boolean' && !isJsonObject(target)) throw createSchemaError(location, missing);
     return locate(target, `${resource.location}${fragment}`, withoutFragment(uri));

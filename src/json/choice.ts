@@ -1,7 +1,7 @@
 import type { Region } from './find/survey.js';
 
 /** How many characters between or before values are searched for words about them. */
-const LONGEST_WORDS = 160;
+const MAX_WORDS_LENGTH = 160;
 
 /** Words between two values that make the later one count. */
 const CORRECTION =
@@ -21,19 +21,22 @@ const NO_ANSWER = createLabelPattern(
 const ANSWER = createLabelPattern(
   'correct|good|answer|output|result|response|final|solution|actual|updated|new|antwort|respuesta|ответ|答',
 );
-/** What stands before a value that begins a line, a sentence or a fence, or follows a label. */
+/** Text before a value that begins a line, a sentence or a fence, or follows a label. */
 const FREE = /(?:^|[\n:：>.?!。])[\s*_#>`+-]{0,9}$/;
 /** A label right before a value and its fence: `Final answer:`, `### Output`, `<answer>`. */
 function createLabelPattern(words: string): RegExp {
   return new RegExp(`(?<![a-z])(?:${words})[^\\n:：>.]{0,40}(?:[:：>\\n]| is)[\\s*_]{0,9}$`, 'i');
 }
 
-/** Whether the words around two values, or their places, say that `other` is meant, not `winner`. `byWords`: places do not count. */
+/**
+ * Whether the words around two values, or their places, show that `other` is the intended one, not `winner`. `byWords`:
+ * places do not count.
+ */
 export function isMeant(raw: string, winner: Region, other: Region, byWords = false): boolean {
   const words = findWordsBefore(raw, other.start);
   const before = findWordsBefore(raw, winner.start);
   const isLater = other.start >= winner.end;
-  const isCorrected = isLater && CORRECTION.test(raw.slice(winner.end, other.start).slice(-LONGEST_WORDS));
+  const isCorrected = isLater && CORRECTION.test(raw.slice(winner.end, other.start).slice(-MAX_WORDS_LENGTH));
   const isDropped = isDemoted(before);
   if (DEMOTION.test(words) || (NO_ANSWER.test(words) && !isCorrected) || (AFTERTHOUGHT.test(words) && !isDropped))
     return false;
@@ -42,7 +45,8 @@ export function isMeant(raw: string, winner: Region, other: Region, byWords = fa
   if (ANSWER.test(words) && !ANSWER.test(before)) return true;
   if (byWords || ANSWER.test(before)) return false;
   if (/\bbut\b|[,，]但/.test(words)) return true;
-  // A value that stands alone counts more than one inside a sentence, and one with words of its own more than the one before.
+  // A value on its own line counts more than one inside a sentence, and one with its own introduction more than the one
+  // before.
   if (!isFree(raw, words, other)) return false;
   return !isFree(raw, before, winner) || (/\p{L}/u.test(words) && !ASIDE.test(words) && !isParallel(before, words));
 }
@@ -62,9 +66,9 @@ function isFree(raw: string, words: string, { end }: Region): boolean {
   return FREE.test(words) && !/^[,;]? ?[a-z]/.test(raw.slice(end, end + 3));
 }
 
-/** The words before a value, back to the last bracket, without closing tags and fences: what they enclosed is over. */
+/** The words before a value, back to the last bracket, without closing tags and fences: what they enclosed has ended. */
 function findWordsBefore(raw: string, start: number): string {
-  return raw.slice(Math.max(0, start - LONGEST_WORDS), start).replace(/^[^]*[}\]]|<\/[^>]*>|`{3}\w*/g, '');
+  return raw.slice(Math.max(0, start - MAX_WORDS_LENGTH), start).replace(/^[^]*[}\]]|<\/[^>]*>|`{3}\w*/g, '');
 }
 
 /** Whether the words before a value call it an example, a format or a thought. */

@@ -7,7 +7,7 @@ const Line = z.object({ line: z.number() });
 const GOOD = '{"line": 3}';
 const PROMPT = 'Which line?';
 
-/** What the second call is asked after this first answer. */
+/** Returns the prompt of the second call after this first answer. */
 async function askAgain(
   answer: string,
   options: Partial<GenerateOptions<unknown>> = {},

@@ -8,13 +8,13 @@ import type { ParseResult, Warning } from './result.js';
 import { renderRetryPrompt, type RetryPrompt } from './retry-prompt.js';
 import { checkSchema, type StandardSchema } from './schema.js';
 
-/** What the caller's function is given for each attempt. */
+/** The arguments of the caller's function for each attempt. */
 export interface ModelCall {
   readonly prompt: string;
   readonly systemMessage: string | undefined;
   readonly temperature: number;
   readonly maxTokens: number | undefined;
-  /** Aborted by the caller's signal, and when `timeoutMs` is over. */
+  /** Aborted by the caller's signal, and after `timeoutMs`. */
   readonly signal: AbortSignal | undefined;
   /** From 1. */
   readonly attempt: number;
@@ -69,7 +69,7 @@ export interface Generated<T> {
   readonly warnings: readonly Warning[];
 }
 
-const LONGEST_BACKOFF = 60_000;
+const MAX_BACKOFF_MS = 60_000;
 
 /**
  * Asks a model, parses the answer, and asks again with the error if that fails. Works with any provider: `call` is any
@@ -135,7 +135,7 @@ export async function generateAndParse<T>(
     const error: ParseError = result.status === 'failed' ? result.error : createCommentError(parsing.label);
     if (attempt > maxRetries) throw Object.defineProperty(error, 'raw', { value: text });
     prompt = renderRetryPrompt(retryPrompt, error, schema, parsing.profile, task);
-    const wait = Math.min(backoffMs * 2 ** (attempt - 1), LONGEST_BACKOFF);
+    const wait = Math.min(backoffMs * 2 ** (attempt - 1), MAX_BACKOFF_MS);
     if (wait > 0) await pause(wait, signal);
   }
 }
@@ -156,7 +156,7 @@ function report<T>(listener: GenerateOptions<T>['onAttempt'], attempt: AttemptRe
   notify().catch(() => undefined);
 }
 
-/** What is neither a text nor an answer with one is left to `parse` to refuse. */
+/** Converts a result of the model to an answer. Anything that is neither a text nor contains one is left for `parse` to reject. */
 function toModelAnswer(answer: string | ModelAnswer): ModelAnswer {
   return typeof answer !== 'string' && isContainer(answer) && 'text' in answer ? answer : { text: answer as string };
 }
@@ -166,7 +166,10 @@ function addUp(total: Record<string, number>, usage: object = {}): void {
     if (typeof amount === 'number') total[name] = (total[name] ?? 0) + amount;
 }
 
-/** The work's result, or the signal's reason as soon as it is aborted or the time is over, whether or not the work takes notice. */
+/**
+ * Returns the work's result, or rejects with the signal's reason as soon as it is aborted or times out, whether or not the
+ * work reacts.
+ */
 async function waitUntilAborted<T>(
   work: (signal: AbortSignal | undefined) => Promise<T>,
   given: AbortSignal | undefined,

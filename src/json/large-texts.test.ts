@@ -23,7 +23,7 @@ function repairedValue(text: string, depth: number): unknown {
 }
 
 describe('large texts get an answer or a typed error', () => {
-  // The engine's stack for patterns is full after a few million characters: as long as the longest text that is taken.
+  // The engine's stack for patterns is full after a few million characters: as long as the longest accepted text.
   test.each([
     ['words', 'a ', '['],
     ['a word', 'aa', '['],

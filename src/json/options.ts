@@ -31,7 +31,7 @@ export interface ParseOptions {
   readonly align?: boolean;
   /** Select the first or the last candidate that passes, instead of the default order. */
   readonly prefer?: 'first' | 'last';
-  /** What to do if several different values pass: `warn` (default), or fail with `AMBIGUOUS`. */
+  /** Behaviour if several different values pass: `warn` (default), or fail with `AMBIGUOUS`. */
   readonly ambiguous?: 'warn' | 'fail';
   readonly normalizers?: readonly Normalizer[];
   /** Identifies the source of the output in messages: `research/valuation`. */

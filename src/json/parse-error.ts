@@ -28,7 +28,7 @@ export interface Attempt {
   readonly message: string;
 }
 
-/** What a {@link ParseError} knows beyond its message. */
+/** Details of a {@link ParseError} besides its message. */
 export interface ParseErrorDetails {
   readonly issues?: readonly SchemaIssue[];
   readonly value?: unknown;
@@ -50,7 +50,7 @@ export class ParseError extends SluiceError<ParseErrorCode> {
   /** The value that failed the schema, or was given to the normalizer that threw. */
   declare readonly value?: unknown;
   declare readonly attempts: readonly Attempt[];
-  /** With `generateAndParse`: what the model said last. Not enumerable, to stay out of logs. */
+  /** With `generateAndParse`: the model's last answer. Not enumerable, to stay out of logs. */
   declare readonly raw?: string;
 
   constructor(code: ParseErrorCode, message: string, details: ParseErrorDetails) {

@@ -42,13 +42,13 @@ type Round = (typeof ROUNDS)[number];
 /** How many candidates are examined after a winner that may not be the only one. */
 const MAX_RIVALS = 32;
 
-/** One search for the value of a text: what it was given, and what it has seen so far. */
+/** One search for the value of a text: its input, and its findings so far. */
 interface Search {
   readonly raw: string;
   readonly settings: SearchSettings;
   readonly options: ParseOptions;
   readonly align: Aligner | undefined;
-  /** What was repaired before the search. */
+  /** Repairs made before the search. */
   readonly repairs: readonly Repair[];
   /** Candidates of the first round, which later rounds examine again. */
   readonly seen: FoundCandidate[];
@@ -184,7 +184,7 @@ function* searchRound(search: Search, round: Round): Checking<ParseResult<unknow
   return undefined;
 }
 
-/** Other values may pass too: records the offset of the first one, and chooses the value that was meant. */
+/** Other values may pass too: records the offset of the first one, and chooses the intended value. */
 function* searchRivals(
   search: Search,
   first: Attempted,
@@ -200,7 +200,7 @@ function* searchRivals(
     const isOther = !isOpen(first.found) && found.finder !== first.found.finder;
     if (++looked > MAX_RIVALS || (isOther && round === 'as written')) break;
     if (isOther || (found.start >= start && found.start < end)) continue;
-    // Where words say that it is meant, it may need alignment although the winner does not.
+    // If words show that it is the intended one, it may need alignment although the winner does not.
     const mayAlign = search.align !== undefined && isMeant(raw, { start, end }, found, true);
     const attempted = yield* attempt(search, found, mayAlign ? 'aligned' : round);
     if (attempted?.objection?.code === 'SCHEMA_MISMATCH')

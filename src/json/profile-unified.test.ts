@@ -17,7 +17,7 @@ function lowerCaseVerdict(value: unknown): unknown {
   return { ...fields, verdict: fields.verdict.toLowerCase() };
 }
 
-/** Changes what it was given, as a careless normalizer does. */
+/** Changes its argument, as a careless normalizer does. */
 function takeVerdictOut(value: unknown): unknown {
   const fields = value as Record<string, unknown>;
   const { verdict, confidence } = fields;
@@ -30,7 +30,7 @@ function adding(name: string): Normalizer {
 }
 
 function throwText(): never {
-  // oxlint-disable-next-line typescript/only-throw-error -- what strangers throw is not always an Error
+  // oxlint-disable-next-line typescript/only-throw-error -- foreign code does not always throw an Error
   throw 'just text';
 }
 

@@ -48,13 +48,13 @@ export function readSpan(text: string, span: Span, settings: SearchSettings): Re
   if (finder === 'tag') return readTag(text, span, settings);
   if (settings.repairs !== repairSets.all) {
     const reading = readBlock(text, start, end, settings);
-    // Text that begins with a bracket was meant as JSON, however early a reader without repairs fails.
+    // Text that begins with a bracket was intended as JSON, however early a reader without repairs fails.
     return reading.ok ? reading : { ...reading, plausible: /^\s*[[{]/.test(text.slice(start, end)) };
   }
   if (finder === 'fence') return readFence(text, start, end, settings);
   if (finder === 'prose') return readOpen(text, start, end, settings);
   if (finder === 'ndjson') return readBlock(text, start, end, settings, settings.repairsInProse);
-  // The whole text is already known not to be valid JSON.
+  // The whole text is not valid JSON, as checked before.
   return span.untouched ? readBroken(text, 0, settings, settings.repairs) : readBlock(text, start, end, settings);
 }
 
@@ -69,8 +69,8 @@ export interface ProseReading {
 }
 
 /**
- * Reads what begins at a bracket in running text, where `first` is what reading it gave before. The inside of a value
- * is not searched again, even if the value cannot be read: a part could be mistaken for the whole.
+ * Reads from a bracket in running text, where `first` is the result of an earlier attempt. The inside of a value is not
+ * searched again, even if the value cannot be read: a part could be mistaken for the whole.
  */
 export function readProse(
   text: string,

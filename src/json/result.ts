@@ -64,7 +64,7 @@ export interface ParseComment {
   readonly warnings: readonly Warning[];
 }
 
-/** What `parse` returns: a value, a failure, or (profile `tagged` only) a comment. */
+/** The result of `parse`: a value, a failure, or (profile `tagged` only) a comment. */
 export type ParseResult<T> = ParseSuccess<T> | ParseFailure | ParseComment;
 
 /** A candidate that was rejected, with everything that an error reports about it. */

@@ -3,15 +3,15 @@ import type { ParseError } from './parse-error.js';
 import { joinIssues } from './result.js';
 import type { StandardSchema } from './schema.js';
 
-/** How the corrective prompt is worded: English, Chinese, or by a custom function. */
+/** The wording of the corrective prompt: English, Chinese, or by a custom function. */
 export type RetryPrompt = 'en' | 'zh' | ((error: ParseError, prompt: string) => string);
 
 /** Enough of an error message to correct by; the rest would only crowd the prompt. */
-const LONGEST_SUMMARY = 2000;
+const MAX_SUMMARY_LENGTH = 2000;
 /** Enough of a rejected value to recognize it. */
-const LONGEST_VALUE = 500;
+const MAX_VALUE_LENGTH = 500;
 /** A longer schema is left out: half of one would mislead. */
-const LONGEST_SCHEMA = 4000;
+const MAX_SCHEMA_LENGTH = 4000;
 
 /**
  * The texts of a prompt, in order: what was wrong, the rejected value, the schema, advice for a truncated answer, what to do (with
@@ -60,10 +60,10 @@ export function renderRetryPrompt(
     if (text !== '') lines.push(words + text.slice(0, longest));
   };
   // A Chinese prompt leaves out Sluice's messages, which are in English.
-  add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, LONGEST_SUMMARY);
-  add(rejected, write(value), LONGEST_VALUE);
+  add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, MAX_SUMMARY_LENGTH);
+  add(rejected, write(value), MAX_VALUE_LENGTH);
   const schemaText = write(jsonSchema);
-  if (schemaText.length <= LONGEST_SCHEMA) add(expected, schemaText, LONGEST_SCHEMA);
+  if (schemaText.length <= MAX_SCHEMA_LENGTH) add(expected, schemaText, MAX_SCHEMA_LENGTH);
   if (code === 'TRUNCATED') lines.push(shorter);
   const form = type === 'object' ? object : type === 'array' ? array : other;
   return [...lines, task.replace('<>', profile === 'tagged' ? tags : '').replace('{}', form), '', prompt].join('\n');

@@ -54,7 +54,7 @@ export interface AlignmentSource {
   /** Offsets of the value in the text. */
   readonly start: number;
   readonly end: number;
-  /** What was found in the text: `level` counts the envelopes around it. */
+  /** The candidates in the text: `level` counts the envelopes around one. */
   readonly candidates: readonly {
     readonly finder: string;
     readonly level: number;
@@ -93,7 +93,7 @@ export function checkSchema(schema: StandardSchema | undefined): void {
   );
 }
 
-/** What the schema can do beyond validating; where it cannot, the option that asked for it is misuse. */
+/** Returns the alignment of a schema; throws if it has none, because the option that needs it is misuse. */
 export function requireAlignment(
   schema: StandardSchema | undefined,
   option: string,

@@ -23,12 +23,12 @@ export async function answerMcp(session: McpSession, { headers, body, signal }: 
   const request = new Request('http://127.0.0.1/mcp', { method: 'POST', headers, signal });
   if (await isLegacyRequest(request, body)) return answerWithInitialize(createServer(), request, body);
   const onerror = (error: Error): void => session.logger.info('MCP request', { error: getErrorMessage(error) });
-  // Tools do not change while the server runs, so nobody needs to listen for that.
+  // Tools do not change while the server runs, so clients need not listen for changes.
   const handler = createMcpHandler(createServer, { legacy: 'reject', maxSubscriptions: 0, onerror });
   return handler.fetch(request, { parsedBody: body });
 }
 
-/** As JSON, not as a stream: a tool has nothing to say before its result. */
+/** As JSON, not as a stream: a tool sends nothing before its result. */
 async function answerWithInitialize(server: McpServer, request: Request, parsedBody: unknown): Promise<Response> {
   const { signal } = request;
   const transport = new WebStandardStreamableHTTPServerTransport({

@@ -69,7 +69,7 @@ export function createServerFactory(session: McpSession): () => McpServer {
       const tool = TOOLS.get(params.name);
       const isOffered = tool !== undefined && (tool.definition.scope !== 'decide' || session.mayDecide);
       if (!isOffered) {
-        const error = new SluiceError('MCP_INVALID_ARGUMENTS', `There is no tool "${params.name.slice(0, 100)}".`);
+        const error = new SluiceError('MCP_INVALID_ARGUMENTS', `Unknown tool "${params.name.slice(0, 100)}".`);
         return describeError(error, 'unknown', logger) as never;
       }
       return (await call(tool, params.arguments, mcpReq.signal)) as never;
@@ -122,13 +122,13 @@ function describeTool({ definition }: CheckedTool) {
   };
 }
 
-/** What the client may do. A server that is not reachable now may be later: then calls say what is wrong. */
+/** Reads the scopes of the client. If the server is not reachable now, later calls report what is wrong. */
 async function readScopes({ client, mayDecide, logger }: McpSession): Promise<ReadonlySet<string>> {
   try {
     const { scopes } = await client.getSession();
     return new Set(scopes.filter((scope) => scope !== 'decide' || mayDecide));
   } catch (error) {
-    logger.warn('cannot ask the server what is allowed', { error: getErrorMessage(error) });
+    logger.warn('cannot read the capabilities of the server', { error: getErrorMessage(error) });
     return new Set(['read', 'run']);
   }
 }

@@ -15,7 +15,7 @@ const used = object(
   { cached_input_tokens: count, cost: { type: 'number', minimum: 0 } },
 );
 
-/** What a model needs to know about a run. */
+/** The facts about a run for a model. */
 export const runReportSchema = object(
   {
     run: name,
@@ -36,7 +36,7 @@ export const runReportSchema = object(
     model: name,
     usage: used,
     decision: object({ action: decisionAction, reason: text, result_code: name, next: text }),
-    work_result: { ...anything, description: 'What the worker reported, as it was read.' },
+    work_result: { ...anything, description: 'The work result of the worker.' },
   },
 );
 
@@ -49,7 +49,7 @@ export async function describeRun(client: Client, run: string, signal: AbortSign
 }
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 2000;
+const MAX_PAUSE_MS = 2000;
 
 /** Waits until a run has ended or waits for a person, and describes it; also if neither happened in time. */
 export async function waitForRun(
@@ -58,7 +58,7 @@ export async function waitForRun(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<RunReport> {
   const until = performance.now() + timeoutMs;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
     const found = await client.getRun({ id: run, signal });
     const left = until - performance.now();
     if (found.state === 'ended' || found.state === 'waiting' || left <= 0) return describe(client, found, signal);
@@ -92,7 +92,7 @@ function describeNext({ state, waiting_for }: RunView): string {
 
 const NEXT: Readonly<Record<RunReport['state'], string>> = {
   queued: 'It waits for a worker. Call wait_for_run.',
-  running: 'It is at work. Call wait_for_run or follow_run.',
+  running: 'It is running. Call wait_for_run or follow_run.',
   waiting:
     'The agent asks a person: they answer in the console or with "sluice reply". Report it, then call wait_for_run.',
   ended: 'It has ended.',

@@ -4,7 +4,7 @@ import { createServerFactory } from './create-mcp-server.js';
 import type { McpSession } from './create-mcp-server.js';
 import { StdioServerTransport, serveStdio } from './sdk.js';
 
-/** What serving a client on a pair of streams needs. */
+/** Options for serving a client on a pair of streams. */
 export interface McpServerOptions extends McpSession {
   readonly input: Readable;
   readonly output: Writable;
@@ -15,7 +15,7 @@ export interface McpServerOptions extends McpSession {
 /** A longer message closes the connection. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-/** Serves a client of the Model Context Protocol on a pair of streams. Resolves when the client is gone. */
+/** Serves a client of the Model Context Protocol on a pair of streams. Resolves when the client disconnects. */
 export async function serveMcp({ input, output, signal, ...session }: McpServerOptions): Promise<void> {
   const { logger } = session;
   const transport = new WatchedTransport(input, output, { maxBufferSize: MAX_MESSAGE_BYTES });
@@ -28,7 +28,7 @@ export async function serveMcp({ input, output, signal, ...session }: McpServerO
   signal?.removeEventListener('abort', close);
 }
 
-/** Says when the connection is over. */
+/** Reports when the connection has ended. */
 class WatchedTransport extends StdioServerTransport {
   #resolve = (): void => undefined;
   readonly closed = new Promise<void>((resolve) => {

@@ -10,7 +10,7 @@ export interface Execution {
   readonly order: Pick<WorkOrder, 'issue_ref' | 'run_id' | 'worker'>;
   readonly run: string;
   readonly workerType: string;
-  /** What was started; empty if nothing was. */
+  /** The command that was started; empty if none was. */
   readonly command?: readonly string[];
   readonly workerVersion?: string | null;
   readonly startedAt?: string | null;
@@ -61,7 +61,7 @@ export function createExecution(execution: Execution): ExecutionRecord {
 }
 
 /**
- * How far a result could be read.
+ * Returns the parse status of a result.
  *
  * @example
  * getParseStatus(await readWorkResult({ dir, stdout, stderr, order })) // 'parsed', 'incomplete', 'unreadable', …
@@ -80,7 +80,7 @@ export function getParseStatus({ source, result, problems }: Reading): Execution
 }
 
 /**
- * What a person finds in the inbox about an execution the rules could not settle.
+ * Creates the inbox item for an execution that the rules could not settle.
  *
  * @example
  * if (decision.action === 'needs-human') inbox.push(createItem({ id, order, run, exitCode, signal, reading, decision, at }))

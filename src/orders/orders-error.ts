@@ -1,7 +1,7 @@
 import { SluiceError } from '../base/index.js';
 import type { Problem } from '../records/index.js';
 
-/** What can be wrong with what a lead asks for. A closed list: `docs/errors.md` says what to do about each. */
+/** Error codes of invalid requests. A closed list: `docs/errors.md` says what to do about each. */
 export const ORDERS_ERROR_CODES = [
   'INVALID_WORK_REQUEST',
   'INVALID_WORK_ORDER',

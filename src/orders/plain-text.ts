@@ -5,7 +5,7 @@ import { UNSEEN_CHARACTERS } from '../base/index.js';
  * displayed are written out instead, as escapes: a forge would take `<U+202E>` for a tag.
  */
 
-/** Text over several lines with everything in it to be seen. A longer one is cut, and says so. */
+/** Text over several lines with everything in it visible. A longer one is truncated, with a note. */
 export function showText(text: string, maxLength: number): string {
   const kept = cutText(text, maxLength);
   const shown = kept.replaceAll(/\r\n?/g, '\n').replaceAll(UNSEEN_CHARACTERS, writeOut);

@@ -29,7 +29,7 @@ export const changedFileSchema = object(
   },
 );
 
-/** What an order has changed since it began, bounded. */
+/** The changes of an order since it began, bounded. */
 export const changeSchema = object(
   {
     issue_ref: name,
@@ -53,7 +53,7 @@ export const changeSchema = object(
 /** One file of a change. */
 export type ChangedFile = FromSchema<typeof changedFileSchema>;
 
-/** What an order has changed since it began. */
+/** The changes of an order since it began. */
 export type Change = FromSchema<typeof changeSchema>;
 
 /** A person's comment on a line of a change. */

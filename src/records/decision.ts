@@ -3,10 +3,10 @@ import type { FromSchema } from '../base/index.js';
 import { evidenceSchema } from './evidence.js';
 import { RESULT_CODES } from './result-code.js';
 
-/** What can be decided about an order. */
+/** The possible decisions about an order. */
 export const decisionAction = oneOf(['advance', 'archive', 'needs-human', 'blocked']);
 
-/** What was decided about an order. */
+/** A decision about an order. */
 export const decisionSchema = object(
   {
     action: decisionAction,
@@ -17,10 +17,10 @@ export const decisionSchema = object(
     next: text,
   },
   {
-    /** What it is based on; decisions of earlier versions have none. */
+    /** Evidence for the decision; decisions of earlier versions have none. */
     evidence: arrayOf(evidenceSchema),
   },
 );
 
-/** What was decided about an order; `reason` and `next` are sentences for people. */
+/** A decision about an order; `reason` and `next` are sentences for people. */
 export type Decision = FromSchema<typeof decisionSchema>;

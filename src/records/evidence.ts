@@ -1,11 +1,11 @@
 import { name, object, oneOf, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** One fact about a work result: what was claimed, who says so, and whether it is true. */
+/** One fact about a work result: the claim, its source, and whether it is true. */
 export const evidenceSchema = object(
   {
     claim: oneOf(['commit', 'pr', 'tests', 'paths', 'result']),
-    /** `worker`: only the worker says so. `sluice`: Sluice examined it. */
+    /** `worker`: only the worker claims it. `sluice`: Sluice examined it. */
     by: oneOf(['worker', 'sluice']),
     verdict: oneOf(['confirmed', 'contradicted', 'unchecked']),
     /** A sentence for people. */
@@ -17,5 +17,5 @@ export const evidenceSchema = object(
   },
 );
 
-/** One fact about a work result: what was claimed, who says so, and whether it is true. */
+/** One fact about a work result: the claim, its source, and whether it is true. */
 export type Evidence = FromSchema<typeof evidenceSchema>;

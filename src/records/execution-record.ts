@@ -21,21 +21,21 @@ export const executionSchema = object(
     duration_ms: orNull({ type: 'number', minimum: 0 }),
     exit_code: orNull({ type: 'integer' }),
     signal: orNull(name),
-    /** How the result was written. */
+    /** The encoding of the result. */
     result_encoding: readingSource,
-    /** Which file or stream it was read from; null if none. */
+    /** The file or stream it was read from; null if none. */
     parse_path: orNull(text),
     parse_status: oneOf(['parsed', 'incomplete', 'unreadable', 'anchors', 'missing']),
     problems: arrayOf(problemSchema),
     decision: decisionAction,
     result_code: name,
     reason: text,
-    /** Who decided: null for the rules, a name for a person. */
+    /** The author of the decision: null for the rules, a name for a person. */
     who: orNull(name),
     at: timestamp,
   },
   {
-    /** What the decision is based on; absent in records of earlier versions and in decisions of people. */
+    /** Evidence for the decision; absent in records of earlier versions and in decisions of people. */
     evidence: arrayOf(evidenceSchema),
   },
 );

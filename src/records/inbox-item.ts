@@ -6,7 +6,7 @@ import { evidenceSchema } from './evidence.js';
 import { readingSchema } from './reading.js';
 import { workResult } from './work-result.js';
 
-/** What a person can decide. `edit`: the result is accepted as the person corrected it. */
+/** The possible decisions of a person. `edit`: the result is accepted as the person corrected it. */
 export const resolutionAction = oneOf(['accept', 'reject', 'retry', 'edit']);
 
 const resolutionSchema = object(
@@ -19,7 +19,7 @@ const resolutionSchema = object(
   },
   {
     result: workResult,
-    /** What the person said about lines of the change. */
+    /** The person's comments on lines of the change. */
     comments: lineComments,
     /** The run that a retry started. */
     new_run_id: name,
@@ -28,7 +28,7 @@ const resolutionSchema = object(
 
 const supersededSchema = object({
   action: { const: 'superseded' },
-  /** `lead`: whoever submitted the order. */
+  /** `lead`: the author of the order. */
   who: name,
   why: text,
   new_run_id: name,
@@ -53,7 +53,7 @@ export const inboxItemSchema = object(
     resolution: { anyOf: [resolutionSchema, supersededSchema, { type: 'null' }] },
   },
   {
-    /** What is known about the result beyond what the agent reports. */
+    /** Evidence about the result besides the agent's report. */
     evidence: arrayOf(evidenceSchema),
     /** The race it was part of; a person chooses between its results. */
     group: name,
@@ -63,7 +63,7 @@ export const inboxItemSchema = object(
 /** A question that only a person can settle. */
 export type InboxItem = FromSchema<typeof inboxItemSchema>;
 
-/** What a person decided, and why. */
+/** A person's decision and its reason. */
 export type Resolution = FromSchema<typeof resolutionSchema>;
 
 /** No person decided: a new order was submitted for the issue, and the question was closed with the run it was about. */

@@ -23,7 +23,7 @@ export function isIssueRef(text: string): boolean {
   return text.length <= ISSUE_REF_LENGTH && issueRef.test(text);
 }
 
-/** What to write instead of an invalid issue reference. */
+/** Describes what to write instead of an invalid issue reference. */
 export function describeIssueRef(text: string): string {
   const address = /^https?:\/\/[^/\s]+\/([^\s#?]+?)\/(?:-\/)?(?:issues|work_items)\/([1-9]\d*)/.exec(
     text.slice(0, 500),

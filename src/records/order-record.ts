@@ -21,7 +21,7 @@ export const orderRecordSchema = object(
     started_at: orNull(timestamp),
     settled_at: orNull(timestamp),
     decision: orNull(decisionSchema),
-    /** What the worker reported when it was settled; null if nothing could be read. */
+    /** The worker's report at settlement; null if none could be read. */
     result: orNull(workResult),
   },
   {

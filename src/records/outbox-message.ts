@@ -33,11 +33,11 @@ export type NewOutboxMessage = Pick<OutboxMessage, 'id' | 'sink' | 'issue_ref' |
 /** A sink with comments that are not delivered. */
 export const sinkStateSchema = object({
   name,
-  /** `failing`: a comment is tried again. `broken`: one was given up; redeliver it when the sink is mended. */
+  /** `failing`: a comment will be retried. `broken`: one failed permanently; redeliver it when the sink works again. */
   state: oneOf(['waiting', 'failing', 'broken']),
   /** Comments to be sent, or tried again. */
   open: count,
-  /** Comments that were given up. */
+  /** Comments that failed permanently. */
   dead: count,
   /** The latest error of these comments. */
   last_error: orNull(text),

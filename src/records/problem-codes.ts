@@ -13,7 +13,7 @@ const UNREADABLE_CODES = [
   'HEADER_MALFORMED',
 ] as const;
 
-/** What can be wrong with a result that was read. */
+/** Problems of a result that was read. */
 const INCOMPLETE_CODES = [
   'KEY_MISSING',
   'KEY_CONFLICT',

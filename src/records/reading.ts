@@ -20,10 +20,10 @@ export const readingSchema = object(
     path: text,
     /**
      * Present only if issue, run and status were read strictly, from a complete file. It may still lack evidence: then
-     * `problems` says so.
+     * `problems` lists it.
      */
     result: workResult,
-    /** What the streams mention; never enough to advance. */
+    /** Anchors found in the streams; never enough to advance. */
     anchors: object({}, { issue_ref: text, run_id: text, status: text }),
     /** The agent's words, cut, where it answered and left no result that counts. Comments quote them. */
     answer: text,

@@ -41,7 +41,7 @@ export const runRecordSchema = object({
 /** See {@link runState}. */
 export type RunState = FromSchema<typeof runState>;
 
-/** The worker that holds a claim: enough to find out, after a crash, whether its process is still alive. */
+/** The worker that holds a claim: enough to check, after a crash, whether its process is still alive. */
 export type WorkerIdentity = FromSchema<typeof workerIdentitySchema>;
 
 /** One run, as the store keeps it. */

@@ -10,7 +10,7 @@ export const permissionChoiceSchema = object(
 /** The answer to a permission request, and by whom. */
 export type PermissionReply = FromSchema<typeof permissionChoiceSchema> & { readonly who?: string };
 
-/** What a person answers: a text to `user.input.required`, a choice to `permission.required`. */
+/** A person's reply: a text to `user.input.required`, a choice to `permission.required`. */
 export type RunReply = string | PermissionReply;
 
 /** No text that a person writes begins with it. */

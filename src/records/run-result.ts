@@ -3,7 +3,7 @@ import type { FromSchema } from '../base/index.js';
 import { ERROR_CATEGORIES, fsDiffSchema, usageSchema } from '../events/index.js';
 import { sandboxNetwork } from './run-spec.js';
 
-/** How a run can end. */
+/** The possible outcomes of a run. */
 export const runOutcome = oneOf(['success', 'failed', 'canceled', 'comment']);
 
 /** How far the answer had to be changed before it met the contract. */
@@ -18,7 +18,7 @@ export const runFailureSchema = object(
   {
     /** Absent where the engine reported no error. */
     cause: failureCause,
-    /** The status the engine got from its model, where it said so. */
+    /** The status the engine got from its model, if reported. */
     http_status: count,
     issues: arrayOf(object({ path: arrayOf({ type: ['string', 'integer'] }), message: text })),
     /** The candidates that were looked at, and why each was rejected. */
@@ -29,7 +29,7 @@ export const runFailureSchema = object(
 const processSchema = object({
   exit_code: orNull({ type: 'integer' }),
   signal: orNull(name),
-  /** What was started, secrets masked. */
+  /** The started command, secrets masked. */
   command: arrayOf(text),
   /** The version the program reports; null if unknown. */
   version: orNull(text),
@@ -44,7 +44,7 @@ const diagnosticSchema = object(
 /** A tool the agent wanted to use and was not allowed to. `input` is absent where it is long. */
 const denialSchema = object({ tool: name, reason: text }, { tool_call_id: name, input: anything });
 
-/** What was captured of a stream of an attempt, by its SHA-256: `sluice replay` notices if the file was changed afterwards. */
+/** The captured bytes of a stream by their SHA-256: `sluice replay` detects if the file was changed afterwards. */
 const capturedSchema = object({
   attempt: { type: 'integer', minimum: 1 },
   stream: oneOf(['stdout', 'stderr', 'pty', 'stdin']),
@@ -77,7 +77,7 @@ export const runResultSchema = object(
     text,
     /** The model the engine named, or the one it was asked to use. */
     model: name,
-    /** What the engine and its reader reported over all attempts, bounded; absent if there was nothing. */
+    /** Reports of the engine and its reader over all attempts, bounded; absent if there are none. */
     diagnostics: arrayOf(diagnosticSchema),
     /** Tools the agent was not allowed to use; absent if there were none. */
     denials: arrayOf(denialSchema),
@@ -87,7 +87,7 @@ export const runResultSchema = object(
     /** Types and fields of the engine's output that are unknown to this version; absent if there were none. */
     drift: driftSchema,
     usage: usageSchema,
-    /** How the process of the last attempt ended; absent if none was started. Orders decide on it. */
+    /** Exit of the last attempt's process; absent if none was started. Decisions about orders use it. */
     process: processSchema,
     /** Every captured stream; absent where nothing was captured. */
     captured: arrayOf(capturedSchema),
@@ -104,7 +104,7 @@ export type RunResult = FromSchema<typeof runResultSchema>;
 /** Types and fields of an engine's output that no reader knows, counted over all attempts. */
 export type RunDrift = FromSchema<typeof driftSchema>;
 
-/** What the engine or its reader reported. */
+/** A report of the engine or its reader. */
 export type RunDiagnostic = FromSchema<typeof diagnosticSchema>;
 
 /** A tool the agent wanted to use and was not allowed to. */

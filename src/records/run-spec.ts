@@ -27,7 +27,7 @@ const limitsSchema = object(
     line_bytes: bound,
     /** RASP and FCMP events of all attempts. */
     events: bound,
-    /** What the run folder holds: captured bytes and the events read from them. */
+    /** Size of the run folder: captured bytes and the events read from them. */
     stored_bytes: bound,
     tokens: bound,
     /** US dollars, as the engine reports them. */
@@ -64,7 +64,7 @@ export const storedRunSpec = {
     reads: engineNameSchema,
     /** An existing session of the engine; the run begins by resuming it. */
     session: { type: 'string', pattern: '^[A-Za-z0-9][\\w.:-]{0,199}$' },
-    /** What the agent is asked; for `command` it goes to the program's input. */
+    /** The task for the agent; for `command` it is the program's input. */
     prompt: { type: 'string', maxLength: PROMPT_LENGTH },
     /** The program and its arguments, for engine `command` only. */
     command: { type: 'array', minItems: 1, maxItems: 4096, items: { type: 'string', pattern: '^[^\\u0000]*$' } },
@@ -126,7 +126,7 @@ export interface RunSpec extends Omit<StoredRunSpec, 'contract'> {
   readonly contract?: RunContract;
 }
 
-/** What the output must be. */
+/** The requirements on the output. */
 export interface RunContract extends Omit<NonNullable<StoredRunSpec['contract']>, 'schema'> {
   /** JSON Schema, or in process any Standard Schema. */
   readonly schema?: StandardSchema | Readonly<Record<string, unknown>>;

@@ -131,7 +131,7 @@ const workRequest = {
   additionalProperties: false,
 } as const;
 
-/** What a lead asks for, as JSON Schema. */
+/** JSON Schema of a work request. */
 export const WORK_REQUEST_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'urn:sluice:schema:work-request:1.0',
@@ -173,7 +173,7 @@ export const workOrder = {
   additionalProperties: false,
 } as const;
 
-/** What a worker is given, as JSON Schema; published as `sluice/schemas/work-order.json`. */
+/** JSON Schema of a work order; published as `sluice/schemas/work-order.json`. */
 export const WORK_ORDER_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: 'urn:sluice:schema:work-order:1.0',
@@ -181,7 +181,7 @@ export const WORK_ORDER_SCHEMA = {
   ...workOrder,
 } as const;
 
-/** What a lead asks for: an order that has no run yet. With `repo`, `repo_dir` is its URL. */
+/** A work request: an order that has no run yet. With `repo`, `repo_dir` is its URL. */
 export type WorkRequest = FromSchema<typeof workRequest>;
 
 /** A request with its run: what a worker is given. */

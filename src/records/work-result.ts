@@ -7,7 +7,7 @@ const texts = { type: 'array', items: text } as const;
 /** The status that a worker reports. */
 export const RESULT_STATUSES = ['ok', 'fail', 'blocked'] as const;
 
-/** What a worker is asked to say of its tests, and what other words about them can mean. */
+/** The test results a worker may report, and the meaning of other words. */
 const ASKED_TEST_RESULTS = ['pass', 'fail', 'n/a'] as const;
 const TEST_RESULTS = [...ASKED_TEST_RESULTS, 'not_run', 'not_recognised'] as const;
 
@@ -58,8 +58,8 @@ export const workResult = {
 } as const;
 
 /**
- * What a worker says it did, as JSON Schema; published as `sluice/schemas/work-result.json`. It is what agents are
- * asked for; `readWorkResult` also accepts PascalCase.
+ * JSON Schema of a work result; published as `sluice/schemas/work-result.json`. Agents are asked for this form;
+ * `readWorkResult` also accepts PascalCase.
  */
 export const WORK_RESULT_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -75,7 +75,7 @@ export const WORK_RESULT_SCHEMA = {
 } as const;
 
 /**
- * What a worker reports, in a normalized spelling. Fields that it did not report are absent: `tests` is missing if nothing was
+ * A worker's report, in a normalized spelling. Fields that it did not report are absent: `tests` is missing if nothing was
  * reported about tests, and `n/a` only if the worker wrote that. Any other text about tests becomes `not_run` or
  * `not_recognised`, and is quoted in `evidence`.
  */

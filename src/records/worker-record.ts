@@ -10,7 +10,7 @@ export const workerSchema = object({
   host: name,
   /** The version of Sluice it runs. */
   version: name,
-  /** What it can run. */
+  /** Engines it can run. */
   engines: arrayOf(name),
   /** How many runs it executes at once. */
   capacity: count,

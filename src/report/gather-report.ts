@@ -7,13 +7,13 @@ import type { InboxItem, OrderRecord, RunRecord } from '../records/index.js';
 import { openEventPages, openRunFolder } from '../run-folder/index.js';
 import type { AttemptMeta, RunFolder } from '../run-folder/index.js';
 
-/** What is known about a run, bounded: enough to understand a problem with it. */
+/** The facts about a run, bounded: enough to understand a problem with it. */
 export interface RunReport {
   readonly id: string;
-  /** What the store knows; undefined for a run that was not recorded there. */
+  /** The record in the store; undefined for a run that was not recorded there. */
   readonly record?: RunRecord | undefined;
   readonly order?: OrderRecord | undefined;
-  /** What waited, or waits, for a person. */
+  /** Its inbox items, open and settled. */
   readonly items: readonly InboxItem[];
   readonly attempts: readonly { readonly attempt: number; readonly meta: AttemptMeta }[];
   /** The first events and the last ones. */

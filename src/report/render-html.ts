@@ -3,7 +3,7 @@ import { formatUnseen, UNSEEN_CHARACTERS } from '../base/index.js';
 import type { FcmpEvent } from '../events/index.js';
 import type { RunReport } from './gather-report.js';
 
-/** The longest page; what does not fit is left out, and the page says so. */
+/** The maximum length of a page; the rest is left out, with a note. */
 const PAGE_LENGTH = 8 * 1024 * 1024;
 /** The longest single text on it. */
 const TEXT_LENGTH = 128 * 1024;

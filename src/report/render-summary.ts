@@ -1,7 +1,7 @@
 import { formatUnseen, UNSEEN_CHARACTERS } from '../base/index.js';
 import type { RunResult } from '../records/index.js';
 
-/** What a summary is about, beside the result. */
+/** The facts of a summary besides the result. */
 export interface SummarizedRun {
   readonly id: string;
   readonly engine: string;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isSluiceError } from '../base/index.js';
 import { openForReading } from '../files/index.js';
 import type { Below, ReadableFile } from '../base/index.js';
-import { AUDIT_FOLDER, RUN_LOGS, attemptFileName } from './file-names.js';
+import { AUDIT_FOLDER, RUN_LOGS, getAttemptFileName } from './file-names.js';
 import type { AttemptFile } from './file-names.js';
 import { openRunFolder } from './open-run-folder.js';
 
@@ -32,7 +32,7 @@ const LOGS = ['rasp', 'fcmp', 'diagnostics'] as const;
 export async function listAuditFiles(dir: string, below: Below = {}): Promise<readonly AuditFile[]> {
   const folder = await openRunFolder(dir, below);
   const names = [
-    ...(await folder.attempts()).flatMap((attempt) => ATTEMPT_FILES.map((file) => attemptFileName(file, attempt))),
+    ...(await folder.attempts()).flatMap((attempt) => ATTEMPT_FILES.map((file) => getAttemptFileName(file, attempt))),
     ...LOGS.map((log) => RUN_LOGS[log]),
   ];
   const files: AuditFile[] = [];

@@ -8,7 +8,7 @@ import { makeFolder, readChunks } from '../files/index.js';
 import type { RunFolder } from './open-run-folder.js';
 import type { RunFile } from './run-files.js';
 
-/** Which files of a run are copied, and callbacks. */
+/** The files of a run to copy, and callbacks. */
 interface CopyOptions {
   /** Everything by default. */
   readonly wants?: (file: RunFile) => boolean;

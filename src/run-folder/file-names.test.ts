@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { attemptFileName, parseAttempt } from './file-names.js';
+import { getAttemptFileName, parseAttempt } from './file-names.js';
 
 test('every file of an attempt carries its number', () => {
   expect(
-    (['meta', 'stdin', 'stdout', 'stderr', 'pty', 'timing', 'fsDiff'] as const).map((file) => attemptFileName(file, 2)),
+    (['meta', 'stdin', 'stdout', 'stderr', 'pty', 'timing', 'fsDiff'] as const).map((file) =>
+      getAttemptFileName(file, 2),
+    ),
   ).toEqual([
     'meta.2.json',
     'stdin.2.log',

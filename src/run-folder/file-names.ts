@@ -6,7 +6,7 @@ export const AUDIT_FOLDER = '.audit';
 /** Where a packed run has the files that it changed in its working folder, if it has them. */
 export const ARTIFACT_FOLDER = '.artifacts';
 
-/** What is kept of each attempt, by the name of its file. */
+/** The files of each attempt. */
 const ATTEMPT_FILES = {
   meta: ['meta', 'json'],
   stdin: ['stdin', 'log'],
@@ -20,7 +20,7 @@ const ATTEMPT_FILES = {
 /** A file of an attempt. */
 export type AttemptFile = keyof typeof ATTEMPT_FILES;
 
-/** What is kept of a run over all its attempts. */
+/** The logs of a run over all its attempts. */
 export const RUN_LOGS = {
   rasp: 'events.jsonl',
   fcmp: 'fcmp.jsonl',
@@ -34,9 +34,9 @@ export type RunLog = keyof typeof RUN_LOGS;
  * The name of an attempt's file.
  *
  * @example
- * attemptFileName('pty', 2) // 'pty-output.2.log'
+ * getAttemptFileName('pty', 2) // 'pty-output.2.log'
  */
-export function attemptFileName(file: AttemptFile | CapturedStream, attempt: number): string {
+export function getAttemptFileName(file: AttemptFile | CapturedStream, attempt: number): string {
   const [stem, extension] = ATTEMPT_FILES[file];
   return `${stem}.${attempt}.${extension}`;
 }

@@ -1,6 +1,6 @@
 export { RunFolderError, type RunFolderErrorCode } from './run-folder-error.js';
 export { type RunFolderWarning } from './run-folder-error.js';
-export { ARTIFACT_FOLDER, AUDIT_FOLDER, RUN_LOGS, attemptFileName, type AttemptFile } from './file-names.js';
+export { ARTIFACT_FOLDER, AUDIT_FOLDER, RUN_LOGS, getAttemptFileName, type AttemptFile } from './file-names.js';
 export type { AttemptMeta } from './attempt/attempt-meta.js';
 export {
   createRunFolder,
@@ -10,7 +10,7 @@ export {
   type RunFolder,
   type WritableRunFolder,
 } from './open-run-folder.js';
-export { openRun, packedRunName, packedRunPath, runFolderPath, PACKED_FOLDER } from './run-place.js';
+export { openRun, getPackedRunName, getPackedRunPath, getRunFolderPath, PACKED_FOLDER } from './run-place.js';
 export { copyRunFiles, withPlainFolder } from './copy-run-files.js';
 export type { RunFile } from './run-files.js';
 export { listAuditFiles, type AuditFile } from './audit-files.js';

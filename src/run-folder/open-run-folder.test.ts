@@ -8,7 +8,7 @@ import { createRunFolder, openRunFolder, openWritableRunFolder } from './open-ru
 import { packRunFolder } from './packed/pack-run-folder.js';
 import { readLastAttempt } from './read-last-attempt.js';
 import { removeRunFolder } from './remove-run-folder.js';
-import { openRun, runFolderPath } from './run-place.js';
+import { openRun, getRunFolderPath } from './run-place.js';
 
 describe('openRunFolder', () => {
   test('finds the files in .audit, or in the folder itself', async () => {
@@ -89,7 +89,7 @@ describe('a run folder in a data folder', () => {
       await rename(join(data, level), join(data, 'aside'));
       await symlink(join(elsewhere, level), join(data, level));
       await expect(openRun(data, 'one')).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
-      const path = runFolderPath(data, 'one');
+      const path = getRunFolderPath(data, 'one');
       await expect(createRunFolder(path, { below: data })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
       await expect(listAuditFiles(path, { below: data })).rejects.toMatchObject({ code: 'UNSAFE_FILE' });
       expect(await readLastAttempt(path, 10, { below: data })).toMatchObject({ stdout: new Uint8Array() });

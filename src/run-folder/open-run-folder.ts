@@ -7,7 +7,7 @@ import { readAttemptMeta } from './attempt/attempt-meta.js';
 import type { AttemptMeta } from './attempt/attempt-meta.js';
 import { RunFolderError } from './run-folder-error.js';
 import type { RunFolderWarning } from './run-folder-error.js';
-import { AUDIT_FOLDER, attemptFileName, parseAttempt, RUN_LOGS } from './file-names.js';
+import { AUDIT_FOLDER, getAttemptFileName, parseAttempt, RUN_LOGS } from './file-names.js';
 import type { AttemptFile, RunLog } from './file-names.js';
 import { openPackedFiles } from './packed/open-packed-files.js';
 import { walkRunFolder } from './run-files.js';
@@ -88,7 +88,7 @@ export async function createRunFolder(dir: string, { below }: Below = {}): Promi
 async function openPlainFolder(root: string, below = root): Promise<WritableRunFolder> {
   const auditFolder = await findAuditFolder(root, below);
   const attemptPath: WritableRunFolder['attemptPath'] = (file, attempt) =>
-    join(auditFolder, attemptFileName(file, attempt));
+    join(auditFolder, getAttemptFileName(file, attempt));
   const files: NamedFiles = {
     place: auditFolder,
     dir: root,
@@ -135,7 +135,7 @@ export function readRunFiles(
   });
 }
 
-/** What differs between a folder and a packed file. */
+/** The operations that differ between a folder and a packed file. */
 interface NamedFiles extends Pick<RunFolder, 'place' | 'dir' | 'name' | 'openWorkFile' | 'files' | 'attempts'> {
   readonly open: (name: string) => Promise<ReadableFile | undefined>;
 }
@@ -143,10 +143,10 @@ interface NamedFiles extends Pick<RunFolder, 'place' | 'dir' | 'name' | 'openWor
 function toRunFolder({ open, ...named }: NamedFiles): RunFolder {
   return {
     ...named,
-    openAttempt: async (file, attempt) => open(attemptFileName(file, attempt)),
+    openAttempt: async (file, attempt) => open(getAttemptFileName(file, attempt)),
     openLog: async (log) => open(RUN_LOGS[log]),
     meta: async (attempt, warn) => {
-      const name = attemptFileName('meta', attempt);
+      const name = getAttemptFileName('meta', attempt);
       const path = join(named.place, name);
       const text = await readSmallFile(path, META_BYTES, async () => open(name));
       if (text === undefined) return {};

@@ -3,7 +3,7 @@ import { readSpan } from '../files/index.js';
 import type { Below, OpenFile } from '../base/index.js';
 import { openRunFolder } from './open-run-folder.js';
 
-/** What the last attempt of a run left in its folder. The worker could write there, so it is not proof of anything. */
+/** The last attempt of a run according to its folder. The worker could write there, so it is not proof of anything. */
 interface LastAttempt {
   /** The ends of what it printed; a terminal's output counts as stdout. */
   readonly stdout: Uint8Array;

@@ -6,7 +6,7 @@ import { readChunks } from '../files/index.js';
 import type { OpenFile, ReadableFile } from '../base/index.js';
 import type { RunFolderWarning } from './run-folder-error.js';
 import type { StreamDigest } from './attempt/attempt-capture.js';
-import { RUN_LOGS, attemptFileName } from './file-names.js';
+import { RUN_LOGS, getAttemptFileName } from './file-names.js';
 import type { RunLog } from './file-names.js';
 import { toDriftRow, toRows } from './logs/run-logs.js';
 import type { Row } from './logs/run-logs.js';
@@ -48,9 +48,9 @@ export interface AlteredStream {
   readonly found: Pick<StreamDigest, 'bytes' | 'sha256'> | undefined;
 }
 
-/** What a replay compares with, beside the logs of the folder. */
+/** The data a replay compares with, besides the logs of the folder. */
 export interface ReplayOptions extends Pick<TranslateOptions, 'engine' | 'engines' | 'onWarning' | 'onProgress'> {
-  /** What was captured, as the result of the run has it in the store. */
+  /** The captured digests from the run's result in the store. */
   readonly captured?: readonly StreamDigest[] | undefined;
 }
 
@@ -115,7 +115,7 @@ async function findAltered(folder: RunFolder, captured: readonly StreamDigest[])
   for (const { attempt, stream, bytes, sha256 } of captured) {
     const found = await digestFile(await folder.openAttempt(stream, attempt));
     if (found?.bytes === bytes && found.sha256 === sha256) continue;
-    return { file: attemptFileName(stream, attempt), captured: { bytes, sha256 }, found };
+    return { file: getAttemptFileName(stream, attempt), captured: { bytes, sha256 }, found };
   }
   return undefined;
 }
@@ -221,7 +221,7 @@ class OlderComparison {
   }
 }
 
-/** What an event is and which bytes it was read from. */
+/** Creates a key from the type of an event and the bytes it was read from. */
 function makeRowKey(row: object): string {
   const { type, event, raw_ref: rawRef } = row as Readonly<Record<string, unknown>>;
   return JSON.stringify([type ?? event, rawRef]);

@@ -56,7 +56,7 @@ interface RunLogsReplacement {
   discard(): Promise<void>;
 }
 
-/** Written to the file once so much text has come together. */
+/** Written to the file once this much text has accumulated. */
 const BATCH = 256 * 1024;
 
 /** Begins to rewrite the logs of a run; the old ones stay until `commit` puts the new in their place. */

@@ -18,7 +18,7 @@ export interface RunFile {
 const DEEPEST_FOLDER = 32;
 const MAX_FILES = 100_000;
 
-/** How a run folder is listed. */
+/** Options for listing a run folder. */
 interface Walk extends Below {
   /** Called if there are more files or levels than are listed. */
   readonly onLimit?: () => void;

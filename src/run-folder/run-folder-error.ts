@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
 
-/** What can be wrong with a run folder. A closed list: `docs/errors.md` says what to do about each. */
+/** Error codes of run folders. A closed list: `docs/errors.md` says what to do about each. */
 export const RUN_FOLDER_ERROR_CODES = [
   'RUN_FOLDER_NOT_FOUND',
   'RUN_FOLDER_EMPTY',

@@ -13,7 +13,7 @@ const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 export const PACKED_FOLDER = 'packed';
 
 /** The path of a run's folder; throws `INVALID_RUN_ID` for an invalid id. */
-export function runFolderPath(data: string, runId: string): string {
+export function getRunFolderPath(data: string, runId: string): string {
   return join(data, 'runs', checkRunId(runId));
 }
 
@@ -21,14 +21,14 @@ export function runFolderPath(data: string, runId: string): string {
  * Returns the path of a run's packed file, in one of 4096 folders, so that none of them gets too large.
  *
  * @example
- * packedRunPath('/data', '01J…') // '/data/packed/3f2/01J….zip'
+ * getPackedRunPath('/data', '01J…') // '/data/packed/3f2/01J….zip'
  */
-export function packedRunPath(data: string, runId: string): string {
-  return join(data, PACKED_FOLDER, packedRunName(runId));
+export function getPackedRunPath(data: string, runId: string): string {
+  return join(data, PACKED_FOLDER, getPackedRunName(runId));
 }
 
 /** The same below the folder of packed runs, with a slash: also the name of the object in an archive. */
-export function packedRunName(runId: string): string {
+export function getPackedRunName(runId: string): string {
   const shard = createHash('sha256').update(checkRunId(runId)).digest('hex').slice(0, 3);
   return `${shard}/${runId}.zip`;
 }
@@ -46,11 +46,11 @@ function checkRunId(runId: string): string {
  * const folder = await openRun('/data', '01J…')
  */
 export async function openRun(data: string, runId: string): Promise<RunFolder> {
-  // Packed first: once that file is there, the folder may be half removed.
+  // Packed first: once that file exists, the folder may be partly removed.
   const packed = await openIfPacked(data, runId);
   if (packed !== undefined) return packed;
   try {
-    return await openRunFolder(runFolderPath(data, runId), { below: data });
+    return await openRunFolder(getRunFolderPath(data, runId), { below: data });
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'RUN_FOLDER_NOT_FOUND') throw error;
     // Packed since the first check.
@@ -61,7 +61,7 @@ export async function openRun(data: string, runId: string): Promise<RunFolder> {
 }
 
 async function openIfPacked(data: string, runId: string): Promise<RunFolder | undefined> {
-  const path = packedRunPath(data, runId);
+  const path = getPackedRunPath(data, runId);
   if (!(await isPresent(path))) return undefined;
   try {
     return await readPackedRun(async () => openForReading(path, { below: data }), path);

@@ -72,7 +72,7 @@ export async function* translateFolder(folder: RunFolder, options: TranslateOpti
     runId ??= meta.run_id ?? folder.name;
     for await (const events of translateAttempt(folder, { attempt, meta, runId, handover, count }, options)) {
       handover = advanceHandover(handover, events);
-      // Earlier attempts are read all the same: they decide the numbers and the session of this one.
+      // Earlier attempts are read too: they determine the numbers and the session of this one.
       if (options.attempt === undefined || options.attempt === attempt) yield events;
     }
     if (options.follow?.aborted === true) return;
@@ -151,7 +151,7 @@ async function* translateAttempt(
   if (drift !== null) options.onDrift?.(drift);
 }
 
-/** Counts what was read of all that is there. */
+/** Counts the bytes read, and the total. */
 async function countBytes(folder: RunFolder, { onProgress, follow }: TranslateOptions): Promise<(n: number) => void> {
   if (onProgress === undefined || follow !== undefined) return ignore;
   let total = 0;

@@ -6,7 +6,7 @@ import { findDataFolder as find } from '../files/index.js';
  */
 export interface DataFolder {
   readonly path: string;
-  /** What the user should know about it. */
+  /** A warning for the user. */
   readonly warning: string | undefined;
 }
 

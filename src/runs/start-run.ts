@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { createRunFolder, openRunLogs, packedRunPath, runFolderPath } from '../run-folder/index.js';
+import { createRunFolder, openRunLogs, getPackedRunPath, getRunFolderPath } from '../run-folder/index.js';
 import type { Emitted } from '../events/index.js';
 import { SluiceError, getErrorMessage, isSluiceError } from '../base/index.js';
 import { cacheResult, emitCachedResult, findCachedResult, restoreCachedFiles } from './cache/cached-result.js';
@@ -19,7 +19,7 @@ import { getLauncher } from './launchers/launchers.js';
 import { decidePorts } from './ports/run-ports.js';
 import type { DecidedPorts, RunPorts } from './ports/run-ports.js';
 import { prepareCacheKey, findWorkdir, NotStarted, claimWorkdir } from './launch/working-folder.js';
-import { buildResult, failedResult } from './result/build-result.js';
+import { buildResult, createFailedResult } from './result/build-result.js';
 import { NO_CHANGES } from './result/merge-fs-diffs.js';
 import { RunFindings } from './result/run-findings.js';
 import type { RunReply, RunResult, RunSpec } from '../records/index.js';
@@ -91,11 +91,11 @@ function beginRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Ru
   const checked = checkRunSpec(spec, decided);
   const id = decided.newId();
   // Checked here, so that a bad id is the caller's error and not the run's.
-  runFolderPath(decided.data, id);
+  getRunFolderPath(decided.data, id);
   const trace = ports.tracer?.startRun({ id, spec: checked.spec });
   // So that what the agent itself records joins the trace. Never the one of this process.
   const environment = { ...decided.environment, TRACEPARENT: trace?.traceparent ?? spec.traceparent };
-  const feed = new EventFeed(id, decided.eventLog, trace === undefined ? undefined : (event) => trace.see(event));
+  const feed = new EventFeed(id, decided.eventLog, trace === undefined ? undefined : (event) => trace.onEvent(event));
   const control = new RunControl();
   const { canResume } = getLauncher(spec.engine, decided.agents, decided.launchers);
   const result = runToResult(id, checked, { ...decided, environment }, control, feed, recovery).then((ended) => {
@@ -116,7 +116,7 @@ function beginRun(spec: RunSpec, ports: RunPorts, recovery: Recovery | null): Ru
     },
     async detach() {
       if (!control.isWaiting || !canResume || control.stop !== null) return false;
-      control.requestStop({ verdict: 'detached', reason: 'The run was left while it waits for an answer.' });
+      control.requestStop({ verdict: 'detached', reason: 'The run was detached while it waits for an answer.' });
       await result;
       return true;
     },
@@ -144,13 +144,13 @@ async function runToResult(
     if (isSluiceError(error) && error.code === 'RUN_DETACHED') {
       logger.info('run detached while waiting', fields);
       feed.end();
-      return failedResult(error.code, error.message);
+      return createFailedResult(error.code, error.message);
     }
     // The folder or the log is broken: no event can be written, so only the result reports it.
     const failure = toStorageFailure(error);
     logger.error('run failed', { ...fields, code: failure.code, error: failure.message });
     feed.end(failure);
-    return failedResult(failure.code, failure.message);
+    return createFailedResult(failure.code, failure.message);
   } finally {
     control.end();
   }
@@ -166,8 +166,8 @@ async function runInFolder(
 ): Promise<RunResult> {
   await makeFolder(ports.data);
   const data = await realpath(ports.data);
-  const runDir = runFolderPath(data, id);
-  const isPacked = await isPresent(packedRunPath(ports.data, id));
+  const runDir = getRunFolderPath(data, id);
+  const isPacked = await isPresent(getPackedRunPath(ports.data, id));
   const folder = await createRunFolder(runDir, { below: data });
   if (recovery === null && (isPacked || (await folder.attempts()).length > 0)) {
     throw new SluiceError('RUN_FOLDER_TAKEN', `"${runDir}" already contains a run. Use another run id.`);
@@ -251,7 +251,7 @@ async function runOrUseCache(context: RunContext, recovered: RecoveredRun | null
     // A result without files needs no working folder.
     if (cached !== undefined && cached.files === undefined) return await emitCachedResult(context, cached);
     lock = await claimWorkdir(context, workdir);
-    // Whoever had the folder before may have changed the input files.
+    // The previous user of the folder may have changed the input files.
     const now = await find();
     if (now.cached !== undefined && (await restoreCachedFiles(context, workdir, now.cached))) {
       return await emitCachedResult(context, now.cached);

@@ -17,7 +17,7 @@ import { NAMESPACES } from './probe-sandbox.js';
 import type { SandboxSupport } from './probe-sandbox.js';
 import { SandboxError } from './sandbox-error.js';
 
-/** What a sandboxed program may reach: everything, nothing, or hosts by HTTP and HTTPS through a proxy. */
+/** The network of a sandboxed program: unrestricted, none, or hosts by HTTP and HTTPS through a proxy. */
 export type SandboxNetwork = 'host' | 'none' | readonly string[];
 
 /** Folders in addition to the default ones; paths are absolute. */
@@ -86,7 +86,7 @@ export async function openSandbox(
   const home = request.folders.home ?? findHome(request.env);
   refuseBroadFolder(request, home);
   if (network !== 'host' && !support.closesNetwork) {
-    throw new SandboxError('bubblewrap cannot make a network of its own on this machine');
+    throw new SandboxError('bubblewrap cannot create a network namespace on this machine');
   }
   const env: Record<string, string> = { ...request.env, HOME: home };
   const mounts = await listMounts(request, env, home);

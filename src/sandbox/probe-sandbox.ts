@@ -80,7 +80,7 @@ async function tryProgram(name: string): Promise<SandboxSupport> {
   if (closed.isDone) return { works: true, program, version, closesNetwork: true };
   const open = await run(program, trial);
   if (open.isDone) return { works: true, program, version, closesNetwork: false };
-  return failed(`bubblewrap cannot make a sandbox here: ${open.problem}`);
+  return failed(`bubblewrap cannot create a sandbox here: ${open.problem}`);
 }
 
 function failed(reason: string): SandboxSupport {

@@ -5,7 +5,7 @@ export class SandboxError extends Error {
   readonly reason: string;
 
   constructor(reason: string) {
-    super(`The run needs a sandbox, and there is none: ${reason}.`);
+    super(`The run requires a sandbox, and none is available: ${reason}.`);
     this.reason = reason;
   }
 }

@@ -54,7 +54,7 @@ export function createApp(server: ServerContext): Hono {
   app.on(MCP_ENDPOINT.method, MCP_ENDPOINT.path, createMcpRoute(server, { app, gate: streams, bodies }));
   addPages(app, server);
 
-  /** Downloads last as long as their readers want, so they must not take the places of other requests. */
+  /** Downloads take as long as their readers want, so they must not take the places of other requests. */
   function chooseGate(media: string): Gate {
     if (media === 'text/event-stream') return streams;
     return media === 'application/json' ? requests : downloads;
@@ -97,8 +97,8 @@ function createHandlers(context: ServerContext, parsing: Parsing): Handlers {
 }
 
 /**
- * The response where no route matches: a CORS preflight, a wrong method, an unknown path. Catch-all routes beside the real
- * ones would slow down every request.
+ * The response if no route matches: a CORS preflight, a wrong method, an unknown path. Catch-all routes would slow down
+ * every request.
  */
 function answerUnknownPath(context: Context, { guard, settings, newRequestId }: ServerContext): Response {
   const { path, method } = context.req;

@@ -5,7 +5,7 @@ import { SluiceError, createUlids, silentLogger, omitUndefined } from '../base/i
 import type { Lead, Wrappers } from '../orders/index.js';
 import type { Logger } from '../base/index.js';
 import type { Token } from '../config/index.js';
-import { compileSecrets, sensitiveEnvironment } from '../runs/index.js';
+import { compileSecrets, listSensitiveValues } from '../runs/index.js';
 import type { Secrets } from '../runs/index.js';
 import type { Archive } from '../archive/index.js';
 import type { Store } from '../store/index.js';
@@ -20,7 +20,7 @@ import { createMetrics } from './metrics/create-metrics.js';
 import { DEFAULT_SETTINGS } from './server-settings.js';
 import type { ServerSettings } from './server-settings.js';
 
-/** What a server needs. */
+/** Options for a server. */
 export interface ServerOptions {
   readonly store: Store;
   readonly lead: Lead;
@@ -33,7 +33,7 @@ export interface ServerOptions {
   /** The address it will listen on; loopback by default. Any other needs tokens. */
   readonly host?: string;
   readonly settings?: Partial<ServerSettings>;
-  /** What must not be in reports and cases; the sensitive variables of this process by default. */
+  /** Secrets to mask in reports and cases; the sensitive variables of this process by default. */
   readonly secrets?: Secrets;
   /** Whether runs execute in this process: then it is ready only while the data folder is writable. */
   readonly worksHere?: boolean;
@@ -91,7 +91,7 @@ export function createServer(options: ServerOptions): SluiceServer {
     data,
     archive: options.archive,
     settings,
-    secrets: options.secrets ?? compileSecrets({ values: sensitiveEnvironment(process.env) }),
+    secrets: options.secrets ?? compileSecrets({ values: listSensitiveValues(process.env) }),
     guard: createGuard({ settings, host, clock }),
     console: options.web === undefined ? undefined : readConsole(options.web),
     clock,

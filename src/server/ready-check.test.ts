@@ -42,7 +42,7 @@ describe('not ready is a server', () => {
     const { check } = await openCheck(folder);
     await expect(check()).rejects.toMatchObject(notReady('data folder'));
     await rm(folder);
-    // What one has found counts for all who ask soon after.
+    // The result of one check is reused for all requests shortly after it.
     await expect(check()).rejects.toMatchObject(notReady('data folder'));
     vi.advanceTimersByTime(1000);
     await check();

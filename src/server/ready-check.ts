@@ -4,7 +4,7 @@ import { makeFolder } from '../files/index.js';
 import type { Store } from '../store/index.js';
 import { RequestError } from './http/problem.js';
 
-/** What must work before new work is accepted. */
+/** The checks that must pass before new work is accepted. */
 interface ReadyCheckOptions {
   readonly store: Pick<Store, 'listRuns'>;
   /** The folder that this process writes runs to; undefined if it runs no worker. */
@@ -13,7 +13,7 @@ interface ReadyCheckOptions {
 
 /** As much as a short run writes. */
 const TRIAL_BYTES = 64 * 1024;
-/** How long a trial is valid: anyone may ask, and each trial costs a write. */
+/** How long a check is valid: anyone may request it, and each check costs a write. */
 const COUNTS_MS = 1000;
 
 /**

@@ -9,7 +9,7 @@ import type { ConsoleFiles } from './console/read-console.js';
 import type { Guard } from './security/guard.js';
 import type { ServerSettings } from './server-settings.js';
 
-/** What all handlers use. */
+/** The context of all handlers. */
 export interface ServerContext {
   readonly store: Store;
   readonly lead: Lead;

@@ -12,7 +12,7 @@ import { makeServerSite } from './fixtures/server-site.js';
 /** More in `npm run torture`. */
 const KILLS = Number(process.env['SERVER_KILLS'] ?? 2);
 
-/** What the server acknowledged to callers, and what readers were sent. */
+/** Commands that the server acknowledged, and events that readers received. */
 interface Acknowledged {
   readonly runs: string[];
   readonly orders: (readonly [issueRef: string, runId: string])[];

@@ -7,7 +7,7 @@ import type { AgentSettings } from '../runs/index.js';
 
 /** The settings of a server. */
 export interface ServerSettings {
-  /** Who may use the server, for what. Empty only where whoever creates the server guards it: then everyone may do everything. */
+  /** The tokens and their scopes. Empty only if the creator of the server guards it: then everyone may do everything. */
   readonly tokens: readonly Token[];
   /** Whether scope `read` needs no token; on loopback only. */
   readonly openRead?: boolean;
@@ -15,7 +15,7 @@ export interface ServerSettings {
   readonly roots: readonly string[];
   /** Programs that engine `command` may start over HTTP. */
   readonly commands: readonly string[];
-  /** Agents beside the built-in engines. */
+  /** Agents in addition to the built-in engines. */
   readonly agents: Readonly<Record<string, AgentSettings>>;
   /** Environment variables, or patterns of them, that requests may pass to agents; compared literally. */
   readonly env: readonly string[];
@@ -28,7 +28,7 @@ export interface ServerSettings {
   /** Whether browsers reach it by https through a proxy. */
   readonly https: boolean;
   readonly limits: ServerLimits;
-  /** What runs may use together. */
+  /** Limits that all runs share. */
   readonly budgets: BudgetSettings;
   /** Webhooks that start orders, by the name in their address; none by default. */
   readonly triggers: Readonly<Record<string, TriggerSettings>>;
@@ -37,13 +37,13 @@ export interface ServerSettings {
 /** A webhook that starts orders. */
 export interface TriggerSettings {
   readonly type: TriggerType;
-  /** What the forge signs with, or sends; a trigger without one accepts nothing. */
+  /** The secret that the forge signs with, or sends; a trigger without one accepts nothing. */
   readonly secret: string | undefined;
   /** The label that starts work. */
   readonly label: string;
-  /** Who may start work by adding the label; everyone who may add it by default. */
+  /** Users whose label starts work; by default everyone who may add it. */
   readonly senders?: readonly string[];
-  /** Which repositories, and where each is. */
+  /** The repositories, with the location of each. */
   readonly repositories: Readonly<Record<string, { readonly repo?: string; readonly repo_dir?: string }>>;
   /** The rest of the order: role, worker, instructions with {ref}, {title}, {body} and {url}. */
   readonly request: Readonly<Record<string, unknown>> & { readonly instructions?: string };
@@ -128,7 +128,7 @@ function readTriggers(
   );
 }
 
-/** Where settings come from, beside the configuration. */
+/** Sources of settings besides the configuration. */
 interface SettingsSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -136,7 +136,7 @@ interface SettingsSources {
   readonly localToken?: string | undefined;
 }
 
-/** Who may use the server: the configured tokens, else the token of this user. */
+/** Reads who may use the server: the configured tokens, else the token of this user. */
 export function readTokenSettings(
   config: Pick<Config, 'tokens'>,
   { env, localToken }: Omit<SettingsSources, 'cwd'>,

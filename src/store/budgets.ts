@@ -1,8 +1,8 @@
-/** What runs have used, and what they hold of budgets. Times are milliseconds since 1970. */
+/** Tracks what runs have used, and what they hold of budgets. Times are milliseconds since 1970. */
 export interface Budgets {
   /** Records who asked for a run, before it starts. */
   noteRequest(request: BudgetRequest): Promise<void>;
-  /** Who asked for a run and for which issue; undefined if nothing was recorded. */
+  /** Returns the caller and the issue of a run; undefined if nothing was recorded. */
   findRequest(run: string): Promise<{ readonly caller: string | null; readonly issueRef: string | null } | undefined>;
   /**
    * Takes a share of every budget for a run that is about to start, in one transaction: of several runs that ask at once,
@@ -11,7 +11,7 @@ export interface Budgets {
   reserveBudget(reservation: BudgetReservation): Promise<BudgetLimit | undefined>;
   /** Records what a run has used so far, and returns a budget that is exceeded with it. */
   spendBudget(spending: BudgetSpending): Promise<BudgetLimit | undefined>;
-  /** What was used of budgets and what running work holds, in the order they were asked for. */
+  /** Returns what was used of budgets and what running work holds, in the order requested. */
   measureBudgets(limits: readonly BudgetLimit[]): Promise<readonly BudgetUse[]>;
   /** The issues that used the most tokens, and runs that wait for a budget; a few of each. */
   listBudgetUse(limit: number): Promise<{
@@ -35,7 +35,7 @@ export interface BudgetLimit {
   readonly cost: number | null;
 }
 
-/** Who asked for a run. */
+/** The caller of a run. */
 export interface BudgetRequest {
   readonly run: string;
   readonly caller: string | null;
@@ -51,7 +51,7 @@ export interface BudgetReservation {
   readonly limits: readonly BudgetLimit[];
 }
 
-/** What a run has used so far. */
+/** The usage of a run so far. */
 export interface BudgetSpending {
   readonly run: string;
   readonly tokens: number;
@@ -59,7 +59,7 @@ export interface BudgetSpending {
   readonly limits: readonly BudgetLimit[];
 }
 
-/** What was used, and what is used or held together. */
+/** The used amount, and the used and held amount together. */
 export interface BudgetUse {
   readonly tokens: number;
   readonly cost: number;
@@ -67,7 +67,7 @@ export interface BudgetUse {
   readonly heldCost: number;
 }
 
-/** What a run holds of a budget until it has used more: a twentieth, so that a few can start at once. */
+/** The share of a budget that a run holds until it has used more: a twentieth, so that a few can start at once. */
 const SHARES = 20;
 
 /** Rows older than this no longer count for any budget. */
@@ -78,10 +78,7 @@ export function describeBudget({ scope, name }: Pick<BudgetLimit, 'scope' | 'nam
   return scope === 'day' ? 'day' : `${scope} ${name}`;
 }
 
-/**
- * What a run may hold, given what all others have used or hold; or the budget that has nothing left. The last run gets
- * what is left.
- */
+/** Computes what a run may hold, given what all others have used or hold; or the budget that is used up. The last run gets the rest. */
 export function shareBudgets(
   limits: readonly BudgetLimit[],
   others: readonly BudgetUse[],

@@ -9,7 +9,7 @@ export interface Duties {
   releaseDuties(owner: string): Promise<void>;
 }
 
-/** Which duties a process wants. Times are milliseconds since 1970. */
+/** The duties a process wants. Times are milliseconds since 1970. */
 export interface DutyHold {
   readonly names: readonly string[];
   /** Identifies the process. */

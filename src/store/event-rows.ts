@@ -16,8 +16,8 @@ export function toRows(runId: string, packs: readonly EventPack[]): EventRow[] {
 }
 
 /** Larger rows would make a reader of one event expand too many. */
-const MOST_EVENTS = 2048;
-const MOST_CHARACTERS = 256 * 1024;
+const MAX_EVENTS = 2048;
+const MAX_CHARACTERS = 256 * 1024;
 
 /** Joins rows that follow each other, so that runs that append often have few; of two with the same numbers the first counts. */
 export function joinRows(rows: readonly EventRow[]): EventRow[] {
@@ -41,8 +41,8 @@ function addRow(own: EventRow[], row: EventRow): void {
 function areJoinable(first: EventRow, second: EventRow): boolean {
   return (
     second.firstSeq === first.lastSeq + 1 &&
-    second.lastSeq - first.firstSeq < MOST_EVENTS &&
-    first.lines.length + second.lines.length <= MOST_CHARACTERS
+    second.lastSeq - first.firstSeq < MAX_EVENTS &&
+    first.lines.length + second.lines.length <= MAX_CHARACTERS
   );
 }
 
@@ -52,7 +52,7 @@ export interface StoredRange {
   readonly lastSeq: number;
 }
 
-/** What of a row is not stored yet, as rows: after a repeated append nothing, or its end. */
+/** Returns the part of a row that is not stored yet, as rows: after a repeated append nothing, or its end. */
 export function subtractStored(row: EventRow, stored: readonly StoredRange[]): EventRow[] {
   const isStored = ({ event: { seq } }: Emitted): boolean =>
     stored.some(({ firstSeq, lastSeq }) => firstSeq <= seq && seq <= lastSeq);
@@ -61,8 +61,8 @@ export function subtractStored(row: EventRow, stored: readonly StoredRange[]): E
 }
 
 /**
- * What every event has in it: with this a row of one event is compressed to a third, without it to two thirds. It belongs to
- * the form of the store: rows that were written with it cannot be read without it.
+ * Text that every event contains: with this a row of one event is compressed to a third, without it to two thirds. It is
+ * part of the storage format: rows that were written with it cannot be read without it.
  */
 const DICTIONARY = Buffer.from(
   `"output":"","input":{"command":"","exit_code":0,"status":"completed","name":"assistant.reasoning"assistant.tool_call"lifecycle.run.status","category":"lifecycle","category":"diagnostic","type":"diagnostic.parser.warning"},"data":{"code":"","message":"tool.call.completed"tool.call.started"raw.stdout"agent.message.final"assistant.message.final"` +
@@ -72,9 +72,9 @@ const DICTIONARY = Buffer.from(
 );
 
 /** Less is not worth the time. */
-export const SHORTEST_COMPRESSED = 256;
+export const MIN_COMPRESSED_LENGTH = 256;
 /** Where statements are sent to a server, or many rows are written at once, time is scarcer than room. */
-export const SHORTEST_SENT_COMPRESSED = 2048;
+export const MIN_SENT_COMPRESSED_LENGTH = 2048;
 /** The best level that hardly takes longer than the fastest. */
 const OPTIONS = { level: 3, dictionary: DICTIONARY };
 /** Most rows are small, and then setting up 256 KB of tables takes most of the time. */
@@ -85,7 +85,7 @@ const OPTIONS_FOR_SMALL = { ...OPTIONS, windowBits: 12, memLevel: 4, chunkSize: 
 const PLAIN = 0x7b;
 
 /** The lines of a row in the form in which it is stored: compressed, or as they are if they are short. */
-export function encodeBody(lines: string, shortest = SHORTEST_COMPRESSED): Uint8Array {
+export function encodeBody(lines: string, shortest = MIN_COMPRESSED_LENGTH): Uint8Array {
   const plain = Buffer.from(lines);
   if (plain.length < shortest) return plain;
   return deflateSync(plain, plain.length > SMALL ? OPTIONS : OPTIONS_FOR_SMALL);
@@ -109,15 +109,15 @@ function decodeBody(
 }
 
 /** A row holds at most one large event, or many small ones. */
-const LARGEST_BODY = 512 * 1024 * 1024;
+const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
 function inflate(body: Uint8Array): Uint8Array {
-  return inflateSync(body, { dictionary: DICTIONARY, maxOutputLength: LARGEST_BODY });
+  return inflateSync(body, { dictionary: DICTIONARY, maxOutputLength: MAX_BODY_BYTES });
 }
 
 /** Rows that are read for one page at most. */
 export const ROWS_PER_PAGE = 256;
-/** A page ends after so much text: a single event may hold megabytes. */
+/** A page ends after this much text: a single event may have megabytes. */
 export const CHARACTERS_PER_PAGE = 4 * 1024 * 1024;
 
 /** The events of stored rows that belong to a page. The rows come one by one, so that no more are read than needed. */

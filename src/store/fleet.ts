@@ -13,7 +13,7 @@ export interface Fleet {
   listWorkers(now: number): Promise<readonly WorkerRecord[]>;
 }
 
-/** What a worker reports about itself. Times are milliseconds since 1970. */
+/** A worker's report about itself. Times are milliseconds since 1970. */
 export interface WorkerReport extends Omit<WorkerRecord, 'seen_at' | 'state'> {
   readonly isStopping: boolean;
   readonly now: number;
@@ -22,7 +22,7 @@ export interface WorkerReport extends Omit<WorkerRecord, 'seen_at' | 'state'> {
 
 /** How long a worker that is gone stays listed. */
 export const KEPT_AFTER_MS = 24 * 60 * 60 * 1000;
-export const MOST_WORKERS = 1000;
+export const MAX_WORKERS = 1000;
 
 /** The state of a worker at a moment. */
 export function deriveWorkerState(

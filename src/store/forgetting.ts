@@ -6,8 +6,9 @@ import type { Listed } from '../orders/index.js';
  */
 export interface Forgetting {
   /**
-   * Deletes the events of runs that ended before a moment, longest ago first, at most so many runs and rows, and marks those that
-   * have none left as forgotten. Their records stay. Runs of orders that are not settled or that have an open inbox item are kept.
+   * Deletes the events of runs that ended before a moment, longest ago first, at most this many runs and rows, and marks
+   * those without remaining events as forgotten. Their records stay. Runs of orders that are not settled or that have an
+   * open inbox item are kept.
    */
   forgetRuns(wanted: {
     readonly endedBefore: number;
@@ -38,7 +39,7 @@ export interface Forgetting {
   forgetResults(wanted: { readonly before: number; readonly limit: number }): Promise<number>;
 }
 
-/** What {@link Forgetting.forgetRuns} has done. */
+/** The result of {@link Forgetting.forgetRuns}. */
 export interface ForgottenRuns {
   /** Runs that have no events left. */
   readonly ids: readonly string[];
@@ -46,9 +47,9 @@ export interface ForgottenRuns {
   readonly isDone: boolean;
 }
 
-/** What {@link Forgetting.forgetRecords} has done. */
+/** The result of {@link Forgetting.forgetRecords}. */
 export interface ForgottenRecords {
   readonly deleted: number;
-  /** Where to go on; null if all were examined. */
+  /** Where to continue; null if all were examined. */
   readonly next_cursor: string | null;
 }

@@ -20,10 +20,10 @@ const GATHER_MS = 25;
 const ACTIVE_MS = 250;
 
 /** Limits one write, in characters. */
-const LARGEST_WRITE = 4 * 1024 * 1024;
+const MAX_WRITE_BYTES = 4 * 1024 * 1024;
 
 /** Fewer rows are not worth two writes. */
-const FEWEST_SPLIT = 128;
+const MIN_SPLIT_ROWS = 128;
 
 /** How writes are made. */
 interface GatherOptions {
@@ -35,8 +35,8 @@ interface GatherOptions {
 }
 
 /**
- * Gathers rows into one write. A write begins when every active run has brought its rows or waits for those it brought before, so
- * that a run that is alone does not wait; the slow ones are waited for as long as {@link GATHER_MS}.
+ * Gathers rows into one write. A write begins when every active run has submitted its rows or waits for earlier ones, so
+ * that a single run does not wait; slow ones are waited for at most {@link GATHER_MS}.
  */
 export function createGatherer(write: AppendRows, { atOnce = 1 }: GatherOptions = {}): AppendRows {
   let waiting: Waiting[] = [];
@@ -89,13 +89,13 @@ export function createGatherer(write: AppendRows, { atOnce = 1 }: GatherOptions 
   /** The oldest entries of runs that are not busy; half of them if many wait and nothing is being written yet. */
   function takeBatch(): Waiting[] {
     const rows = waiting.reduce((sum, entry) => sum + entry.rows.length, 0);
-    const most = writes + 1 < atOnce && rows >= FEWEST_SPLIT ? Math.ceil(rows / atOnce) : Number.POSITIVE_INFINITY;
+    const most = writes + 1 < atOnce && rows >= MIN_SPLIT_ROWS ? Math.ceil(rows / atOnce) : Number.POSITIVE_INFINITY;
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
     const held = new Set(busy);
     let [size, count] = [0, 0];
     for (const entry of waiting) {
-      const isFull = batch.length > 0 && (size + entry.size > LARGEST_WRITE || count >= most);
+      const isFull = batch.length > 0 && (size + entry.size > MAX_WRITE_BYTES || count >= most);
       if (isFull || entry.rows.some(({ runId }) => held.has(runId))) {
         for (const run of listRuns(entry)) held.add(run);
         left.push(entry);

@@ -2,7 +2,7 @@ import type { InboxItem } from '../records/index.js';
 import { createSums, findSlots, splitSpan } from './roll-up.js';
 import type { RunSpan, SlotRange } from './roll-up.js';
 
-/** What happened to inbox items in a slot of time. */
+/** Counts of opened and resolved inbox items in a slot of time. */
 export interface InboxCounts {
   /** New items, by cause. */
   readonly opened: readonly CauseCount[];
@@ -25,8 +25,8 @@ export interface InboxSlot {
 }
 
 /**
- * What is open now, and everything that has happened since the beginning of a span: what was open at a moment is what is open
- * now, without what was opened since and with what was resolved since.
+ * The items open now, and everything since the beginning of a span: the items open at a moment are those open now, without
+ * those opened since and with those resolved since.
  */
 export interface InboxHistory {
   readonly slots: readonly InboxSlot[];
@@ -44,13 +44,13 @@ interface InboxFigure {
 }
 
 /** A result code is any text. */
-const LONGEST_CAUSE = 100;
+const MAX_CAUSE_LENGTH = 100;
 
 export function readInboxFigure({ created_at, resolution, reading, result_code }: InboxItem): InboxFigure {
   return {
     created_at: readTime(created_at),
     resolved_at: resolution === null ? null : readTime(resolution.at),
-    cause: (reading.problems[0]?.code ?? result_code).slice(0, LONGEST_CAUSE),
+    cause: (reading.problems[0]?.code ?? result_code).slice(0, MAX_CAUSE_LENGTH),
   };
 }
 
@@ -67,7 +67,7 @@ export interface StoredItem {
   readonly isOpeningCounted: boolean;
 }
 
-/** What has happened to an item and is not in its slots yet. */
+/** Lists the changes of an item that are not counted in its slots yet. */
 export function listUncounted({ item, isOpeningCounted }: StoredItem): InboxSlot[] {
   const figure = readInboxFigure(item);
   return [...(isOpeningCounted ? [] : [countOpened(figure)]), ...countResolved(figure)];
@@ -138,7 +138,7 @@ export function findOlder(one: number | null, other: number | null): number | nu
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-/** What is added to slots when items are counted. */
+/** Groups items by the slots they are counted in. */
 export function groupInboxBySlot(
   happened: readonly InboxSlot[],
 ): { readonly length: number; readonly at: number; readonly counts: InboxCounts[] }[] {
@@ -158,8 +158,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Which slots make up a span and everything after it. The minute in which the span ends is not one of them: its items are
- * counted one by one.
+ * Splits a span, and everything after it, into slots. The minute in which the span ends is not one of them: its
+ * items are counted one by one.
  */
 export function splitHistory(span: RunSpan): {
   readonly ranges: readonly SlotRange[];

@@ -38,10 +38,13 @@ export async function openStore(
 }
 
 /** Opening a store takes two connections at once. */
-const SMALLEST_POOL = 2;
-const LARGEST_POOL = 1000;
+const MIN_POOL_SIZE = 2;
+const MAX_POOL_SIZE = 1000;
 
 function checkPool(pool: number | undefined): void {
-  if (pool === undefined || (Number.isInteger(pool) && pool >= SMALLEST_POOL && pool <= LARGEST_POOL)) return;
-  throw new SluiceError('INVALID_OPTION', `Invalid pool: use a whole number from ${SMALLEST_POOL} to ${LARGEST_POOL}.`);
+  if (pool === undefined || (Number.isInteger(pool) && pool >= MIN_POOL_SIZE && pool <= MAX_POOL_SIZE)) return;
+  throw new SluiceError(
+    'INVALID_OPTION',
+    `Invalid pool: use a whole number from ${MIN_POOL_SIZE} to ${MAX_POOL_SIZE}.`,
+  );
 }

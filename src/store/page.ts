@@ -2,9 +2,9 @@ import type { Listed } from '../orders/index.js';
 import { invalidCursor } from './store-error.js';
 
 const DEFAULT_SIZE = 100;
-const LARGEST_SIZE = 1000;
+const MAX_PAGE_SIZE = 1000;
 
-/** Which rows a page contains: those after `after`, at most `size`. */
+/** The rows of a page: those after `after`, at most `size`. */
 export interface PageWindow {
   readonly size: number;
   /** The sequence number of the last row seen; null for the first page. */
@@ -21,7 +21,7 @@ export function readPage(page: { readonly limit?: number; readonly cursor?: stri
 
 /** The requested page size, limited to the allowed range. */
 function readPageSize(limit: number = DEFAULT_SIZE): number {
-  return Math.max(1, Math.min(LARGEST_SIZE, Math.trunc(limit) || 1));
+  return Math.max(1, Math.min(MAX_PAGE_SIZE, Math.trunc(limit) || 1));
 }
 
 /** Makes a page from up to one row more than requested: the extra row shows that there is a next page. */
@@ -65,7 +65,7 @@ export interface ExecutionPlace {
   readonly sequence: number;
 }
 
-/** Which executions a page asks for, newest first. */
+/** The executions of a page, newest first. */
 export interface ExecutionWindow {
   readonly size: number;
   /** The last execution of the page before; null on the first page. */

@@ -63,7 +63,7 @@ export function queueOrder({ request, workerType, run, runId, spec, isolation }:
   };
 }
 
-/** What a run of a race has entered, and what is written if another run replaces the race. */
+/** The entry of a run of a race, and the rows to write if another run replaces the race. */
 export type KeptEntry = Pick<OrderSettlement, 'stale'> & { readonly entry: RaceEntry };
 
 /** The folder that a run occupies. Links are not resolved here: the lock on the folder itself uses its real path. */

@@ -13,13 +13,13 @@ export interface RunCounts {
   readonly repair_levels: Readonly<Record<RunDigest['repair_level'], number>>;
   /** Milliseconds from start to end, rounded, and how many runs took so long; the shortest first. */
   readonly durations: readonly (readonly [ms: number, runs: number])[];
-  /** What the runs used, by model. */
+  /** Usage of the runs, by model. */
   readonly usage: readonly ModelUsage[];
   /** Runs whose version is known, or that had unknown types or fields, by version. */
   readonly drift: readonly VersionDrift[];
 }
 
-/** What runs used of one model; null if it is unknown. */
+/** Usage of one model; null if it is unknown. */
 export interface ModelUsage extends Omit<RunUsage, 'cost'> {
   readonly runs: number;
   /** In US dollars, of the runs whose engine reports it. */
@@ -47,7 +47,7 @@ export interface RunSpan {
 }
 
 /** Versions and models come from outside: of each slot only this many are counted separately. */
-const MOST_NAMES = 50;
+const MAX_NAMES = 50;
 const OTHER = 'other';
 
 /** The counts of a single run. */
@@ -100,7 +100,7 @@ function addTo<Key extends string>(sums: Record<Key, number>, more: Readonly<Rec
 export function createSums<Entry extends object>(nameKey: keyof Entry, numbers: readonly (keyof Entry)[]) {
   const sums = new Map<unknown, Entry>();
   const chooseName = (name: unknown): unknown =>
-    name === null || sums.has(name) || sums.size < MOST_NAMES ? name : OTHER;
+    name === null || sums.has(name) || sums.size < MAX_NAMES ? name : OTHER;
   return {
     add(entry: Entry): void {
       const name = chooseName(entry[nameKey]);
@@ -112,7 +112,7 @@ export function createSums<Entry extends object>(nameKey: keyof Entry, numbers: 
   };
 }
 
-/** Durations are stored with so many binary digits: exact below 64 ms, above it at most 1.6 % off. */
+/** Durations are stored with this many binary digits: exact below 64 ms, above it at most 1.6 % off. */
 const DURATION_DIGITS = 6;
 
 /**
@@ -130,7 +130,7 @@ export function roundDuration(ms: number): number {
 /** The lengths of slots: a run is counted in one of each. */
 const SLOT_LENGTHS = [86_400_000, 3_600_000, 60_000] as const;
 
-/** The slots that a time lies in. */
+/** The slots that contain a time. */
 export function findSlots(time: number): { readonly length: number; readonly at: number }[] {
   return SLOT_LENGTHS.map((length) => ({ length, at: Math.floor(time / length) * length }));
 }
@@ -143,7 +143,7 @@ export interface SlotRange {
 }
 
 /**
- * Which slots make up a span: the longest that fit into its steps, shorter ones at its end. The rest is less than a minute,
+ * Splits a span into slots: the longest that fit into its steps, shorter ones at its end. The rest is less than a minute,
  * whose runs are counted one by one.
  */
 export function splitSpan({ since, until, stepMs }: RunSpan): {
@@ -162,7 +162,7 @@ export function splitSpan({ since, until, stepMs }: RunSpan): {
   return { ranges, rest: from };
 }
 
-/** What is added to the slots of each engine when runs are counted. */
+/** Groups runs by the slots of their engines. */
 export function groupBySlot(
   figures: readonly RunFigure[],
 ): { readonly length: number; readonly at: number; readonly engine: string; readonly counts: RunCounts[] }[] {

@@ -11,7 +11,7 @@ export interface RunDigest {
   readonly engine_version: string | null;
   readonly unknown_types: number;
   readonly unknown_fields: number;
-  /** What the run used, as far as its engine says; null if it does not, and for cached results. */
+  /** Usage of the run, as far as its engine reports it; null if it does not, and for cached results. */
   readonly usage: RunUsage | null;
 }
 
@@ -31,7 +31,7 @@ const PROMPT_LENGTH = 4000;
 const FAILURE_LENGTH = 500;
 const VERSION_LENGTH = 100;
 const MODEL_LENGTH = 100;
-const MOST_WORDS = 8;
+const MAX_WORDS = 8;
 
 /** Creates the digest of a result. Drift of a cached result was counted for the run that produced it. */
 export function createDigest(result: RunResult): RunDigest {
@@ -79,7 +79,7 @@ export function buildFailureText({ error }: RunResult): string {
  * searchWords('  Fix TEST ') // ['fix', 'test']
  */
 export function searchWords(search: string): readonly string[] {
-  return foldCase(search).split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
+  return foldCase(search).split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
 }
 
 /** The same in every store, independent of the database's collation. */

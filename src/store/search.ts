@@ -54,7 +54,7 @@ export function readRunSearch(filter: RunFilter): RunSearch | undefined {
   };
 }
 
-/** Where the next page begins; undefined if everything left is older than requested. */
+/** Returns where the next page begins; undefined if all remaining rows are older than requested. */
 export function nextFloor({ since }: RunSearch, floor: SearchFloor | undefined): number | undefined {
   return floor === undefined || floor.createdAt < since - DAY_MS ? undefined : floor.sequence;
 }

@@ -3,7 +3,7 @@ import type { SinkState } from '../records/index.js';
 /** How many messages of a sink one call of `redeliver` makes due. */
 export const REDELIVERED_AT_ONCE = 1000;
 
-/** What a store counts of a sink. */
+/** Counts of a sink in a store. */
 type SinkCounts = Omit<SinkState, 'state'>;
 
 /** Adds the state, by one rule for every store. */

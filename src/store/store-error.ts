@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
 
-/** What can go wrong with a store. A closed list: `docs/errors.md` says what to do about each. */
+/** Error codes of a store. A closed list: `docs/errors.md` says what to do about each. */
 export const STORE_ERROR_CODES = [
   'INVALID_STORE_URL',
   'STORE_UNAVAILABLE',
@@ -55,7 +55,7 @@ export function invalidCursor(): StoreError {
   return new StoreError('INVALID_CURSOR', 'Invalid cursor. Start the list again without one.');
 }
 
-/** A table was damaged, or changed by hand. */
+/** A table was damaged, or edited outside of Sluice. */
 export function columnDamaged(column: string, cause?: unknown): StoreError {
   return new StoreError(
     'STORE_DAMAGED',

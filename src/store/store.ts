@@ -36,10 +36,10 @@ export interface QueueWatch {
   watchQueue(wake: (work?: QueueWork) => void, watcher?: QueueWatcher): () => void;
 }
 
-/** What a worker is woken for: runs to claim, or messages to deliver. Without it, both. */
+/** The work a worker is woken for: runs to claim, or messages to deliver. Without it, both. */
 export type QueueWork = 'runs' | 'messages';
 
-/** Who watches, and which runs it takes, so that one worker is woken for a run and not all of them. */
+/** A watcher and the runs it accepts, so that one worker is woken for a run and not all of them. */
 export interface QueueWatcher extends Pick<RunClaim, 'takes' | 'workerTypes'> {
   /** The name its claims have as `watcher`. */
   readonly worker?: string;

@@ -18,16 +18,19 @@ export interface Upkeep {
   claimFigures(claim: { readonly ids: readonly string[]; readonly now: number }): Promise<readonly string[]>;
   /** The machines that have claimed these runs, by run. */
   findHosts(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Which of these runs had their events deleted. */
+  /** Returns those of these runs whose events were deleted. */
   findForgottenRuns(ids: readonly string[]): Promise<readonly string[]>;
-  /** Which of these runs ended before a moment, with their orders settled: nothing is written to their folders any more. */
+  /**
+   * Returns those of these runs that ended before a moment, with their orders settled: nothing is written to their folders
+   * any more.
+   */
   findSettledRuns(wanted: {
     readonly ids: readonly string[];
     readonly endedBefore: number;
   }): Promise<readonly string[]>;
 }
 
-/** How long a process that sees a run late finds that another one has counted it. */
+/** How long a process that notices a run late finds that another one has counted it. */
 export const COUNTED_KEPT_MS = 24 * 60 * 60 * 1000;
 /** How many old claims one call deletes at most. */
 export const COUNTED_DELETED = 2000;

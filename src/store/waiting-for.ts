@@ -2,7 +2,7 @@ import type { RunRecord } from '../records/index.js';
 
 const DAY_MS = 86_400_000;
 
-/** What is known of a queued run that was not claimed. */
+/** Facts about a queued run that was not claimed. */
 interface Obstacles {
   /** The run that keeps it from its folder. */
   readonly folderHolder: string | null;
@@ -20,7 +20,7 @@ export function explainWaiting({ folderHolder, budget, notBefore }: Obstacles): 
   if (folderHolder !== null) return { reason: 'folder', run: folderHolder };
   if (notBefore === 0) return null;
   if (budget === null) return { reason: 'folder', run: null };
-  // A run asks again before the day of UTC is over, or when it is.
+  // A run asks again before or at the end of the UTC day.
   const opensAt = Math.ceil(notBefore / DAY_MS) * DAY_MS;
   return { reason: 'budget', budget, opens_at: new Date(opensAt).toISOString() };
 }

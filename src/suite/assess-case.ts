@@ -177,7 +177,7 @@ function listCodes(warnings: readonly { readonly code: string }[]): readonly str
   return [...new Set(warnings.map(({ code }) => code))];
 }
 
-/** Where the schema objected; the words of the objection may change. */
+/** Lists the paths of schema errors; their wording may change. */
 function listIssues(issues: readonly { readonly path: readonly unknown[] }[] = []): readonly string[] {
   return [...new Set(issues.map(({ path }) => path.map(String).join('.')))];
 }

@@ -9,7 +9,7 @@ import { assessmentSchema, suiteCaseSchema } from './case-record.js';
 import type { Assessment, SuiteCase } from './case-record.js';
 import { SuiteError } from './suite-error.js';
 
-/** The files of a case beside the recorded bytes. */
+/** The files of a case besides the recorded bytes. */
 export const CASE_FILES = {
   about: 'case.json',
   schema: 'schema.json',
@@ -137,7 +137,7 @@ export async function openCase(suite: string, name: string): Promise<OpenCase> {
   if (about === undefined) {
     throw new SuiteError(
       'CASE_NOT_FOUND',
-      `There is no case "${name}" in "${suite}". List all cases with: sluice suite list`,
+      `Case "${name}" not found in "${suite}". List all cases with: sluice suite list`,
     );
   }
   const schema = await readJson(folder, CASE_FILES.schema);

@@ -2,13 +2,13 @@ import { arrayOf, flag, name, object, oneOf, orNull, text, timestamp } from '../
 import type { FromSchema } from '../base/index.js';
 import { decisionAction, evidenceSchema, problemSchema, resolutionAction, workResult } from '../records/index.js';
 
-/** What a person said about the result. */
+/** A person's verdict on the result. */
 const verdictSchema = object(
   { action: resolutionAction, who: name, why: text, at: timestamp },
   { /** The result as the person corrected it. */ result: workResult },
 );
 
-/** What the order was, and what was known about it when it was decided. A later reading cannot find that out again. */
+/** The order, and the facts known when it was decided. A later reading cannot find them again. */
 const orderFactsSchema = object(
   {
     issue_ref: name,
@@ -19,16 +19,16 @@ const orderFactsSchema = object(
     checks: arrayOf(name),
     exit_code: orNull({ type: 'integer' }),
     signal: orNull(name),
-    /** What Sluice found out about commit, pull request, checks and paths. */
+    /** Sluice's evidence about commit, pull request, checks and paths. */
     evidence: arrayOf(evidenceSchema),
     /** The work result was the agent's answer, not a file it wrote. */
     result_is_answer: flag,
   },
   {
     expects: oneOf(['change', 'report']),
-    /** What was wrong with the commit the result names. */
+    /** The problem with the commit the result names. */
     commit_problem: problemSchema,
-    /** What was decided then. */
+    /** The decision at that time. */
     decided: object({ action: decisionAction, code: name, reason: text }),
   },
 );
@@ -62,9 +62,9 @@ export const suiteCaseSchema = object(
 
 /** The assessment of a case by a version of Sluice: `expected.json`, and what `sluice suite run` compares with it. */
 export const assessmentSchema = object({
-  /** What was read of the bytes. */
+  /** The reading of the bytes. */
   reading: { type: 'object' },
-  /** What follows from it. `reason` is for people and is not compared. */
+  /** The resulting decision. `reason` is for people and is not compared. */
   decision: object({ action: name, code: name, reason: text }),
 });
 

@@ -5,7 +5,7 @@ import { getErrorCode, omitUndefined } from '../base/index.js';
 import { readWorkResult, RESULT_FILES, choosePolicy, findWrapper } from '../orders/index.js';
 import type { OrderStore, Wrappers } from '../orders/index.js';
 import type { OrderRecord, RunRecord } from '../records/index.js';
-import { attemptFileName, withPlainFolder } from '../run-folder/index.js';
+import { getAttemptFileName, withPlainFolder } from '../run-folder/index.js';
 import type { AttemptFile, RunFile, RunFolder } from '../run-folder/index.js';
 import type { Secrets, StoredContract } from '../runs/index.js';
 import { VERSION } from '../files/index.js';
@@ -24,7 +24,7 @@ export interface MadeCase {
   readonly expected: Assessment;
 }
 
-/** What the maker of a case needs beside the case itself. */
+/** Options for making a case. */
 interface CaseMaker {
   /** Masks what must not be in a repository. */
   readonly secrets: Pick<Secrets, 'mask' | 'maskText'>;
@@ -45,7 +45,7 @@ export interface RunCaseOptions extends CaseMaker {
 export async function makeRunCase(options: RunCaseOptions): Promise<MadeCase> {
   const { record, store } = options;
   if (record.state !== 'ended') {
-    throw new SuiteError('RUN_NOT_ENDED', `Run ${record.id} has not ended. Add it when it has.`);
+    throw new SuiteError('RUN_NOT_ENDED', `Run ${record.id} has not ended. Add it after it has ended.`);
   }
   const order = record.order === null ? undefined : await store.findOrder(record.order.issue_ref, record.order.run_id);
   const facts = order === undefined ? undefined : await gatherFacts(options, order);
@@ -165,7 +165,7 @@ async function readAttemptFiles(folder: RunFolder): Promise<CaseFile[]> {
   let left = CASE_BYTES;
   for (const attempt of await folder.attempts()) {
     for (const kind of ATTEMPT_FILES) {
-      const name = attemptFileName(kind, attempt);
+      const name = getAttemptFileName(kind, attempt);
       const bytes = await readWholeFile(name, left, async () => folder.openAttempt(kind, attempt));
       if (bytes === undefined || (bytes.length === 0 && kind !== 'stdout')) continue;
       left -= bytes.length;

@@ -25,7 +25,7 @@ export interface CaseReport {
   readonly decision?: Assessment['decision'];
 }
 
-/** Which cases of which suite. */
+/** The suite and its selected cases. */
 export interface SuiteOptions {
   readonly suite: string;
   /** All by default. */
@@ -54,7 +54,7 @@ export async function runSuite(options: SuiteOptions): Promise<readonly CaseRepo
 async function chooseCases({ suite, names = [] }: SuiteOptions): Promise<readonly string[]> {
   const chosen = names.length > 0 ? names : await listCases(suite);
   if (chosen.length > 0) return chosen;
-  throw new SuiteError('SUITE_EMPTY', `There are no cases in "${suite}". Add one with: sluice suite add RUN`);
+  throw new SuiteError('SUITE_EMPTY', `No cases found in "${suite}". Add one with: sluice suite add RUN`);
 }
 
 async function runCase({ suite, clock }: SuiteOptions, name: string): Promise<CaseReport> {

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 
-/** What a thread answers: a reply, or the error it threw. */
+/** A thread's reply, or the error it threw. */
 export type ThreadReply = { readonly reply: unknown } | { readonly error: unknown };
 
 /** Answers the tasks that the pool sends to this thread, one after the other. */

@@ -1,4 +1,4 @@
-/** What is recorded of a text at most: collectors refuse large attributes, and the run has all of it. */
+/** The maximum length of a recorded text: collectors refuse large attributes, and the run has all of it. */
 const MAX_LENGTH = 8192;
 
 /** A value as text, shortened. */

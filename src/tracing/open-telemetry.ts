@@ -9,7 +9,7 @@ export interface OpenTelemetry {
 /** Where every copy of the package, of whatever version, registers an SDK. */
 const REGISTERED = /^opentelemetry\.js\.api\.\d+$/;
 
-/** What an SDK has registered in this process: the version of its copy of the package, and its provider of tracers. */
+/** An SDK registered in this process: the version of its copy of the package, and its provider of tracers. */
 export interface RegisteredSdk {
   readonly version: string;
   readonly provider: unknown;

@@ -3,7 +3,7 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import { describe, expect, it } from 'vitest';
 import type { FcmpData, FcmpEvent, FcmpType } from '../events/index.js';
 import type { RunResult, RunSpec } from '../records/index.js';
-import { failedResult } from '../runs/index.js';
+import { createFailedResult } from '../runs/index.js';
 import { startRunTrace } from './run-trace.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -29,10 +29,10 @@ function traceRun(spec: Partial<RunSpec> = {}, settings: { content?: boolean; co
   const trace = startRunTrace({ api, tracer: provider.getTracer('test'), content, consoleUrl }, run);
   const begin = Date.now();
   let seq = 0;
-  const see = <Type extends FcmpType>(type: Type, data: FcmpData<Type>, atMs: number): void => {
+  const onEvent = <Type extends FcmpType>(type: Type, data: FcmpData<Type>, atMs: number): void => {
     seq += 1;
     const event = { type, data, seq, ts: new Date(begin + atMs).toISOString(), meta: { attempt: 1 } };
-    trace.see(event as unknown as FcmpEvent);
+    trace.onEvent(event as unknown as FcmpEvent);
   };
   const end = (result: RunResult = RESULT) => {
     trace.end(result);
@@ -44,20 +44,24 @@ function traceRun(spec: Partial<RunSpec> = {}, settings: { content?: boolean; co
     };
   };
   const at = (ms: number): number => begin + ms;
-  return { trace, see, end, at };
+  return { trace, onEvent, end, at };
 }
 
 const toMs = ([seconds, nanos]: readonly [number, number]): number => Math.round(seconds * 1000 + nanos / 1e6);
 
 describe('the spans of a run', () => {
   it('follow the GenAI conventions: an agent, what its model said, the tools it used', () => {
-    const { see, end, at } = traceRun({ traceparent: `00-${TRACE}-${PARENT}-01`, model: 'o-9' });
-    see('conversation.started', { session_id: 's-1' }, 0);
-    see('assistant.message.final', { message_id: 'm1', text: 'I look.' }, 10);
-    see('assistant.tool_call', { tool_call_id: 't1', name: 'shell', status: 'started', input: { command: 'ls' } }, 20);
-    see('assistant.tool_call', { tool_call_id: 't1', name: 'shell', status: 'completed', exit_code: 0 }, 50);
+    const { onEvent, end, at } = traceRun({ traceparent: `00-${TRACE}-${PARENT}-01`, model: 'o-9' });
+    onEvent('conversation.started', { session_id: 's-1' }, 0);
+    onEvent('assistant.message.final', { message_id: 'm1', text: 'I look.' }, 10);
+    onEvent(
+      'assistant.tool_call',
+      { tool_call_id: 't1', name: 'shell', status: 'started', input: { command: 'ls' } },
+      20,
+    );
+    onEvent('assistant.tool_call', { tool_call_id: 't1', name: 'shell', status: 'completed', exit_code: 0 }, 50);
     const usage = { scope: 'turn', input_tokens: 7, output_tokens: 3 } as const;
-    see('assistant.message.final', { message_id: 'm2', text: 'Done.', model: 'o-9-mini', usage }, 90);
+    onEvent('assistant.message.final', { message_id: 'm2', text: 'Done.', model: 'o-9-mini', usage }, 90);
     const { spans, named } = end();
     expect(spans.map(({ name }) => name).toSorted()).toEqual([
       'chat o-9',
@@ -101,8 +105,8 @@ describe('the spans of a run', () => {
   });
 
   it('have what the run used on its only request', () => {
-    const { see, end } = traceRun();
-    see('assistant.message.final', { message_id: 'm1', text: 'Done.' }, 10);
+    const { onEvent, end } = traceRun();
+    onEvent('assistant.message.final', { message_id: 'm1', text: 'Done.' }, 10);
     expect(end().named('chat o-9')[0]?.attributes).toMatchObject({
       'gen_ai.response.model': 'o-9',
       'gen_ai.usage.input_tokens': 100,
@@ -111,12 +115,12 @@ describe('the spans of a run', () => {
 
   it('have no content unless it is asked for, and then a bounded part', () => {
     const converse = (content: boolean) => {
-      const { see, end } = traceRun({ prompt: `secret plan ${'x'.repeat(100_000)}` }, { content });
-      see('assistant.message.final', { message_id: 'm1', text: 'the secret plan is good' }, 1);
+      const { onEvent, end } = traceRun({ prompt: `secret plan ${'x'.repeat(100_000)}` }, { content });
+      onEvent('assistant.message.final', { message_id: 'm1', text: 'the secret plan is good' }, 1);
       const input = { path: 'secret plan' };
-      see('assistant.tool_call', { tool_call_id: 't1', name: 'read', status: 'started', input }, 2);
+      onEvent('assistant.tool_call', { tool_call_id: 't1', name: 'read', status: 'started', input }, 2);
       const failed = { tool_call_id: 't1', name: 'read', status: 'failed', error: 'no secret plan' } as const;
-      see('assistant.tool_call', { ...failed, output: { text: 'secret plan '.repeat(10_000) } }, 3);
+      onEvent('assistant.tool_call', { ...failed, output: { text: 'secret plan '.repeat(10_000) } }, 3);
       return end();
     };
     expect(converse(false).text).not.toContain('secret plan');
@@ -132,11 +136,11 @@ describe('the spans of a run', () => {
   });
 
   it('say what failed', () => {
-    const { see, end } = traceRun();
-    see('assistant.tool_call', { tool_call_id: 't1', name: 'shell', status: 'started' }, 2);
-    see('assistant.tool_call', { tool_call_id: 't1', name: 'shell', status: 'failed', exit_code: 2 }, 3);
-    see('assistant.tool_call', { tool_call_id: 't2', name: 'edit', status: 'started' }, 4);
-    const { named } = end(failedResult('RUN_TIMED_OUT', 'No output for 10 s.'));
+    const { onEvent, end } = traceRun();
+    onEvent('assistant.tool_call', { tool_call_id: 't1', name: 'shell', status: 'started' }, 2);
+    onEvent('assistant.tool_call', { tool_call_id: 't1', name: 'shell', status: 'failed', exit_code: 2 }, 3);
+    onEvent('assistant.tool_call', { tool_call_id: 't2', name: 'edit', status: 'started' }, 4);
+    const { named } = end(createFailedResult('RUN_TIMED_OUT', 'No output for 10 s.'));
     const agent = named('invoke_agent codex')[0];
     expect(agent?.attributes).toMatchObject({ 'error.type': 'RUN_TIMED_OUT', 'sluice.status': 'failed' });
     expect(agent?.status).toEqual({ code: api.SpanStatusCode.ERROR, message: 'No output for 10 s.' });
@@ -148,13 +152,13 @@ describe('the spans of a run', () => {
   });
 
   it('put a sub-agent below the tool that started it', () => {
-    const { see, end } = traceRun({ engine: 'claude' });
-    see('assistant.tool_call', { tool_call_id: 'task', name: 'Task', status: 'started' }, 1);
+    const { onEvent, end } = traceRun({ engine: 'claude' });
+    onEvent('assistant.tool_call', { tool_call_id: 'task', name: 'Task', status: 'started' }, 1);
     const inside = { parent_tool_call_id: 'task' };
-    see('assistant.message.final', { message_id: 'm1', text: 'Looking.', model: 'small', ...inside }, 2);
-    see('assistant.tool_call', { tool_call_id: 'r', name: 'Read', status: 'started', ...inside }, 3);
-    see('assistant.tool_call', { tool_call_id: 'r', name: 'Read', status: 'completed', ...inside }, 4);
-    see('assistant.tool_call', { tool_call_id: 'task', name: 'Task', status: 'completed' }, 5);
+    onEvent('assistant.message.final', { message_id: 'm1', text: 'Looking.', model: 'small', ...inside }, 2);
+    onEvent('assistant.tool_call', { tool_call_id: 'r', name: 'Read', status: 'started', ...inside }, 3);
+    onEvent('assistant.tool_call', { tool_call_id: 'r', name: 'Read', status: 'completed', ...inside }, 4);
+    onEvent('assistant.tool_call', { tool_call_id: 'task', name: 'Task', status: 'completed' }, 5);
     const { named } = end();
     const task = named('execute_tool Task')[0]?.spanContext().spanId;
     expect(named('chat small')[0]?.parentSpanContext?.spanId).toBe(task);
@@ -162,10 +166,10 @@ describe('the spans of a run', () => {
   });
 
   it('are bounded, and say how many are missing', () => {
-    const { see, end } = traceRun();
+    const { onEvent, end } = traceRun();
     for (let call = 0; call < 2000; call += 1) {
-      see('assistant.tool_call', { tool_call_id: `t${call}`, name: 'shell', status: 'started' }, call);
-      see('assistant.tool_call', { tool_call_id: `t${call}`, name: 'shell', status: 'completed' }, call);
+      onEvent('assistant.tool_call', { tool_call_id: `t${call}`, name: 'shell', status: 'started' }, call);
+      onEvent('assistant.tool_call', { tool_call_id: `t${call}`, name: 'shell', status: 'completed' }, call);
     }
     const { spans, named } = end();
     expect(spans).toHaveLength(1001);

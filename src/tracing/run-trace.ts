@@ -13,7 +13,7 @@ interface TraceSettings {
   readonly consoleUrl: string | undefined;
 }
 
-/** A run with more steps than this says so; the rest is in its events. */
+/** A run with more steps than this is marked; the rest is in its events. */
 const MAX_SPANS = 1000;
 /** Messages of one step whose text is recorded. */
 const MAX_SAID = 20;
@@ -21,7 +21,7 @@ const MAX_SAID = 20;
 const CLIENT = 2;
 const ERROR = 2;
 
-/** Who makes the models of an engine, in the words of the conventions; others are named by their engine. */
+/** The provider of an engine's models, as the conventions name it; others are named by their engine. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   codex: 'openai',
   'codex-acp': 'openai',
@@ -31,7 +31,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   'gemini-acp': 'gcp.gemini',
 };
 
-/** What a model said since the last tool result: one request to it. */
+/** A model's output since the last tool result: one request to it. */
 interface Step {
   /** Milliseconds since 1970. */
   readonly start: number;
@@ -50,9 +50,9 @@ interface Speaker {
 }
 
 /**
- * The spans of one run by the GenAI conventions: `invoke_agent`, and below it a `chat` for each time its model spoke and
- * an `execute_tool` for each call. An agent does not report its requests, so a `chat` lasts from the last tool result
- * to the last thing that was said.
+ * Starts the spans of one run by the GenAI conventions: `invoke_agent`, and below it a `chat` for each turn of its model
+ * and an `execute_tool` for each call. An agent does not report its requests, so a `chat` lasts from the last tool result
+ * to the last message.
  */
 export function startRunTrace(
   settings: TraceSettings,
@@ -89,13 +89,13 @@ export function startRunTrace(
     const above = calls.get(call);
     const parent = above === undefined ? own.parent : api.trace.setSpan(api.ROOT_CONTEXT, above);
     const speaker: Speaker = { since: at, step: undefined, parent };
-    // Bounded with the spans: without one of its own, a sub-agent counts as the agent.
+    // Bounded with the spans: without a separate span, a sub-agent counts as the agent.
     if (above === undefined) return own;
     speakers.set(call, speaker);
     return speaker;
   }
 
-  /** Continues the step of a model that has said something, or starts one after the last tool result. */
+  /** Continues the step of a model that has printed a message, or starts one after the last tool result. */
   function continueStep(speaker: Speaker, at: number): Step {
     speaker.step ??= { start: Math.min(speaker.since, at), end: at, model: undefined, usage: undefined, said: [] };
     speaker.step.end = at;
@@ -167,13 +167,13 @@ export function startRunTrace(
     const step = continueStep(findSpeaker(data, at), at);
     step.model = data.model ?? step.model;
     step.usage = data.usage ?? step.usage;
-    // What is said in one step is recorded shortened, so no more of it is kept.
+    // The text of one step is recorded shortened, so no more of it is kept.
     if (content && step.said.length < MAX_SAID) step.said.push(describeContent(data.text));
   }
 
   return {
     traceparent: formatTraceparent(span.spanContext()),
-    see(event) {
+    onEvent(event) {
       const at = Math.max(last, Date.parse(event.ts));
       if (Number.isNaN(at)) return;
       last = at;

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { openS3Server } from '../../src/archive/fixtures/open-s3-server.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { openForReading } from '../../src/files/index.js';
-import { packRunFolder, packedRunPath } from '../../src/run-folder/index.js';
+import { packRunFolder, getPackedRunPath } from '../../src/run-folder/index.js';
 import { findViolations } from './check-accessibility.js';
 import { command, session } from './codex-lines.js';
 import { settle } from './settle.js';
@@ -14,24 +14,24 @@ import { useConsole } from './use-console.js';
 const ALONE = { args: ['--no-worker'] };
 const LEASE = { lease_s: 1 };
 
-const house = useConsole(async () => undefined, LEASE, ALONE);
+const app = useConsole(async () => undefined, LEASE, ALONE);
 
 const STARTED = command('item_1', 'npm test', '')[0] ?? '';
 const MESSAGES = Array.from({ length: 12 }, (_, index) => codex.message(`Message ${index}.`, `item_${index}`));
 
-/** What the page says about bytes that it cannot show. */
+/** Finds the page's message about bytes that it cannot show. */
 const findProblem = (page: Page) => page.getByText('The files of the run are not on this machine');
 
 describe('a worker that is killed', () => {
   it('ends its run on the page: what happened, what to do, and nothing that still seems to happen', async () => {
-    const { site } = house;
+    const { site } = app;
     const worker = await site.startWorker();
     const live = await site.startRun({
       prompt: 'Watch the build.',
       says: [codex.thread(), codex.turn, codex.message('The build has begun.'), STARTED],
       isLive: true,
     });
-    const { page } = await house.open(`/runs/${live.id}`, { mayFail: /404/ });
+    const { page } = await app.open(`/runs/${live.id}`, { mayFail: /404/ });
     const head = page.locator('.run-facts');
     const connection = page.getByRole('status', { name: 'Connection' });
     const tool = page.locator('.item.tool .item-head');
@@ -56,10 +56,10 @@ describe('a worker that is killed', () => {
 
 describe('raw bytes that another machine has', () => {
   it('are missed once by the lens, not in every row', async () => {
-    const { site } = house;
+    const { site } = app;
     const worker = await site.startWorker();
     const run = await site.endedRun({ says: session(...MESSAGES) });
-    const { page } = await house.open(`/runs/${run.id}`, { mayFail: /404/ });
+    const { page } = await app.open(`/runs/${run.id}`, { mayFail: /404/ });
     const rows = page.locator('.raw-row');
     await findProblem(page).waitFor();
     await settle(page);
@@ -82,10 +82,10 @@ describe('raw bytes that another machine has', () => {
     onTestFinished(async () => site.stop());
     const worker = await site.startWorker();
     const run = await site.endedRun({ says: session(...MESSAGES) });
-    const { page } = await house.open(`/runs/${run.id}`, { url: site.url, isStranger: true, mayFail: /404/ });
+    const { page } = await app.open(`/runs/${run.id}`, { url: site.url, isStranger: true, mayFail: /404/ });
     await findProblem(page).waitFor();
     await packRunFolder(worker.data, run.id);
-    const file = await openForReading(packedRunPath(worker.data, run.id));
+    const file = await openForReading(getPackedRunPath(worker.data, run.id));
     if (file === undefined) throw new Error('nothing was packed');
     await archive.upload(run.id, file);
     await file.close();

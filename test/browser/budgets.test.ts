@@ -7,7 +7,7 @@ import { until } from './start-site.js';
 import { useConsole } from './use-console.js';
 
 /** The first run uses more than the budget of the day, the second one waits for it. */
-const house = useConsole(
+const app = useConsole(
   async (site) => {
     await site.endedRun({ prompt: 'Use it up.', says: session(codex.message('Done.')) });
     const { id } = await site.startRun({ prompt: 'Wait for it.', says: session(codex.message('Done.')) });
@@ -21,7 +21,7 @@ const house = useConsole(
 );
 
 it('a run that waits for a budget says so in the list and on its page, and the budget shows what was used', async () => {
-  const { page } = await house.open('/runs');
+  const { page } = await app.open('/runs');
   const row = page.getByRole('row').filter({ hasText: 'Wait for it.' });
   await row.getByText(/Waiting for the budget of the day, which starts again at \d/).waitFor();
   await row.getByRole('link', { name: 'Wait for it.' }).click();
@@ -29,7 +29,7 @@ it('a run that waits for a budget says so in the list and on its page, and the b
   await page.goto('/workers');
   const budgets = page.getByRole('region', { name: 'Budgets' });
   await budgets.getByText('of 1.0k').waitFor();
-  await budgets.getByRole('link', { name: house.seeds }).waitFor();
+  await budgets.getByRole('link', { name: app.seeds }).waitFor();
   await settle(page);
   expect(await findViolations(page)).toEqual([]);
 });

@@ -4,14 +4,14 @@ import { settle } from './settle.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
-const house = useConsole(async (site: Site) => {
+const app = useConsole(async (site: Site) => {
   await seedHistory(site.data, { perDay: 20 });
   await site.settledOrder('acme/shop#1', { print: 'Trust me.' });
 });
 
 describe('the charts', () => {
   it('draw outcomes, repairs, latency, drift and the inbox over time', async () => {
-    const { page } = await house.open('/charts?range=week');
+    const { page } = await app.open('/charts?range=week');
     await settle(page);
     for (const name of [
       'Outcomes',
@@ -31,7 +31,7 @@ describe('the charts', () => {
   });
 
   it('have a table with the same figures', async () => {
-    const { page } = await house.open('/charts?range=week');
+    const { page } = await app.open('/charts?range=week');
     await settle(page);
     const chart = page.getByRole('region', { name: 'Outcomes', exact: true });
     await chart.locator('summary').click();
@@ -47,7 +47,7 @@ describe('the charts', () => {
   });
 
   it('open the runs of a bar, and of a figure', async () => {
-    const { page } = await house.open('/charts?range=week');
+    const { page } = await app.open('/charts?range=week');
     await settle(page);
     const chart = page.getByRole('region', { name: 'Outcomes', exact: true });
     const bar = chart.locator('.strip.bad .strip-hit').first();
@@ -69,12 +69,12 @@ describe('the charts', () => {
   });
 
   it('sum tokens and cost by engine and model', async () => {
-    const { page } = await house.open('/charts?range=week&engine=claude');
+    const { page } = await app.open('/charts?range=week&engine=claude');
     await settle(page);
     const table = page.getByRole('region', { name: 'Tokens and cost' });
     const [, row = ''] = await table.getByRole('row').allInnerTexts();
     expect(row).toMatch(/claude\s+claude-opus-4-5\s+\d+\s+[\d,]+\s+[\d,]+\s+[\d,]+\s+\$\d+\.\d\d/);
-    const { buckets } = await house.site.client.readStatistics({});
+    const { buckets } = await app.site.client.readStatistics({});
     const runs = buckets.flatMap(({ usage }) => usage).filter(({ engine }) => engine === 'claude');
     expect(Number(row.split('\t')[2])).toBeGreaterThanOrEqual(runs.length);
     await expect
@@ -83,7 +83,7 @@ describe('the charts', () => {
   });
 
   it('keep range and engine in the address', async () => {
-    const { page } = await house.open('/charts');
+    const { page } = await app.open('/charts');
     await settle(page);
     await page.getByLabel('Time').selectOption('week');
     await page.getByLabel('Engine').selectOption('claude');
@@ -96,7 +96,7 @@ describe('the charts', () => {
   });
 
   it('are loaded when they are opened, not before', async () => {
-    const { page, record } = await house.open('/runs');
+    const { page, record } = await app.open('/runs');
     await settle(page);
     const before = record.loaded.length;
     expect(record.loaded.filter(({ path }) => /chart/i.test(path))).toEqual([]);

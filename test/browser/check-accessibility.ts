@@ -6,7 +6,7 @@ import { PROJECT } from '../../scripts/run-tool.js';
 
 const source = readFile(join(PROJECT, 'node_modules/axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds wrong with a page as it stands, by all rules or some: a line for each element, with what to do. */
+/** Lists the violations that axe finds on a page, by all rules or some: a line for each element, with what to do. */
 export async function findViolations(page: Page, rules?: string[]): Promise<readonly string[]> {
   // Through the debugger, since the policy of the page lets no other script in.
   await page.evaluate(await source);

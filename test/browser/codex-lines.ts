@@ -33,12 +33,12 @@ export function session(...said: readonly (object | string)[]): readonly (object
   return [codex.thread(), codex.turn, ...said, codex.completed(2150, 412)];
 }
 
-/** A session of so many records, as a long day of an agent has them: words, thoughts, and commands with their output. */
+/** A session of this many records, like a long day of an agent: messages, thoughts, and commands with their output. */
 export function longSession(records: number): readonly (object | string)[] {
   return session(...Array.from({ length: records }, (_, index) => longSessionRecord(index)));
 }
 
-/** What the agent of a long session says at a place in it. */
+/** Returns the record at an index of a long session. */
 export function longSessionRecord(index: number): object | string {
   const id = `item_${index}`;
   switch (index % 10) {

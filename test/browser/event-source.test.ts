@@ -3,11 +3,11 @@ import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { session } from './codex-lines.js';
 import { useConsole } from './use-console.js';
 
-const house = useConsole(async (site) => site.endedRun({ says: session(codex.message('Hello to every reader.')) }));
+const app = useConsole(async (site) => site.endedRun({ says: session(codex.message('Hello to every reader.')) }));
 
 it("the browser's own EventSource follows a run to its end, each event once and in order", async () => {
-  const { page } = await house.open('/workbench');
-  const { id } = house.seeds;
+  const { page } = await app.open('/workbench');
+  const { id } = app.seeds;
   const seen = await page.evaluate(
     async (address) =>
       new Promise<{ ids: string[]; end: string }>((resolve, reject) => {
@@ -22,7 +22,7 @@ it("the browser's own EventSource follows a run to its end, each event once and 
       }),
     `/v1/runs/${id}/events`,
   );
-  const { events } = await house.site.client.readHistory({ id });
+  const { events } = await app.site.client.readHistory({ id });
   expect(seen.ids).toEqual(events.map((event) => String((event as { readonly seq: number }).seq)));
   expect(seen.ids.length).toBeGreaterThan(2);
   expect(JSON.parse(seen.end)).toEqual({ status: 'success' });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findViolations } from './check-accessibility.js';
 import { findCutOff } from './find-cut-off.js';
-import { seedHouse } from './seed-house.js';
-import type { Seeds } from './seed-house.js';
+import { seedConsole } from './seed-console.js';
+import type { Seeds } from './seed-console.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';
 import { walkByKeyboard } from './walk-by-keyboard.js';
@@ -34,11 +34,11 @@ const PAGES: readonly (readonly [name: string, path: (seeds: Seeds) => string])[
 const LOOK = { mayFail: /404/ };
 const PHONE = { width: 375, height: 740 };
 
-const house = useConsole(seedHouse);
+const app = useConsole(seedConsole);
 
 describe.each(PAGES)('%s', (_, getPath) => {
   it('passes axe in light, in dark and on a phone, where it does not scroll sideways', async () => {
-    const { page } = await house.open(getPath(house.seeds), LOOK);
+    const { page } = await app.open(getPath(app.seeds), LOOK);
     await settle(page);
     expect(await findViolations(page), 'light').toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -51,7 +51,7 @@ describe.each(PAGES)('%s', (_, getPath) => {
   });
 
   it('has no layout shift, works with the keyboard alone, and shows the focus', async () => {
-    const { page, record } = await house.open(getPath(house.seeds), LOOK);
+    const { page, record } = await app.open(getPath(app.seeds), LOOK);
     await settle(page);
     // Browsers report the shift of a page in thousandths; less than that counts as zero.
     const total = record.shifts.reduce((sum, { value }) => sum + value, 0);

@@ -6,12 +6,12 @@ import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BUNDLED_MAIN } from '../command-stage.js';
-import { seedHouse } from './seed-house.js';
+import { seedConsole } from './seed-console.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';
 
 const run = promisify(execFile);
-const house = useConsole(seedHouse);
+const app = useConsole(seedConsole);
 
 /** Clicks what downloads a file, and returns where it was saved. */
 async function download(page: Page, button: Locator): Promise<string> {
@@ -34,7 +34,7 @@ async function runSuite(archive: string): Promise<string> {
 
 describe('a report', () => {
   it('of a run is one HTML file without scripts and without other addresses', async () => {
-    const { page } = await house.open(`/runs/${house.seeds.reviewed}`);
+    const { page } = await app.open(`/runs/${app.seeds.reviewed}`);
     await settle(page);
     const file = await download(page, page.getByRole('link', { name: 'Report' }));
     expect(file).toMatch(/\.html$/);
@@ -50,7 +50,7 @@ describe('a report', () => {
   });
 
   it('of a result that waits is offered in the inbox', async () => {
-    const { page } = await house.open(`/inbox/${house.seeds.item}`);
+    const { page } = await app.open(`/inbox/${app.seeds.item}`);
     await settle(page);
     const html = await readFile(await download(page, page.getByRole('link', { name: 'Report' })), 'utf8');
     expect(html).toContain('acme/shop#9');
@@ -59,17 +59,17 @@ describe('a report', () => {
 
 describe('a test case', () => {
   it.each([
-    ['the inbox', () => `/inbox/${house.seeds.item}`],
-    ['the page of a run', () => `/runs/${house.seeds.reviewed}`],
+    ['the inbox', () => `/inbox/${app.seeds.item}`],
+    ['the page of a run', () => `/runs/${app.seeds.reviewed}`],
   ])('of %s passes in a suite', async (_, getPath) => {
-    const { page } = await house.open(getPath());
+    const { page } = await app.open(getPath());
     await settle(page);
     const file = await download(page, page.getByRole('link', { name: 'Test case' }));
     expect(JSON.parse(await runSuite(file))).toMatchObject({ cases: 1, failed: 0, reports: [{ status: 'same' }] });
   });
 
   it('of the workbench keeps text, schema and options, and passes in a suite', async () => {
-    const { page } = await house.open('/workbench');
+    const { page } = await app.open('/workbench');
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Model output').getByRole('textbox').fill('Sure: {"count": "3",}');
     await page.getByLabel('JSON Schema').fill('{"properties": {"count": {"type": "integer"}}}');

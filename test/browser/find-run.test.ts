@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 const RUNS = 5000;
 const PROGRAM = process.execPath;
 
-const house = useConsole(
+const app = useConsole(
   async (site: Site) => {
     await seedHistory(site.data, { perDay: RUNS / 7, hasEvents: false });
     const store = await openStore(`sqlite:${site.data}/sluice.db`);
@@ -45,7 +45,7 @@ const house = useConsole(
 
 describe(`among ${RUNS} runs`, () => {
   it('finds yesterday’s failed run, reads why it failed, and runs it again', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     await settle(page);
     await page.getByRole('link', { name: 'Failed yesterday' }).click();
     await page.waitForURL('**/runs?outcome=failed&since=yesterday&until=yesterday');
@@ -60,17 +60,17 @@ describe(`among ${RUNS} runs`, () => {
       .toMatch(/failed[\s\S]*PROCESS_EXIT_NON_ZERO: The ledger was locked\./);
     expect(await findViolations(page)).toEqual([]);
     await row.getByRole('link').first().click();
-    await page.waitForURL(`**/runs/${house.seeds.id}`);
+    await page.waitForURL(`**/runs/${app.seeds.id}`);
     const failure = page.getByRole('region', { name: 'Failure' });
     await expect.poll(async () => failure.innerText()).toContain('The ledger was locked.');
     await page.getByRole('button', { name: 'Run again' }).click();
-    await page.waitForURL((url) => !url.pathname.endsWith(house.seeds.id));
-    const again = await house.site.runIs(page.url().slice(-26), 'ended');
+    await page.waitForURL((url) => !url.pathname.endsWith(app.seeds.id));
+    const again = await app.site.runIs(page.url().slice(-26), 'ended');
     expect(again.result?.status).toBe('success');
   });
 
   it('keeps a view under a name, shows the columns one chooses, and adds up what is listed', async () => {
-    const { page } = await house.open('/runs?engine=claude&outcome=failed');
+    const { page } = await app.open('/runs?engine=claude&outcome=failed');
     await settle(page);
     await expect
       .poll(async () => page.locator('.list-sum').innerText())
@@ -92,7 +92,7 @@ describe(`among ${RUNS} runs`, () => {
   });
 
   it('narrows to a range of days', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     await settle(page);
     const day = new Date(Date.now() - 3 * DAY_MS).toLocaleDateString('en-CA');
     await page.getByLabel('From').fill(day);
@@ -108,17 +108,17 @@ describe(`among ${RUNS} runs`, () => {
 
 describe('many windows', () => {
   it('of a live run share one stream, which moves when its window is closed', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     const streams: string[] = [];
     page.context().on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url());
       if (pathname.endsWith('/events')) streams.push(searchParams.get('protocol') ?? '');
     });
-    const live = await house.site.startRun({
+    const live = await app.site.startRun({
       says: [{ type: 'thread.started', thread_id: 't' }, { type: 'turn.started' }],
       isLive: true,
     });
-    await house.site.runIs(live.id, 'running');
+    await app.site.runIs(live.id, 'running');
     const windows = await Promise.all(Array.from({ length: 5 }, async () => page.context().newPage()));
     for (const one of windows) {
       await one.goto(`/runs/${live.id}`);
@@ -135,6 +135,6 @@ describe('many windows', () => {
     expect(streams).toHaveLength(2);
     await live.print(['end']);
     for (const one of others) await one.getByText('Complete', { exact: true }).waitFor();
-    expect((await house.site.runIs(live.id, 'ended')).state).toBe('ended');
+    expect((await app.site.runIs(live.id, 'ended')).state).toBe('ended');
   });
 });

@@ -36,9 +36,9 @@ async function seedHostile(site: Site) {
   return { run: run.id, asking: asking.id, order: order.run, item: items[0]?.id ?? '' };
 }
 
-const house = useConsole(seedHostile);
+const app = useConsole(seedHostile);
 
-/** Whatever would make an agent's text more than a text. */
+/** Asserts that no agent's text acts as more than text. */
 async function expectHarmless(page: Page): Promise<void> {
   const found = await page.evaluate(() => {
     const { body } = document;
@@ -62,18 +62,18 @@ async function expectHarmless(page: Page): Promise<void> {
 describe('what an agent prints', () => {
   it.each([
     ['the runs', () => '/runs'],
-    ['its run', () => `/runs/${house.seeds.run}`],
-    ['its question', () => `/runs/${house.seeds.asking}`],
-    ['the run of its order', () => `/runs/${house.seeds.order}`],
+    ['its run', () => `/runs/${app.seeds.run}`],
+    ['its question', () => `/runs/${app.seeds.asking}`],
+    ['the run of its order', () => `/runs/${app.seeds.order}`],
     ['the inbox', () => '/inbox'],
-    ['its place in the inbox', () => `/inbox/${house.seeds.item}`],
+    ['its place in the inbox', () => `/inbox/${app.seeds.item}`],
     ['its issue', () => '/issues/acme%2Fshop%2313'],
     ['the outbox', () => '/outbox'],
     ['the executions', () => '/executions'],
     ['the workers', () => '/workers'],
     ['the charts', () => '/charts'],
   ])('is text and nothing else in %s, also when everything is unfolded', async (_, getPath) => {
-    const { page } = await house.open(getPath());
+    const { page } = await app.open(getPath());
     await settle(page);
     await expectHarmless(page);
     await unfold(page);
@@ -82,7 +82,7 @@ describe('what an agent prints', () => {
   });
 
   it('is text in the workbench', async () => {
-    const { page } = await house.open('/workbench');
+    const { page } = await app.open('/workbench');
     await settle(page);
     await page.getByRole('button', { name: 'Edit' }).click();
     await page

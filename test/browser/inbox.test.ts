@@ -9,7 +9,7 @@ import { until } from './start-site.js';
 import type { Instructions, Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
-const house = useConsole(async () => undefined);
+const app = useConsole(async () => undefined);
 
 /** A result with slips, as workers write them: a person finds it filled in. */
 const SLIPPED = `{ 'issue_ref': 'ISSUE', 'run_id': 'RUN_ID', 'status': 'ok', 'changes': { 'pr': 'https://example.org/pull/9' },
@@ -17,7 +17,7 @@ const SLIPPED = `{ 'issue_ref': 'ISSUE', 'run_id': 'RUN_ID', 'status': 'ok', 'ch
 
 const PATH = '<img src=x onerror="window.pwned=1">.ts';
 
-/** What a hostile agent changed. */
+/** Creates the change of a hostile agent. */
 function makeChange({ issue_ref, run_id }: InboxItem): Change {
   const lines = [
     { kind: 'same', old_line: 1, new_line: 1, text: 'one' },
@@ -58,9 +58,9 @@ async function waiting(site: Site, instructions: Instructions): Promise<InboxIte
 const preview = async (page: Page): Promise<string | null> =>
   page.getByLabel('Comment', { exact: true }).locator('pre').textContent();
 
-/** Opens an item, and waits until all of it is there: what is clicked while a page is built up may move away. */
+/** Opens an item, and waits until it is complete: an element that is clicked while a page is loading may move. */
 async function openItem(id: string): Promise<Page> {
-  const { page } = await house.open(`/inbox/${id}`);
+  const { page } = await app.open(`/inbox/${id}`);
   await settle(page);
   return page;
 }
@@ -75,7 +75,7 @@ async function confirm(page: Page): Promise<string> {
   return shown ?? '';
 }
 
-/** What was delivered for a decision: as the outbox has it, and the file it was written to. */
+/** Returns the comment delivered for a decision: from the outbox, and from the file it was written to. */
 async function delivered(site: Site, item: InboxItem): Promise<{ readonly body: string; readonly file: string }> {
   const message = await until('the comment is delivered', async () => {
     const { items } = await site.client.listOutbox({ query: { issue_ref: item.issue_ref, state: 'delivered' } });
@@ -87,9 +87,9 @@ async function delivered(site: Site, item: InboxItem): Promise<{ readonly body: 
 
 describe('the inbox', () => {
   it('shows the number of open items on every page, oldest first', async () => {
-    const first = await waiting(house.site, { print: 'done' });
-    const second = await waiting(house.site, { print: 'done too' });
-    const { page } = await house.open('/runs');
+    const first = await waiting(app.site, { print: 'done' });
+    const second = await waiting(app.site, { print: 'done too' });
+    const { page } = await app.open('/runs');
     const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /Inbox/ });
     await expect.poll(async () => link.innerText()).toMatch(/[1-9]/);
     await link.click();
@@ -101,7 +101,7 @@ describe('the inbox', () => {
   });
 
   it('shows why it waits, what to do, the evidence and what was printed', async () => {
-    const item = await waiting(house.site, { raw: SLIPPED, print: 'All done.', complain: 'the cache is cold' });
+    const item = await waiting(app.site, { raw: SLIPPED, print: 'All done.', complain: 'the cache is cold' });
     const page = await openItem(item.id);
     await page.getByText(item.reason).first().waitFor();
     await page.getByRole('article').getByText(item.next).waitFor();
@@ -111,7 +111,7 @@ describe('the inbox', () => {
   });
 
   it('shows what was verified beside what is only reported', async () => {
-    const item = await waiting(house.site, { result: {}, exit: 3 });
+    const item = await waiting(app.site, { result: {}, exit: 3 });
     const page = await openItem(item.id);
     const verdicts = await page.getByRole('list', { name: 'Verdicts' }).innerText();
     expect(verdicts).toMatch(/result\s+verified\s+work_result.json names this run and says ok; exit code 3\./);
@@ -119,7 +119,7 @@ describe('the inbox', () => {
   });
 
   it('delivers exactly the comment it showed when a result is edited and accepted', async () => {
-    const item = await waiting(house.site, { raw: SLIPPED });
+    const item = await waiting(app.site, { raw: SLIPPED });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Edit and accept/ }).check();
     await expect.poll(async () => page.getByLabel('Summary').inputValue()).toBe('Keeps the order.');
@@ -127,18 +127,18 @@ describe('the inbox', () => {
     await page.getByLabel('Why').fill('I ran the tests myself.\nTwice.');
     await page.getByLabel('Your name').fill('Ada');
     const shown = await confirm(page);
-    const { body, file } = await delivered(house.site, item);
+    const { body, file } = await delivered(app.site, item);
     expect(shown).toBe(body);
     expect(file).toContain(body);
     expect(body).toContain('“Quotes”, &lt;tags> & all.');
-    const { issue } = await house.site.client.getIssue({ ref: item.issue_ref });
+    const { issue } = await app.site.client.getIssue({ ref: item.issue_ref });
     expect(issue.state).toBe('review');
     await expect.poll(async () => page.getByLabel('Settled').innerText()).toMatch(/Ada[\s\S]*I ran the tests myself\./);
   });
 
   it('shows the change as a diff, and sends comments on its lines with the decision', async () => {
-    const item = await waiting(house.site, { print: 'done' });
-    const { page } = await house.open('/inbox');
+    const item = await waiting(app.site, { print: 'done' });
+    const { page } = await app.open('/inbox');
     await page.route('**/diff?*', async (route) => route.fulfill({ json: makeChange(item) }));
     await page.goto(new URL(`/inbox/${item.id}`, page.url()).href);
     await settle(page);
@@ -157,15 +157,15 @@ describe('the inbox', () => {
     await page.getByLabel('Why').fill('Not like this.');
     const shown = await confirm(page);
     expect(shown).toContain('line 2: Keep the old one.');
-    const { resolution } = await house.site.client.getInboxItem({ id: item.id });
+    const { resolution } = await app.site.client.getInboxItem({ id: item.id });
     expect(resolution).toMatchObject({
       comments: [{ path: PATH, line: 2, side: 'new', text: 'Keep the old one.' }],
     });
   });
 
   it('does not move what stands below a large change', async () => {
-    const first = await waiting(house.site, { print: 'done' });
-    const { page, record } = await house.open('/inbox');
+    const first = await waiting(app.site, { print: 'done' });
+    const { page, record } = await app.open('/inbox');
     const large = makeChange(first);
     const lines = Array.from({ length: 400 }, (_, index) => ({
       kind: 'added' as const,
@@ -183,26 +183,26 @@ describe('the inbox', () => {
   });
 
   it('says why there is no change to show', async () => {
-    const page = await openItem((await waiting(house.site, { print: 'done' })).id);
+    const page = await openItem((await waiting(app.site, { print: 'done' })).id);
     const change = page.getByRole('region', { name: 'Change' });
     await expect.poll(async () => change.innerText()).toContain('The folder of the order is not a git repository.');
   });
 
   it('accepts a result that can be read, after asking once', async () => {
-    const item = await waiting(house.site, { result: {}, exit: 3 });
+    const item = await waiting(app.site, { result: {}, exit: 3 });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Accept/ }).check();
     await page.getByLabel('Why').fill('The exit code is that of the linter.');
     await page.getByText('Exactly as it will be delivered.').waitFor();
     await page.getByRole('button', { name: 'Accept and comment' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-    expect((await house.site.client.getInboxItem({ id: item.id })).resolution).toBeNull();
+    expect((await app.site.client.getInboxItem({ id: item.id })).resolution).toBeNull();
     const shown = await confirm(page);
-    expect(shown).toBe((await delivered(house.site, item)).body);
+    expect(shown).toBe((await delivered(app.site, item)).body);
   });
 
   it('does not offer to accept what could not be read', async () => {
-    const item = await waiting(house.site, { print: 'Trust me.' });
+    const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     const accept = page.getByRole('radio', { name: /^Accept/ });
     await accept.waitFor();
@@ -210,30 +210,30 @@ describe('the inbox', () => {
   });
 
   it('rejects: the issue is blocked, and the comment says why', async () => {
-    const item = await waiting(house.site, { print: 'Trust me.' });
+    const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByLabel('Why').fill('There is no evidence.');
     const shown = await confirm(page);
-    expect(shown).toBe((await delivered(house.site, item)).body);
+    expect(shown).toBe((await delivered(app.site, item)).body);
     expect(shown).toContain('There is no evidence.');
-    const { issue } = await house.site.client.getIssue({ ref: item.issue_ref });
+    const { issue } = await app.site.client.getIssue({ ref: item.issue_ref });
     expect(issue.state).toBe('blocked');
   });
 
   it('retries: the order is queued again as a new run', async () => {
-    const item = await waiting(house.site, { print: 'Trust me.' });
+    const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Retry/ }).check();
     await page.getByLabel('Why').fill('Perhaps it was the network.');
     const shown = await confirm(page);
-    expect(shown).toBe((await delivered(house.site, item)).body);
-    const { issue } = await house.site.client.getIssue({ ref: item.issue_ref });
+    expect(shown).toBe((await delivered(app.site, item)).body);
+    const { issue } = await app.site.client.getIssue({ ref: item.issue_ref });
     expect(issue.active_run_id).not.toBe(item.run_id);
   });
 
   it('requires a reason', async () => {
-    const item = await waiting(house.site, { print: 'Trust me.' });
+    const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByRole('button', { name: 'Reject and comment' }).click();
@@ -242,19 +242,19 @@ describe('the inbox', () => {
   });
 
   it('reports that another person has decided, and keeps the draft', async () => {
-    const item = await waiting(house.site, { print: 'Trust me.' });
+    const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByLabel('Why').fill('My long reason.');
     await page.getByText('Exactly as it will be delivered.').waitFor();
-    await house.site.client.resolveItem({ id: item.id, body: { action: 'reject', why: 'I was here first.' } });
+    await app.site.client.resolveItem({ id: item.id, body: { action: 'reject', why: 'I was here first.' } });
     await page.getByLabel('Settled').getByText('I was here first.').waitFor();
     await page.getByText('Already settled').waitFor();
     await expect.poll(async () => page.getByRole('article').innerText()).toContain('My long reason.');
   });
 
   it('keeps a half-written reason over a reload', async () => {
-    const item = await waiting(house.site, { print: 'Trust me.' });
+    const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByLabel('Why').fill('Because the');
@@ -263,7 +263,7 @@ describe('the inbox', () => {
   });
 
   it('is decided with the keyboard alone', async () => {
-    const item = await waiting(house.site, { print: 'Trust me.' });
+    const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Retry/ }).focus();
     await page.keyboard.press('ArrowDown');
@@ -280,6 +280,6 @@ describe('the inbox', () => {
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Enter');
     await page.getByLabel('Settled').waitFor();
-    expect((await house.site.client.getInboxItem({ id: item.id })).resolution).toMatchObject({ action: 'reject' });
+    expect((await app.site.client.getInboxItem({ id: item.id })).resolution).toMatchObject({ action: 'reject' });
   });
 });

@@ -5,15 +5,15 @@ import { useConsole } from './use-console.js';
 
 const EVENTS = 50_000;
 /** Of all lenses together, in the page at any one time. */
-const MOST_ROWS = 300;
+const MAX_ROWS = 300;
 /** Of all lenses together, made in one task. */
-const MOST_AT_ONCE = 8;
+const MAX_ROWS_PER_TASK = 8;
 /** How far {@link turnWheel} goes. */
 const TURNS = 12;
 
-const house = useConsole(async (site) => site.endedRun({ says: longSession(EVENTS) }));
+const app = useConsole(async (site) => site.endedRun({ says: longSession(EVENTS) }));
 
-/** How many rows are in the page, of how many. */
+/** Returns the number of rows in the page and in total. */
 async function rows(page: Page): Promise<{ readonly there: number; readonly known: number }> {
   return page.evaluate(() => {
     const shown = [...document.querySelectorAll('.virtual-row')];
@@ -22,8 +22,8 @@ async function rows(page: Page): Promise<{ readonly there: number; readonly know
 }
 
 describe(`a run of ${EVENTS} events`, () => {
-  it(`is opened, scrolled and jumped through with at most ${MOST_ROWS} rows in the page`, async () => {
-    const { page } = await house.open(`/runs/${house.seeds.id}`);
+  it(`is opened, scrolled and jumped through with at most ${MAX_ROWS} rows in the page`, async () => {
+    const { page } = await app.open(`/runs/${app.seeds.id}`);
     let most = 0;
     const count = async (): Promise<number> => {
       const { there, known } = await rows(page);
@@ -46,17 +46,17 @@ describe(`a run of ${EVENTS} events`, () => {
       await expect.poll(async () => list.innerText()).toMatch(/Session started|run\.started|thread\.started/);
       await count();
     }
-    expect(most).toBeLessThanOrEqual(MOST_ROWS);
+    expect(most).toBeLessThanOrEqual(MAX_ROWS);
     expect(most).toBeGreaterThan(20);
   });
 
   it('has every row of a turned wheel in the frame that scrolls, and makes the rows of a jump a few at a time', async () => {
-    const { page } = await house.open(`/runs/${house.seeds.id}`);
+    const { page } = await app.open(`/runs/${app.seeds.id}`);
     await page.getByText('Complete', { exact: true }).waitFor({ timeout: 60_000 });
     for (const name of ['Conversation', 'Events', 'Raw bytes']) {
       const list = page.locator(`.virtual[aria-label="${name}"]`);
       const made = await list.evaluate(jump);
-      expect(Math.max(...made)).toBeLessThanOrEqual(MOST_AT_ONCE);
+      expect(Math.max(...made)).toBeLessThanOrEqual(MAX_ROWS_PER_TASK);
       expect(made.length).toBeGreaterThan(1);
       expect(await list.evaluate(turnWheel)).toEqual(Array.from({ length: TURNS }, () => 'covered'));
     }

@@ -29,7 +29,7 @@ const EDIT = (['started', 'completed'] as const).map((phase) => ({
   },
 }));
 
-const house = useConsole(async (site: Site) => {
+const app = useConsole(async (site: Site) => {
   const busy = await site.endedRun({
     paceMs: 60,
     prompt: 'Look at everything.',
@@ -61,7 +61,7 @@ const house = useConsole(async (site: Site) => {
 const lens = (page: Page, name: string): Locator => page.locator(`.virtual[aria-label="${name}"]`);
 
 async function openRun(id: string): Promise<Page> {
-  const { page } = await house.open(`/runs/${id}`, { width: 1440, height: 900 });
+  const { page } = await app.open(`/runs/${id}`, { width: 1440, height: 900 });
   await page.getByText('Complete', { exact: true }).waitFor();
   await settle(page);
   return page;
@@ -69,7 +69,7 @@ async function openRun(id: string): Promise<Page> {
 
 describe('one run', () => {
   it('has a timeline: a row for each item, its bar on a common axis, errors marked', async () => {
-    const page = await openRun(house.seeds.busy);
+    const page = await openRun(app.seeds.busy);
     const rows = lens(page, 'Timeline').locator('.timeline-row');
     const failed = rows.filter({ hasText: 'cat missing.ts' });
     await expect.poll(async () => failed.innerText()).toContain('error');
@@ -84,7 +84,7 @@ describe('one run', () => {
   });
 
   it('is filtered by kind, to errors only, and by words', async () => {
-    const page = await openRun(house.seeds.busy);
+    const page = await openRun(app.seeds.busy);
     const items = lens(page, 'Conversation').locator('.item');
     const find = page.getByRole('search', { name: 'Find in run' });
     await find.getByRole('button', { name: 'Errors only' }).click();
@@ -104,7 +104,7 @@ describe('one run', () => {
   });
 
   it('leads from error to error with a key', async () => {
-    const page = await openRun(house.seeds.busy);
+    const page = await openRun(app.seeds.busy);
     const lit = lens(page, 'Conversation').locator('.lit');
     await page.keyboard.press('n');
     await expect.poll(async () => lit.innerText()).toContain('cat missing.ts');
@@ -115,14 +115,14 @@ describe('one run', () => {
   });
 
   it('finds words in thousands of items', async () => {
-    const page = await openRun(house.seeds.long);
+    const page = await openRun(app.seeds.long);
     await page.getByLabel('Find in run').last().fill('part 2718 and');
     await page.getByText('1 found', { exact: true }).waitFor();
     await expect.poll(async () => lens(page, 'Conversation').innerText()).toContain('Message 2718');
   });
 
   it('shows the change of a file as a diff, and hostile names and lines as text', async () => {
-    const page = await openRun(house.seeds.busy);
+    const page = await openRun(app.seeds.busy);
     await page.getByLabel('Find in run').last().fill('old_string');
     const change = lens(page, 'Conversation').locator('.file-change');
     await change.waitFor();
@@ -135,7 +135,7 @@ describe('one run', () => {
   });
 
   it('shows the colours of a terminal, and nothing else of what its escapes would do', async () => {
-    const page = await openRun(house.seeds.busy);
+    const page = await openRun(app.seeds.busy);
     await page.getByLabel('Find in run').last().fill('214 passed');
     await page.getByText('1 found', { exact: true }).waitFor();
     const item = lens(page, 'Conversation').locator('.item.tool');
@@ -149,7 +149,7 @@ describe('one run', () => {
   });
 
   it('shows a value as a tree that opens and closes', async () => {
-    const page = await openRun(house.seeds.busy);
+    const page = await openRun(app.seeds.busy);
     await page.locator('summary').filter({ hasText: 'Result' }).click();
     const tree = page.getByRole('region', { name: 'Result' }).locator('.json-tree').first();
     await tree.getByRole('button', { name: 'files, 1 item' }).click();
@@ -160,7 +160,7 @@ describe('one run', () => {
   });
 
   it('opens task and result over the lenses, which keep their place', async () => {
-    const page = await openRun(house.seeds.busy);
+    const page = await openRun(app.seeds.busy);
     const before = await page.locator('.lenses').boundingBox();
     for (const title of ['Task', 'Result']) {
       await page.locator('.run-details summary').filter({ hasText: title }).click();
@@ -172,7 +172,7 @@ describe('one run', () => {
   });
 
   it('shows attempts side by side', async () => {
-    const page = await openRun(house.seeds.asked);
+    const page = await openRun(app.seeds.asked);
     await page.locator('.run-details summary').filter({ hasText: 'Attempts' }).click();
     const table = page.getByRole('region', { name: 'Attempts side by side' });
     const cells = await table.getByRole('row').filter({ hasText: 'Last message' }).getByRole('cell').allInnerTexts();
@@ -184,7 +184,7 @@ describe('one run', () => {
   });
 
   it('paints a picture, and shows SVG as text', async () => {
-    const { page } = await house.open(`/runs/${house.seeds.busy}`, { width: 1440, height: 900 });
+    const { page } = await app.open(`/runs/${app.seeds.busy}`, { width: 1440, height: 900 });
     await page.route('**/artifact?*', async (route) => {
       const isPicture =
         route.request().url().includes('plan.svg') && route.request().headers()['x-as-is'] === undefined;

@@ -9,11 +9,11 @@ import { useConsole } from './use-console.js';
 const PROGRAM = process.execPath;
 const MEGABYTE = 1024 * 1024;
 /** After the first paint no task of the page may be longer. */
-const LONGEST_TASK_MS = 50;
-/** The machine of the tests shares its cores: a task may take several times as long as it needs. */
-const PATIENCE = 4;
+const MAX_TASK_MS = 50;
+/** The machine of the tests shares its cores: a task may take several times longer. */
+const SLOWDOWN_FACTOR = 4;
 
-const house = useConsole(
+const app = useConsole(
   async (site: Site) => {
     const failing = await site.client.startRun({
       body: {
@@ -53,25 +53,25 @@ async function longestTask(page: Page): Promise<number> {
 
 describe('an operator', () => {
   it('finds a failed run, reads why it failed, and runs it again', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     await settle(page);
     await page.getByLabel('Outcome').selectOption('failed');
     await page.getByRole('row').filter({ hasText: 'PROCESS_EXIT_NON_ZERO' }).getByRole('link').first().click();
-    await page.waitForURL(`**/runs/${house.seeds.failing}`);
+    await page.waitForURL(`**/runs/${app.seeds.failing}`);
     const failure = page.getByRole('region', { name: 'Failure' });
     await failure.getByText('disk quota exceeded', { exact: true }).waitFor();
     await expect.poll(async () => failure.innerText()).toMatch(/PROCESS_EXIT_NON_ZERO[\s\S]*What to do:/);
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.waitForURL(
-      (url) => /\/runs\/[0-9A-Z]{26}$/.test(url.pathname) && !url.pathname.endsWith(house.seeds.failing),
+      (url) => /\/runs\/[0-9A-Z]{26}$/.test(url.pathname) && !url.pathname.endsWith(app.seeds.failing),
     );
-    const again = await house.site.runIs(page.url().slice(-26), 'ended');
-    const before = await house.site.client.getRun({ id: house.seeds.failing });
+    const again = await app.site.runIs(page.url().slice(-26), 'ended');
+    const before = await app.site.client.getRun({ id: app.seeds.failing });
     expect(again.spec).toEqual(before.spec);
   });
 
   it('edits a run before it is started again', async () => {
-    const { page } = await house.open(`/runs/${house.seeds.failing}`);
+    const { page } = await app.open(`/runs/${app.seeds.failing}`);
     await page.getByRole('link', { name: 'Edit and run' }).click();
     const parameters = page.getByLabel('Arguments');
     await parameters.waitFor();
@@ -81,12 +81,12 @@ describe('an operator', () => {
     await parameters.fill('-e\nconsole.log("fixed")');
     await page.getByRole('button', { name: 'Start the run' }).click();
     await page.waitForURL(/\/runs\/[0-9A-Z]{26}$/);
-    const run = await house.site.runIs(page.url().slice(-26), 'ended');
-    expect(run).toMatchObject({ spec: { workdir: house.site.work }, result: { status: 'success' } });
+    const run = await app.site.runIs(page.url().slice(-26), 'ended');
+    expect(run).toMatchObject({ spec: { workdir: app.site.work }, result: { status: 'success' } });
   });
 
   it('undoes a filter with Back', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     await settle(page);
     await page.getByLabel('Outcome').selectOption('canceled');
     await page.getByText('No runs match').waitFor();
@@ -102,7 +102,7 @@ describe('an operator', () => {
   });
 
   it('gets the console’s own page for an unknown path, and old links still lead to the executions', async () => {
-    const { page } = await house.open('/nothing-here', { mayFail: /nothing-here/ });
+    const { page } = await app.open('/nothing-here', { mayFail: /nothing-here/ });
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await page.goto('/audit?decision=advance');
     await page.waitForURL('**/executions?decision=advance');
@@ -113,7 +113,7 @@ describe('an operator', () => {
 
 describe('keys', () => {
   it('open a list of all keys, and a palette that finds pages, runs and issues', async () => {
-    const { page } = await house.open('/charts');
+    const { page } = await app.open('/charts');
     await settle(page);
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Open the command palette').waitFor();
@@ -126,17 +126,17 @@ describe('keys', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL('**/runs?outcome=failed');
     await page.keyboard.press('Control+k');
-    await field.fill(house.seeds.asking.toLowerCase());
+    await field.fill(app.seeds.asking.toLowerCase());
     await page.keyboard.press('Enter');
-    await page.waitForURL(`**/runs/${house.seeds.asking}`);
+    await page.waitForURL(`**/runs/${app.seeds.asking}`);
     await expect.poll(async () => page.getByRole('dialog').count()).toBe(0);
   });
 });
 
 describe('a run', () => {
   it('can be replayed: counts and lists follow the slider, and the clock ends with the duration', async () => {
-    const { id } = await house.site.endedRun({ says: longSession(3000) });
-    const { page } = await house.open(`/runs/${id}`);
+    const { id } = await app.site.endedRun({ says: longSession(3000) });
+    const { page } = await app.open(`/runs/${id}`);
     await page.getByText('Complete', { exact: true }).waitFor();
     const events = page.getByRole('button', { name: /^Events/ });
     const readCount = async () => Number((await events.innerText()).replaceAll(/\D/g, ''));
@@ -144,7 +144,7 @@ describe('a run', () => {
     expect(all).toBeGreaterThan(3000);
     const slider = page.getByRole('slider', { name: 'Position in the run' });
     const [start, end] = await slider.evaluate((range: HTMLInputElement) => [Number(range.min), Number(range.max)]);
-    const run = await house.site.client.getRun({ id });
+    const run = await app.site.client.getRun({ id });
     const took = Date.parse(run.ended_at ?? '') - Date.parse(run.started_at ?? '');
     expect(Math.abs((end ?? 0) - (start ?? 0) - took)).toBeLessThan(50);
     await slider.fill(String(Math.round(((end ?? 0) * 9) / 10)));
@@ -160,7 +160,7 @@ describe('a run', () => {
 
   it('offers a binary file as a download, byte for byte, and shows no styles of terminals', async () => {
     const text = '\u0000\u0001PNG';
-    const { id } = await house.site.endedRun({
+    const { id } = await app.site.endedRun({
       makes: { 'chart.png': text },
       says: session(
         ...command('item_0', 'npm test', '\u001B[32m✓\u001B[39m 3 passed\u001B[1A\n'),
@@ -168,7 +168,7 @@ describe('a run', () => {
         codex.message('Done.', 'item_2'),
       ),
     });
-    const { page } = await house.open(`/runs/${id}`);
+    const { page } = await app.open(`/runs/${id}`);
     await page.getByText('Complete', { exact: true }).waitFor();
     const conversation = page.locator('.virtual[aria-label="Conversation"]');
     const call = conversation.locator('.item').filter({ hasText: 'npm test' }).first();
@@ -188,7 +188,7 @@ describe('a run', () => {
 
   it('with lines of five megabytes is opened without a long task', async () => {
     const long = 'one long line of words '.repeat((5 * MEGABYTE) / 23);
-    const { id } = await house.site.endedRun({
+    const { id } = await app.site.endedRun({
       says: session(
         codex.message(`# Report\n\n${long}`, 'item_0'),
         ...command('item_1', 'cat big.log', long),
@@ -197,14 +197,14 @@ describe('a run', () => {
         codex.message('Done.', 'item_3'),
       ),
     });
-    const { page } = await house.open(`/runs/${id}`);
+    const { page } = await app.open(`/runs/${id}`);
     await page.getByText('Complete', { exact: true }).waitFor({ timeout: 60_000 });
     const conversation = page.locator('.virtual[aria-label="Conversation"]');
     await conversation.getByText('Report').first().waitFor();
     await conversation.focus();
     await page.keyboard.press('End');
     await conversation.getByText('Done.').first().waitFor();
-    expect(await longestTask(page)).toBeLessThan(LONGEST_TASK_MS * PATIENCE);
+    expect(await longestTask(page)).toBeLessThan(MAX_TASK_MS * SLOWDOWN_FACTOR);
     // The measure can fail: a task that is made long is seen.
     await page.evaluate(
       async (ms) =>
@@ -215,34 +215,34 @@ describe('a run', () => {
             resolve();
           }, 0);
         }),
-      LONGEST_TASK_MS * PATIENCE + 100,
+      MAX_TASK_MS * SLOWDOWN_FACTOR + 100,
     );
-    expect(await longestTask(page)).toBeGreaterThan(LONGEST_TASK_MS * PATIENCE);
+    expect(await longestTask(page)).toBeGreaterThan(MAX_TASK_MS * SLOWDOWN_FACTOR);
   });
 });
 
 describe('a question', () => {
   it('is counted, comes first in the inbox in its own words, and is answered there', async () => {
-    const { page } = await house.open('/inbox');
+    const { page } = await app.open('/inbox');
     await settle(page);
     await expect.poll(async () => page.locator('.navigation .count').innerText()).toContain('1');
-    const question = page.getByRole('article', { name: `Question of run ${house.seeds.asking}` });
+    const question = page.getByRole('article', { name: `Question of run ${app.seeds.asking}` });
     await question.getByText('Which colour shall the shed have?').waitFor();
     await question.getByLabel('Your answer').fill('Blue, please.');
     await question.getByRole('button', { name: 'Answer' }).click();
-    const run = await house.site.runIs(house.seeds.asking, 'ended');
+    const run = await app.site.runIs(app.seeds.asking, 'ended');
     expect(run.result?.status).toBe('success');
     await question.waitFor({ state: 'detached' });
   });
 
   it('can be answered on a phone without scrolling', async () => {
-    const asking = await house.site.startRun({
+    const asking = await app.site.startRun({
       mode: 'interactive',
       says: session(codex.message('Which one?')),
       answers: session(codex.message('Thanks.\n{"__SKILL_DONE__": true}', 'item_1')),
     });
-    await house.site.runIs(asking.id, 'waiting');
-    const { page } = await house.open(`/runs/${asking.id}`, { width: 390, height: 844 });
+    await app.site.runIs(asking.id, 'waiting');
+    const { page } = await app.open(`/runs/${asking.id}`, { width: 390, height: 844 });
     const field = page.getByLabel('Your answer');
     await field.waitFor();
     const box = await field.boundingBox();

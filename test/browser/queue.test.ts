@@ -8,7 +8,7 @@ import { settle } from './settle.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
-const house = useConsole(async () => undefined);
+const app = useConsole(async () => undefined);
 
 /** A run that waits with a question. */
 async function ask(site: Site, question: string, task = 'Paint the shed.'): Promise<string> {
@@ -93,7 +93,7 @@ async function serveAsked(page: Page): Promise<void> {
 
 /** Opens the inbox with these entries instead of the server's. */
 async function openWith(entries: readonly WaitingEntry[], path = '/inbox'): Promise<Page> {
-  const { page } = await house.open('/workbench');
+  const { page } = await app.open('/workbench');
   await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: entries, complete: true } }));
   await serveAsked(page);
   await page.goto(new URL(path, page.url()).href);
@@ -103,9 +103,9 @@ async function openWith(entries: readonly WaitingEntry[], path = '/inbox'): Prom
 
 describe('the queue', () => {
   it('has questions and results in one list, with the text of the question, and a count in the title', async () => {
-    const run = await ask(house.site, 'Which colour shall the *shed* have?');
-    const item = await review(house.site);
-    const { page } = await house.open('/inbox');
+    const run = await ask(app.site, 'Which colour shall the *shed* have?');
+    const item = await review(app.site);
+    const { page } = await app.open('/inbox');
     await settle(page);
     const rows = page.locator('.entry');
     await expect.poll(async () => rows.count()).toBeGreaterThanOrEqual(2);
@@ -122,32 +122,32 @@ describe('the queue', () => {
   });
 
   it('answers a question within the list, also on a phone', async () => {
-    const run = await ask(house.site, 'Which colour shall the door have?', 'Paint the door.');
-    const { page } = await house.open('/inbox?search=door', { width: 390, height: 844 });
+    const run = await ask(app.site, 'Which colour shall the door have?', 'Paint the door.');
+    const { page } = await app.open('/inbox?search=door', { width: 390, height: 844 });
     await settle(page);
     const row = page.locator('.entry').filter({ hasText: 'Paint the door.' });
     await row.getByLabel('Answer in one line').fill('Blue.');
     await row.getByRole('button', { name: 'Send answer' }).click();
-    const ended = await house.site.runIs(run, 'ended');
+    const ended = await app.site.runIs(run, 'ended');
     expect(ended.result?.status).toBe('success');
     await expect.poll(async () => row.count()).toBe(0);
   });
 
   it('searches in questions, reasons and codes', async () => {
-    const run = await ask(house.site, 'Shall the fence be painted?', 'Paint the fence.');
-    const { page } = await house.open('/inbox');
+    const run = await ask(app.site, 'Shall the fence be painted?', 'Paint the fence.');
+    const { page } = await app.open('/inbox');
     await settle(page);
     await page.getByLabel('Search the queue').fill('FENCE painted');
     await expect.poll(async () => page.locator('.entry').count()).toBe(1);
     await page.getByRole('article', { name: `Question of run ${run}` }).waitFor();
     await page.getByLabel('Search the queue').fill('output_unparseable');
     await expect.poll(async () => page.getByRole('region', { name: 'Agents that wait' }).count()).toBe(0);
-    await house.site.client.cancelRun({ id: run });
+    await app.site.client.cancelRun({ id: run });
   });
 
   it('decides with keys: an action, a reason, the confirmation', async () => {
-    const item = await review(house.site);
-    const { page } = await house.open(`/inbox/${item}`);
+    const item = await review(app.site);
+    const { page } = await app.open(`/inbox/${item}`);
     await settle(page);
     const bar = page.getByRole('toolbar', { name: 'Decide' });
     await bar.waitFor();
@@ -159,13 +159,13 @@ describe('the queue', () => {
     await page.locator('form.decide button[type=submit]').click();
     await page.keyboard.press('Enter');
     await page.getByLabel('Settled').waitFor();
-    const { resolution } = await house.site.client.getInboxItem({ id: item });
+    const { resolution } = await app.site.client.getInboxItem({ id: item });
     expect(resolution).toMatchObject({ action: 'reject', why: 'Not like this.' });
   });
 
   it('sends an action for several entries after a few seconds, in which it can be undone', async () => {
-    const items = [await review(house.site), await review(house.site)];
-    const { page } = await house.open('/inbox?search=acme/queue');
+    const items = [await review(app.site), await review(app.site)];
+    const { page } = await app.open('/inbox?search=acme/queue');
     await settle(page);
     const mark = async (): Promise<void> => {
       for (const id of items) await page.locator(`[data-entry="${id}"] input.entry-mark`).check();
@@ -181,16 +181,16 @@ describe('the queue', () => {
     expect(await findViolations(page)).toEqual([]);
     await tray.getByRole('button', { name: 'Undo' }).click();
     await tray.waitFor({ state: 'detached' });
-    for (const id of items) expect((await house.site.client.getInboxItem({ id })).resolution).toBeNull();
+    for (const id of items) expect((await app.site.client.getInboxItem({ id })).resolution).toBeNull();
     await mark();
     await page.getByLabel('Why, for all selected').fill('Out of scope.');
     await page.getByRole('group', { name: 'Several entries at once' }).getByRole('button', { name: 'Reject' }).click();
-    // On another page it is sent all the same.
+    // It is sent although another page is open.
     await page.getByRole('link', { name: 'Issues' }).click();
     await tray.getByText('Rejecting 2 results').waitFor();
     await tray.waitFor({ state: 'detached' });
     for (const id of items) {
-      const { resolution } = await house.site.client.getInboxItem({ id });
+      const { resolution } = await app.site.client.getInboxItem({ id });
       expect(resolution).toMatchObject({ action: 'reject', why: 'Out of scope.' });
     }
   });
@@ -244,7 +244,7 @@ describe('the queue', () => {
   });
 
   it('notifies of what is new, once it is allowed and the tab is hidden', async () => {
-    const { page } = await house.open('/workbench');
+    const { page } = await app.open('/workbench');
     await serveAsked(page);
     let entries: readonly WaitingEntry[] = [SINK];
     await page.route('**/v1/waiting', async (route) => route.fulfill({ json: { items: entries, complete: true } }));
@@ -276,7 +276,7 @@ describe('the queue', () => {
 
 describe('without a worker', () => {
   it('every page shows that no worker is running', async () => {
-    const { page } = await house.open('/workbench');
+    const { page } = await app.open('/workbench');
     await page.route('**/v1/workers', async (route) => route.fulfill({ json: { items: [], next_cursor: null } }));
     await page.goto(new URL('/runs', page.url()).href);
     await page.getByText('No worker is running.').waitFor();

@@ -25,7 +25,7 @@ async function makeRepository(site: Site): Promise<string> {
   return folder;
 }
 
-const house = useConsole(async (site) => {
+const app = useConsole(async (site) => {
   const repository = await makeRepository(site);
   await site.client.submitOrder({
     body: {
@@ -51,7 +51,7 @@ const house = useConsole(async (site) => {
 
 describe('a race without a winner', () => {
   it('is compared side by side: each run with its decision and its change', async () => {
-    const { page } = await house.open(`/inbox/${house.seeds[0]?.id ?? ''}`);
+    const { page } = await app.open(`/inbox/${app.seeds[0]?.id ?? ''}`);
     await settle(page);
     await page.getByRole('link', { name: 'Compare the changes of its runs' }).click();
     await page.waitForURL(`**/issues/${encodeURIComponent(ISSUE)}`);
@@ -72,7 +72,7 @@ describe('a race without a winner', () => {
   });
 
   it('is decided by accepting one of its results, which wins', async () => {
-    const { page } = await house.open(`/issues/${encodeURIComponent(ISSUE)}`);
+    const { page } = await app.open(`/issues/${encodeURIComponent(ISSUE)}`);
     await settle(page);
     await page.getByRole('link', { name: 'Review this result' }).first().click();
     await page.waitForURL('**/inbox/*');

@@ -25,7 +25,7 @@ async function openPage(): Promise<Page> {
   return page;
 }
 
-/** What the component shows. */
+/** Reads what the component shows. */
 async function readShown(page: Page): Promise<unknown> {
   return JSON.parse((await page.locator('output').textContent()) ?? '');
 }

@@ -3,14 +3,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { command, longSession, longSessionRecord, session } from './codex-lines.js';
 import { openTap } from './open-tap.js';
-import { seedHouse } from './seed-house.js';
+import { seedConsole } from './seed-console.js';
 import { settle } from './settle.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
-const house = useConsole(async (site: Site) => {
+const app = useConsole(async (site: Site) => {
   const long = await site.endedRun({ says: longSession(600) });
-  return { ...(await seedHouse(site)), long: long.id };
+  return { ...(await seedConsole(site)), long: long.id };
 });
 
 type Lens = 'Conversation' | 'Events' | 'Raw bytes';
@@ -22,7 +22,7 @@ const lit = (page: Page, name: Lens): Locator => lens(page, name).locator('.lit'
 
 /** A page that has loaded all events of a run. */
 async function openRun(id: string): Promise<Page> {
-  const { page } = await house.open(`/runs/${id}`);
+  const { page } = await app.open(`/runs/${id}`);
   await page.getByText('Complete', { exact: true }).waitFor();
   await settle(page);
   return page;
@@ -76,7 +76,7 @@ describe('the three lenses', () => {
     ['Events', 'Message 252:', ['Conversation', 'Raw bytes']],
     ['Raw bytes', 'Message 252:', ['Conversation', 'Events']],
   ] as const)('light up and scroll together when something is chosen in %s', async (from, words, others) => {
-    const page = await openRun(house.seeds.long);
+    const page = await openRun(app.seeds.long);
     const start = lens(page, from);
     const row = start.locator('.virtual-row').filter({ hasText: words });
     await scrollTo(start, words);
@@ -85,7 +85,7 @@ describe('the three lenses', () => {
   });
 
   it('remember in the address what was chosen', async () => {
-    const page = await openRun(house.seeds.long);
+    const page = await openRun(app.seeds.long);
     await lens(page, 'Conversation').focus();
     await page.keyboard.press('End');
     await page.keyboard.press('ArrowUp');
@@ -98,7 +98,7 @@ describe('the three lenses', () => {
   });
 
   it('can be walked through with the keyboard', async () => {
-    const page = await openRun(house.seeds.reviewed);
+    const page = await openRun(app.seeds.reviewed);
     await lens(page, 'Events').focus();
     for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowDown');
     await expect.poll(async () => lit(page, 'Events').count()).toBeGreaterThan(0);
@@ -108,7 +108,7 @@ describe('the three lenses', () => {
   });
 
   it('can be closed and opened one by one', async () => {
-    const page = await openRun(house.seeds.reviewed);
+    const page = await openRun(app.seeds.reviewed);
     await page.getByRole('button', { name: /^Raw bytes/ }).click();
     await expect.poll(async () => lens(page, 'Raw bytes').count()).toBe(0);
     await page.getByRole('button', { name: /^Raw bytes/ }).click();
@@ -116,7 +116,7 @@ describe('the three lenses', () => {
   });
 
   it('are tabs on a phone', async () => {
-    const { page } = await house.open(`/runs/${house.seeds.reviewed}`, { width: 375, height: 740 });
+    const { page } = await app.open(`/runs/${app.seeds.reviewed}`, { width: 375, height: 740 });
     await lens(page, 'Conversation').waitFor();
     await expect.poll(async () => lens(page, 'Events').count()).toBe(0);
     await page.getByRole('tab', { name: /^Events/ }).click();
@@ -128,7 +128,7 @@ describe('the three lenses', () => {
 
 describe('a run that has ended', () => {
   it('shows messages as Markdown, without active links', async () => {
-    const page = await openRun(house.seeds.reviewed);
+    const page = await openRun(app.seeds.reviewed);
     const conversation = lens(page, 'Conversation');
     await conversation.locator('strong', { hasText: 'a copy' }).waitFor();
     await conversation.locator('em', { hasText: 'first' }).waitFor();
@@ -140,7 +140,7 @@ describe('a run that has ended', () => {
   });
 
   it('follows a link only after a confirmation, in a tab without access to the page', async () => {
-    const { page, record } = await house.open(`/runs/${house.seeds.reviewed}`);
+    const { page, record } = await app.open(`/runs/${app.seeds.reviewed}`);
     const address = 'https://example.org/issues/7';
     await page.context().route(`${address}*`, async (route) => route.fulfill({ body: 'elsewhere' }));
     await page.getByRole('button', { name: `open ${address}` }).click();
@@ -160,7 +160,7 @@ describe('a run that has ended', () => {
   });
 
   it('shows tool calls with input and output, reasoning folded', async () => {
-    const page = await openRun(house.seeds.reviewed);
+    const page = await openRun(app.seeds.reviewed);
     const conversation = lens(page, 'Conversation');
     const call = conversation.locator('.item').filter({ hasText: 'cat src/missing.ts' });
     await expect.poll(async () => call.innerText()).toMatch(/failed[\s\S]*exit code 1/);
@@ -171,14 +171,14 @@ describe('a run that has ended', () => {
   });
 
   it('shows the output of tools without the styles of terminals', async () => {
-    const page = await openRun(house.seeds.reviewed);
+    const page = await openRun(app.seeds.reviewed);
     const call = lens(page, 'Conversation').locator('.item').filter({ hasText: 'npm test' }).first();
     await call.getByText('Output').click();
     await expect.poll(async () => call.innerText()).toContain('✓ 214 passed');
   });
 
   it('shows a file the agent made as text', async () => {
-    const page = await openRun(house.seeds.reviewed);
+    const page = await openRun(app.seeds.reviewed);
     const conversation = lens(page, 'Conversation');
     await conversation.focus();
     await page.keyboard.press('End');
@@ -188,7 +188,7 @@ describe('a run that has ended', () => {
   });
 
   it('shows the result, what was repaired, and what it cost', async () => {
-    const page = await openRun(house.seeds.reviewed);
+    const page = await openRun(app.seeds.reviewed);
     await page.locator('summary').filter({ hasText: 'Result' }).click();
     const result = page.getByRole('region', { name: 'Result' });
     await expect
@@ -199,7 +199,7 @@ describe('a run that has ended', () => {
 
   it('shows which tools were denied', async () => {
     const [, denied = {}] = command('item_1', 'rm -rf /', 'The permission was declined.', 1);
-    const { id } = await house.site.endedRun({ says: session(denied) });
+    const { id } = await app.site.endedRun({ says: session(denied) });
     const page = await openRun(id);
     await page.locator('summary').filter({ hasText: 'Result' }).click();
     const result = page.getByRole('region', { name: 'Result' });
@@ -207,7 +207,7 @@ describe('a run that has ended', () => {
   });
 
   it('says why it failed', async () => {
-    const page = await openRun(house.seeds.failed);
+    const page = await openRun(app.seeds.failed);
     await expect.poll(async () => page.getByRole('main').innerText()).toContain('OUTPUT_NOT_VALIDATED');
     await page.locator('summary').filter({ hasText: 'Result' }).click();
     await expect.poll(async () => page.getByRole('region', { name: 'Result' }).innerText()).toContain('NO_JSON');
@@ -215,8 +215,8 @@ describe('a run that has ended', () => {
 
   it('is replayed with a slider, by keys', async () => {
     // Each word once the one before was seen, so that there are moments between them.
-    const { id, print } = await house.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
-    const { page } = await house.open(`/runs/${id}`);
+    const { id, print } = await app.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
+    const { page } = await app.open(`/runs/${id}`);
     const conversation = lens(page, 'Conversation');
     await conversation.getByText('Session started').waitFor();
     await print([codex.message('First word.', 'item_0')]);
@@ -244,7 +244,7 @@ describe('a run that has ended', () => {
 
 describe('a run that asks', () => {
   it('is answered on its page without moving the focus, and continues', async () => {
-    const { page } = await house.open(`/runs/${house.seeds.asking}`);
+    const { page } = await app.open(`/runs/${app.seeds.asking}`);
     await page.getByLabel('Your answer').waitFor();
     expect(await page.evaluate(() => document.activeElement?.id)).not.toContain('reply');
     await page.getByLabel('Your answer').fill('Blue, plea');
@@ -262,15 +262,15 @@ describe('a run that asks', () => {
 
 describe('a live run', () => {
   const live = async () => {
-    const run = await house.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
-    await house.site.runIs(run.id, 'running');
+    const run = await app.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
+    await app.site.runIs(run.id, 'running');
     return run;
   };
   const say = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => codex.message(`Line ${from + index}.`, `item_${from + index}`));
   it('appears as it happens', async () => {
     const run = await live();
-    const { page } = await house.open(`/runs/${run.id}`);
+    const { page } = await app.open(`/runs/${run.id}`);
     await page.getByText('Live', { exact: true }).waitFor();
     await run.print(say(0, 1));
     await lens(page, 'Conversation').getByText('Line 0.').waitFor();
@@ -279,14 +279,14 @@ describe('a live run', () => {
     await run.print([codex.completed(), 'end']);
     await page.getByText('Complete', { exact: true }).waitFor();
     await lens(page, 'Conversation').getByText('Completed').waitFor();
-    expect((await house.site.runIs(run.id, 'ended')).result?.status).toBe('success');
+    expect((await app.site.runIs(run.id, 'ended')).result?.status).toBe('success');
   });
 
   it('loses and repeats no event when the connection breaks', async () => {
-    const tap = await openTap(house.site.url);
+    const tap = await openTap(app.site.url);
     onTestFinished(async () => tap.close());
     const run = await live();
-    const { page } = await house.open(`/runs/${run.id}`, { url: tap.url, mayFail: /ERR_|Failed to load resource/ });
+    const { page } = await app.open(`/runs/${run.id}`, { url: tap.url, mayFail: /ERR_|Failed to load resource/ });
     await page.getByText('Live', { exact: true }).waitFor();
     await run.print(say(0, 5));
     await lens(page, 'Conversation').getByText('Line 4.', { exact: true }).waitFor();
@@ -307,7 +307,7 @@ describe('a live run', () => {
 
   it('takes clicks and keys while 200 events a second come', async () => {
     const run = await live();
-    const { page } = await house.open(`/runs/${run.id}`);
+    const { page } = await app.open(`/runs/${run.id}`);
     await page.getByText('Live', { exact: true }).waitFor();
     let printed = 0;
     const timer = setInterval(() => {
@@ -334,12 +334,12 @@ describe('a live run', () => {
 
   it('is canceled after a confirmation', async () => {
     const run = await live();
-    const { page } = await house.open(`/runs/${run.id}`);
+    const { page } = await app.open(`/runs/${run.id}`);
     await page.getByRole('button', { name: 'Cancel run' }).click();
     await page.getByRole('button', { name: 'Keep running' }).click();
     await page.getByRole('button', { name: 'Cancel run' }).click();
     await page.getByRole('button', { name: 'Yes, cancel' }).click();
-    const ended = await house.site.runIs(run.id, 'ended');
+    const ended = await app.site.runIs(run.id, 'ended');
     expect(ended.result?.status).toBe('canceled');
     await page.getByText('canceled').first().waitFor();
   });
@@ -347,12 +347,12 @@ describe('a live run', () => {
 
 describe('a server that was killed', () => {
   it('is reported as lost, and followed again when it is back', async () => {
-    const { page } = await house.open(`/runs/${house.seeds.reviewed}`, { mayFail: /ERR_|Failed to/ });
+    const { page } = await app.open(`/runs/${app.seeds.reviewed}`, { mayFail: /ERR_|Failed to/ });
     await page.getByText('Complete', { exact: true }).waitFor();
-    await house.site.kill();
+    await app.site.kill();
     await page.getByRole('navigation').getByRole('link', { name: 'Inbox' }).click();
     await page.getByText('The page could not be loaded').waitFor();
-    await house.site.start();
+    await app.site.start();
     await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByText('acme/shop#9').first().waitFor();
     await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Inbox');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { seedHouse } from './seed-house.js';
+import { seedConsole } from './seed-console.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { RUN_ENGINES } from '../../src/records/run-engine.js';
 import { session } from './codex-lines.js';
@@ -13,11 +13,11 @@ import { useConsole } from './use-console.js';
 const field = (page: Page, name: string): Locator => page.getByLabel(name, { exact: true });
 
 const PROGRAM = process.execPath;
-const house = useConsole(seedHouse, { commands: [PROGRAM] });
+const app = useConsole(seedConsole, { commands: [PROGRAM] });
 
 describe('the list of runs', () => {
   it('lists prompt, state, engine and repair level of each run', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     const row = page.getByRole('row').filter({ hasText: 'Review how the list is sorted.' });
     await row.waitFor();
     await expect.poll(async () => row.innerText()).toMatch(/success[\s\S]*codex[\s\S]*repaired/);
@@ -28,19 +28,19 @@ describe('the list of runs', () => {
   });
 
   it('shows a run that was started elsewhere, without a reload', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     await settle(page);
-    await house.site.endedRun({ prompt: 'Come by yourself.', says: session(codex.message('Here I am.')) });
+    await app.site.endedRun({ prompt: 'Come by yourself.', says: session(codex.message('Here I am.')) });
     const row = page.getByRole('row').filter({ hasText: 'Come by yourself.' });
     await row.filter({ hasText: 'success' }).waitFor();
     await expect.poll(async () => row.count()).toBe(1);
   });
 
   it('keeps the rows in place when new runs arrive', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     await settle(page);
     await page.getByRole('link', { name: 'Paint the shed.' }).focus();
-    await house.site.endedRun({ prompt: 'Do not push.', says: session(codex.message('I wait.')) });
+    await app.site.endedRun({ prompt: 'Do not push.', says: session(codex.message('I wait.')) });
     await page.getByRole('button', { name: /^Show \d+ new$/ }).waitFor();
     await expect.poll(async () => page.getByText('Do not push.').count()).toBe(0);
     await page.getByRole('button', { name: /^Show \d+ new$/ }).click();
@@ -48,7 +48,7 @@ describe('the list of runs', () => {
   });
 
   it('finds runs by words, keeps them in the address, and clears them', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     await settle(page);
     await page.keyboard.press('/');
     await page.keyboard.type('SHED paint');
@@ -62,7 +62,7 @@ describe('the list of runs', () => {
   });
 
   it('clears also what was typed a moment before', async () => {
-    const { page } = await house.open('/runs?search=shed');
+    const { page } = await app.open('/runs?search=shed');
     await settle(page);
     await page.clock.install();
     await page.getByLabel('Search').fill('shed green');
@@ -74,7 +74,7 @@ describe('the list of runs', () => {
   });
 
   it('narrows by state, outcome and engine', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     const rows = page.getByRole('table').getByRole('row');
     await page.getByLabel('Outcome').selectOption('failed');
     await expect.poll(async () => rows.filter({ hasText: 'success' }).count()).toBe(0);
@@ -85,29 +85,29 @@ describe('the list of runs', () => {
   });
 
   it('offers the engines the server has, also one that only the address knows', async () => {
-    const { page } = await house.open('/runs?engine=abacus');
+    const { page } = await app.open('/runs?engine=abacus');
     await page.getByText('No runs match').waitFor();
     const choice = page.getByLabel('Engine');
     await expect.poll(async () => choice.inputValue()).toBe('abacus');
-    const { engines } = await house.site.client.listEngines();
+    const { engines } = await app.site.client.listEngines();
     const names = engines.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining([...RUN_ENGINES]));
     await expect.poll(async () => choice.locator('option').allInnerTexts()).toEqual(['all', ...names, 'abacus']);
   });
 
   it('opens a run with the keyboard', async () => {
-    const { page } = await house.open('/runs?search=shed');
+    const { page } = await app.open('/runs?search=shed');
     await page.getByRole('link', { name: 'Paint the shed.' }).waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
-    await page.waitForURL(`**/runs/${house.seeds.asking}`);
+    await page.waitForURL(`**/runs/${app.seeds.asking}`);
     await expect.poll(async () => page.title()).toContain('Run');
   });
 });
 
 describe('the form that starts a run', () => {
   it('starts what the configuration allows, and opens the run', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     await page.getByRole('link', { name: 'Start a run' }).click();
     await field(page, 'Engine').selectOption('command');
     await field(page, 'Program').selectOption(PROGRAM);
@@ -116,7 +116,7 @@ describe('the form that starts a run', () => {
     await page.getByRole('button', { name: 'Insert an example' }).click();
     await page.getByRole('button', { name: 'Start the run' }).click();
     await page.waitForURL(/\/runs\/[0-9A-Z]{26}$/);
-    const run = await house.site.runIs(page.url().slice(-26), 'ended');
+    const run = await app.site.runIs(page.url().slice(-26), 'ended');
     expect(run).toMatchObject({
       engine: 'command',
       spec: { command: [PROGRAM, '-e', 'console.log(JSON.stringify({ summary: "from a form" }))'] },
@@ -135,10 +135,10 @@ describe('the form that starts a run', () => {
     await page.getByText('the run starts only once').waitFor();
     return start;
   };
-  const countRuns = async () => (await house.site.client.listRuns({ query: { limit: 500 } })).items.length;
+  const countRuns = async () => (await app.site.client.listRuns({ query: { limit: 500 } })).items.length;
 
   it('starts one run when the answer was lost and the form is sent again, also after a reload', async () => {
-    const { page } = await house.open('/runs?start', { mayFail: /v1\/runs/ });
+    const { page } = await app.open('/runs?start', { mayFail: /v1\/runs/ });
     const before = await countRuns();
     const start = await startUnanswered(page, 'once');
     await page.reload();
@@ -148,7 +148,7 @@ describe('the form that starts a run', () => {
   });
 
   it('starts another run once something in it was changed', async () => {
-    const { page } = await house.open('/runs?start', { mayFail: /v1\/runs/ });
+    const { page } = await app.open('/runs?start', { mayFail: /v1\/runs/ });
     const before = await countRuns();
     const start = await startUnanswered(page, 'first');
     await field(page, 'Arguments').fill('-e\nconsole.log("second")');
@@ -158,14 +158,14 @@ describe('the form that starts a run', () => {
   });
 
   it('loads the engines in a background tab', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     await page.addInitScript(() => Object.defineProperty(document, 'hidden', { value: true }));
     await page.goto('/runs?start');
     await expect.poll(async () => field(page, 'Engine').locator('option').allInnerTexts()).toContain('codex');
   });
 
   it('shows an error at its field, moves the focus there, and sends nothing', async () => {
-    const { page } = await house.open('/runs?start');
+    const { page } = await app.open('/runs?start');
     await field(page, 'Engine').selectOption('codex');
     await page.getByRole('button', { name: 'Start the run' }).click();
     const prompt = field(page, 'Prompt');
@@ -174,10 +174,10 @@ describe('the form that starts a run', () => {
   });
 
   it('shows what the server refuses at the field it is about, and keeps what was written over a reload', async () => {
-    const { page } = await house.open('/runs?start', { mayFail: /40[03]/ });
+    const { page } = await app.open('/runs?start', { mayFail: /40[03]/ });
     await field(page, 'Engine').selectOption('codex');
     await field(page, 'Prompt').fill('Read the diary.');
-    await field(page, 'Working folder').fill(join(house.site.folder, 'data'));
+    await field(page, 'Working folder').fill(join(app.site.folder, 'data'));
     await page.getByRole('button', { name: 'Start the run' }).click();
     const folder = field(page, 'Working folder');
     await expect.poll(async () => folder.getAttribute('aria-invalid')).toBe('true');

@@ -5,14 +5,14 @@ import { session } from './codex-lines.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';
 
-const house = useConsole(async (site) => site.endedRun({ says: session(codex.message('Hello.')) }));
+const app = useConsole(async (site) => site.endedRun({ says: session(codex.message('Hello.')) }));
 
-/** What a first visit may cost, over the wire. */
+/** Limits of a first visit, over the wire. */
 const FIRST_LOAD = 60_000;
 
 describe('the console', () => {
   it('opens with the runs, in a first load of at most 60 kB', async () => {
-    const { page, record } = await house.open('/');
+    const { page, record } = await app.open('/');
     await settle(page);
     await expect.poll(async () => page.title()).toBe('Runs · Sluice');
     const files = record.loaded.filter(({ path }) => !path.startsWith('/v1/'));
@@ -21,10 +21,10 @@ describe('the console', () => {
   });
 
   it('is sent compressed, so that the measured bytes are real', async () => {
-    const { record, page } = await house.open('/');
+    const { record, page } = await app.open('/');
     await settle(page);
     for (const { path, bytes } of record.loaded.filter((file) => file.path.endsWith('.js'))) {
-      const answer = await fetch(`${house.site.url}${path}`, { headers: { 'accept-encoding': 'identity' } });
+      const answer = await fetch(`${app.site.url}${path}`, { headers: { 'accept-encoding': 'identity' } });
       expect(bytes).toBeLessThanOrEqual(gzipSync(Buffer.from(await answer.arrayBuffer())).length + 200);
     }
   });
@@ -39,7 +39,7 @@ describe('the console', () => {
     ['Workers', '/workers', 'g k'],
     ['Charts', '/charts', 'g c'],
   ])('leads to %s by its link, by its keys and by the way back', async (name, path, keys) => {
-    const { page } = await house.open('/runs/no/where');
+    const { page } = await app.open('/runs/no/where');
     await page.getByRole('navigation').getByRole('link', { name }).click();
     await page.waitForURL(`**${path}`);
     await settle(page);
@@ -53,7 +53,7 @@ describe('the console', () => {
   });
 
   it('skips to the page', async () => {
-    const { page } = await house.open('/runs');
+    const { page } = await app.open('/runs');
     await settle(page);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
@@ -62,7 +62,7 @@ describe('the console', () => {
   });
 
   it('remembers the theme a person chose', async () => {
-    const { page } = await house.open('/runs', { theme: 'light' });
+    const { page } = await app.open('/runs', { theme: 'light' });
     await settle(page);
     const ink = async () => page.evaluate(() => getComputedStyle(document.body).color);
     const light = await ink();
@@ -76,13 +76,13 @@ describe('the console', () => {
   });
 
   it('shows that a page does not exist', async () => {
-    const { page } = await house.open('/runs/no/where');
+    const { page } = await app.open('/runs/no/where');
     await settle(page);
     await expect.poll(async () => page.getByRole('heading', { level: 1 }).innerText()).toBe('Page not found');
   });
 
   it('reports an unreachable server and recovers when it is back', async () => {
-    const { page } = await house.open('/runs', { mayFail: /ERR_FAILED|Failed to load resource/ });
+    const { page } = await app.open('/runs', { mayFail: /ERR_FAILED|Failed to load resource/ });
     await settle(page);
     await page.route('**/v1/**', async (route) => route.abort());
     await page.goto('/inbox');

@@ -12,7 +12,7 @@ const NEW_ADA = 'new-token-of-ada-0123456789';
 const ada = { name: 'ada', scopes: ['read', 'run', 'decide'], value: ADA } as const;
 const guest = { name: 'guest', scopes: ['read'], value: GUEST } as const;
 
-const house = useConsole(
+const app = useConsole(
   async (site) => site.endedRun({ says: session(codex.message('Hello to those who may read.')) }),
   { tokens: [ada, guest] },
 );
@@ -22,7 +22,7 @@ const REFUSED = { mayFail: /401/ };
 
 describe('a server with tokens', () => {
   it('asks for one, says what is wrong with a wrong one, and lets a right one in', async () => {
-    const { page } = await house.open('/runs', REFUSED);
+    const { page } = await app.open('/runs', REFUSED);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     const field = page.getByLabel('Token');
@@ -38,19 +38,19 @@ describe('a server with tokens', () => {
   });
 
   it('keeps the token where no script can read it, for this tab and the next', async () => {
-    const { page } = await house.open('/runs', REFUSED);
+    const { page } = await app.open('/runs', REFUSED);
     await page.getByLabel('Token').fill(ADA);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out ada' }).waitFor();
     const kept = await page.evaluate(() => [document.cookie, ...Object.values({ ...localStorage, ...sessionStorage })]);
     expect(kept.join()).not.toContain(ADA);
     expect(kept[0]).toBe('');
-    await page.goto(`/runs/${house.seeds.id}`);
+    await page.goto(`/runs/${app.seeds.id}`);
     await page.getByText('Hello to those who may read.').first().waitFor();
   });
 
   it('is closed again after signing out', async () => {
-    const { page } = await house.open('/runs', REFUSED);
+    const { page } = await app.open('/runs', REFUSED);
     await page.getByLabel('Token').fill(ADA);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out ada' }).click();
@@ -61,11 +61,11 @@ describe('a server with tokens', () => {
   });
 
   it('asks again on any page once the session is over', async () => {
-    const { page } = await house.open('/runs', REFUSED);
+    const { page } = await app.open('/runs', REFUSED);
     await page.getByLabel('Token').fill(ADA);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out ada' }).waitFor();
-    await page.goto(`/runs/${house.seeds.id}`);
+    await page.goto(`/runs/${app.seeds.id}`);
     await page.getByText('Hello to those who may read.').first().waitFor();
     await page.context().clearCookies();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -73,17 +73,17 @@ describe('a server with tokens', () => {
   });
 
   it('takes a rotated token without a restart: sessions of others stay, that of the old one asks for the new one', async () => {
-    const first = await house.open('/runs', REFUSED);
-    const second = await house.open('/runs', REFUSED);
+    const first = await app.open('/runs', REFUSED);
+    const second = await app.open('/runs', REFUSED);
     for (const [{ page }, token] of [[first, ADA] as const, [second, GUEST] as const]) {
       await page.getByLabel('Token').fill(token);
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Sign out' }).waitFor();
     }
-    await first.page.goto(`/runs/${house.seeds.id}?at=c2`);
+    await first.page.goto(`/runs/${app.seeds.id}?at=c2`);
     await first.page.getByText('Hello to those who may read.').first().waitFor();
-    await house.site.configure({ tokens: [{ ...ada, value: NEW_ADA }, guest] });
-    // The page finds out by itself, and comes back to where it was.
+    await app.site.configure({ tokens: [{ ...ada, value: NEW_ADA }, guest] });
+    // The page detects it by itself, and returns to where it was.
     await first.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await first.page.getByText('its token was changed or removed').waitFor();
     const field = first.page.getByLabel('Token');
@@ -93,19 +93,19 @@ describe('a server with tokens', () => {
     await field.fill(NEW_ADA);
     await first.page.keyboard.press('Enter');
     await first.page.getByText('Hello to those who may read.').first().waitFor();
-    expect(new URL(first.page.url()).pathname).toBe(`/runs/${house.seeds.id}`);
+    expect(new URL(first.page.url()).pathname).toBe(`/runs/${app.seeds.id}`);
     await second.page.reload();
     await second.page.getByRole('button', { name: 'Sign out guest' }).waitFor();
-    await house.site.configure({ tokens: [ada, guest] });
+    await app.site.configure({ tokens: [ada, guest] });
     await expect
       .poll(
-        async () => (await fetch(`${house.site.url}/v1/runs`, { headers: { authorization: `Bearer ${ADA}` } })).status,
+        async () => (await fetch(`${app.site.url}/v1/runs`, { headers: { authorization: `Bearer ${ADA}` } })).status,
       )
       .toBe(200);
   });
 
   it('hides actions the token does not allow', async () => {
-    const { page } = await house.open('/runs', REFUSED);
+    const { page } = await app.open('/runs', REFUSED);
     await page.getByLabel('Token').fill(GUEST);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out guest' }).waitFor();

@@ -14,10 +14,10 @@ import { createClient } from '../../src/client/index.js';
 import { BUNDLED_MAIN } from '../command-stage.js';
 import { toBytes } from '../../src/events/contract/translate-lines.contract.js';
 
-/** What an agent of a test prints; see `fixtures/agent.mjs`. */
+/** The output of a test's agent; see `fixtures/agent.mjs`. */
 export interface Story {
   readonly says: readonly (object | string)[];
-  /** What it says once it has been answered. */
+  /** Its output after it has been answered. */
   readonly answers?: readonly (object | string)[];
   /** It continues with what {@link Site.print} appends. */
   readonly isLive?: boolean;
@@ -30,7 +30,7 @@ export interface Story {
   readonly contract?: Readonly<Record<string, unknown>>;
 }
 
-/** What a worker of a test does; see `fixtures/worker.mjs`. */
+/** The instructions of a test's worker; see `fixtures/worker.mjs`. */
 export interface Instructions {
   readonly print?: string;
   readonly complain?: string;
@@ -41,7 +41,7 @@ export interface Instructions {
   readonly exit?: number;
 }
 
-/** How a server of a test is started. */
+/** Options for a test's server. */
 export interface SiteOptions {
   /** Further arguments of `sluice serve`. */
   readonly args?: readonly string[];
@@ -52,7 +52,7 @@ export interface SiteOptions {
 /** A server with scripted agents. */
 export type Site = Awaited<ReturnType<typeof startSite>>;
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** Starts the built `sluice serve` on a free port over a new folder. */
 export async function startSite(changes: Partial<ConfigFile> = {}, options: SiteOptions = {}) {
@@ -147,7 +147,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
   }
 
   return {
-    /** What signs a page in, where no tokens are configured. */
+    /** Signs a page in if no tokens are configured. */
     cookie,
     folder,
     data,
@@ -201,14 +201,14 @@ async function killProcess(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** What an agent that is live says next; the line `end` is its last. */
+/** Appends lines to the output of a live agent; the line `end` is its last. */
 async function appendLines(workdir: string, lines: readonly (object | string)[]): Promise<void> {
   await appendFile(join(workdir, 'live.jsonl'), toBytes(lines));
 }
 
 /** Asks again and again until there is an answer. */
 export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-  for (const end = performance.now() + PATIENCE_MS; performance.now() < end;) {
+  for (const end = performance.now() + TIMEOUT_MS; performance.now() < end;) {
     const found = await ask();
     if (found !== undefined) return found;
     await wait(20);

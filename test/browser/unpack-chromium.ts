@@ -11,7 +11,7 @@ export interface Chromium {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Which fonts a page is shown in. */
+/** The fonts of a page. */
 export interface Fonts {
   /** Also those of the machine, for pages in Chinese; without them every machine shows the same. */
   readonly withSystemFonts?: boolean;
@@ -35,7 +35,7 @@ export async function unpackChromium({ withSystemFonts = false }: Fonts): Promis
   };
 }
 
-/** Unpacks beside the final place and moves there in one step, so that two at once do no harm. */
+/** Unpacks next to the final place and moves there in one step, so that two at once do no harm. */
 async function unpack(folder: string): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const draft = await mkdtemp(join(CACHE, 'unpacking-'));

@@ -7,7 +7,7 @@ import type { Site, SiteOptions } from './start-site.js';
 import { watchPage } from './watch-page.js';
 import type { PageRecord } from './watch-page.js';
 
-/** How a test looks at a page. */
+/** Options for opening a page in a test. */
 export interface Look {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** What a person without a mouse finds out about a page. */
+/** The result of walking through a page without a mouse. */
 export interface Walk {
   /** Things one could click that the Tab key never came to. */
   readonly missed: readonly string[];
@@ -12,15 +12,15 @@ export interface Walk {
   readonly stops: number;
 }
 
-/** More stops than this, and the walk goes in circles or no one would take it. */
-const LONGEST_WALK = 400;
+/** With more stops than this the walk goes in circles or is too long for a person. */
+const MAX_STOPS = 400;
 
 /** Goes once through a page with the Tab key. */
 export async function walkByKeyboard(page: Page): Promise<Walk> {
   await page.evaluate(prepareWalk);
   const unseen: string[] = [];
   let stops = 0;
-  for (; stops < LONGEST_WALK; stops++) {
+  for (; stops < MAX_STOPS; stops++) {
     await page.keyboard.press('Tab');
     const stop = await page.evaluate(lookAtStop);
     if (stop.isOver) break;

@@ -1,18 +1,18 @@
 import type { Page } from 'playwright-core';
 
-/** What a page did that no page of the console may do. */
+/** Things a page did that no page of the console may do. */
 export interface PageRecord {
   /** Uncaught exceptions, and errors in the console. */
   readonly errors: string[];
   /** Requests to anywhere but the server of the page. */
   readonly strangers: string[];
-  /** What the policy of the page stopped. */
+  /** Violations of the page's content security policy. */
   readonly violations: string[];
-  /** What jumped after it was first seen, without a person's doing, and how far. */
+  /** Elements that moved after they were first shown, without user input, and how far. */
   readonly shifts: { readonly value: number; readonly what: string }[];
   /** Dialogs and windows: ours has none. */
   readonly surprises: string[];
-  /** What was loaded: path and bytes on the wire. */
+  /** Loaded resources: path and bytes on the wire. */
   readonly loaded: { readonly path: string; readonly bytes: number }[];
 }
 

@@ -5,11 +5,11 @@ import { findViolations } from './check-accessibility.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';
 
-const house = useConsole(async () => undefined);
+const app = useConsole(async () => undefined);
 
 /** The workbench with a text in it, read. */
 async function bench(text: string, schema: object | string = '') {
-  const { page, record } = await house.open('/workbench');
+  const { page, record } = await app.open('/workbench');
   await page.getByRole('button', { name: 'Edit' }).click();
   await page.getByLabel('Model output').getByRole('textbox').fill(text);
   await page.getByLabel('JSON Schema').fill(typeof schema === 'string' ? schema : JSON.stringify(schema, null, 2));
@@ -98,7 +98,7 @@ describe('the workbench', () => {
     await page.getByText('Link copied').waitFor();
     const link = await page.evaluate(async () => navigator.clipboard.readText());
     expect(new URL(link).search).toContain('partial');
-    const other = await page.context().browser()?.newContext({ baseURL: house.site.url });
+    const other = await page.context().browser()?.newContext({ baseURL: app.site.url });
     const opened = await other?.newPage();
     if (opened === undefined) throw new Error('no other browser');
     const asked: string[] = [];
@@ -121,7 +121,7 @@ describe('the workbench', () => {
   });
 
   it('opens every example', async () => {
-    const { page } = await house.open('/workbench');
+    const { page } = await app.open('/workbench');
     await settle(page);
     const names = await page.getByLabel('Example', { exact: true }).locator('option').allInnerTexts();
     expect(names.length).toBeGreaterThan(5);
@@ -146,7 +146,7 @@ describe('the workbench', () => {
   });
 
   it('takes a text that is pasted outside of a field', async () => {
-    const { page } = await house.open('/workbench');
+    const { page } = await app.open('/workbench');
     await settle(page);
     await paste(page, '{"pasted": true}');
     await expect.poll(async () => value(page)).toContain('pasted');
@@ -158,7 +158,7 @@ describe('the workbench', () => {
 
     it('are read in the page, which shows a part, and are not sent', async () => {
       expect(long.length).toBeGreaterThan(9_500_000);
-      const { page, record } = await house.open('/workbench');
+      const { page, record } = await app.open('/workbench');
       await settle(page);
       await page.getByLabel('JSON Schema').fill('');
       const buffer = Buffer.from(long);
@@ -171,7 +171,7 @@ describe('the workbench', () => {
     });
 
     it('stream as short texts do', async () => {
-      const { page } = await house.open('/workbench');
+      const { page } = await app.open('/workbench');
       await settle(page);
       await page.getByLabel('JSON Schema').fill('');
       await paste(page, long);
@@ -183,7 +183,7 @@ describe('the workbench', () => {
     });
 
     it('are abandoned for the next text', async () => {
-      const { page } = await house.open('/workbench');
+      const { page } = await app.open('/workbench');
       await settle(page);
       await paste(page, long);
       await page.getByText('parsing …').waitFor();
@@ -209,7 +209,7 @@ describe('the workbench', () => {
   });
 
   it('reports when its worker cannot be loaded, and tries again', async () => {
-    const { page } = await house.open('/runs', { mayFail: /workbench-worker/ });
+    const { page } = await app.open('/runs', { mayFail: /workbench-worker/ });
     await page.route('**/workbench-worker*', async (route) => route.abort());
     await page.getByRole('link', { name: 'Workbench' }).click();
     await page.getByRole('alert').getByText('could not be loaded').waitFor();

@@ -1,4 +1,4 @@
-/** What a reader would do with a block of a guide. */
+/** A step of a guide, from one of its blocks. */
 export type GuideStep =
   | { readonly kind: 'file'; readonly line: number; readonly name: string; readonly text: string }
   | {
@@ -22,9 +22,9 @@ interface Block {
 const SHOWN = new Set(['yaml', 'mermaid', 'console']);
 
 /**
- * The steps of a guide, in order. A `ts` or `tsx` block is a program, an `sh` block is typed in, a block with a file name behind
- * its language is that file, and a `text` block is what the block before it prints. A block of another kind is an error:
- * no one would notice that it is wrong.
+ * The steps of a guide, in order. A `ts` or `tsx` block is a program, an `sh` block is typed in, a block with a file name
+ * behind its language is that file, and a `text` block is the output of the block before it. A block of another kind is an
+ * error, because its mistakes would go unnoticed.
  *
  * @example
  * readGuide('```ts\nconsole.log(1);\n```\n\n```text\n1\n```\n') // one program that prints 1

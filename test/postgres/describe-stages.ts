@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STAGES, type Stage } from './fixtures/record-stages.js';
 
-/** When an order was submitted, and when whoever waits for it knew that it was settled. */
+/** When an order was submitted, and when its waiting caller noticed that it was settled. */
 export interface WatchedOrder {
   readonly issueRef: string;
   /** Names its folder. */
@@ -12,7 +12,7 @@ export interface WatchedOrder {
   readonly noticed: number;
 }
 
-/** What takes the time between two moments. `settled` to `delivered` comes after the settlement and is not part of its time. */
+/** The work between two moments. `settled` to `delivered` comes after the settlement and is not part of its time. */
 const SPANS = {
   submit: ['from', 'submitted'],
   'wake and claim': ['submitted', 'claimed'],

@@ -38,7 +38,7 @@ const AT_ONCE = Number(process.env['FLEET_AT_ONCE'] ?? 8 * availableParallelism(
 const REPOSITORIES = 64;
 const SUBMITTERS = 8;
 /** For the orders that come at once: less than one a second is a failure. */
-const LONGEST_S = 240 + ORDERS;
+const MAX_S = 240 + ORDERS;
 
 async function startServer(): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
@@ -78,11 +78,11 @@ async function watchArrivals(store: Store, lead: Lead, site: WorkerSite): Promis
 }
 
 /** How long a server that was killed may take to come back. */
-const LONGEST_AWAY_MS = 120_000;
+const MAX_AWAY_MS = 120_000;
 
 /** Repeats what met a server that was away; a submission has a request id, so that it may be repeated. */
 async function retryWhileAway<T>(work: () => Promise<T>): Promise<T> {
-  const until = performance.now() + LONGEST_AWAY_MS;
+  const until = performance.now() + MAX_AWAY_MS;
   for (;;) {
     try {
       return await work();
@@ -96,7 +96,7 @@ async function retryWhileAway<T>(work: () => Promise<T>): Promise<T> {
 describe('a fleet of workers', () => {
   it(
     'costs little while it is idle, settles orders soon, and does each once over kills and a restart of the database',
-    { timeout: 300_000 + WARM_UP_S * 2000 + IDLE_S * 2000 + LONGEST_S * 1000 },
+    { timeout: 300_000 + WARM_UP_S * 2000 + IDLE_S * 2000 + MAX_S * 1000 },
     async () => {
       const server = await startServer();
       const { url } = server;
@@ -122,7 +122,7 @@ describe('a fleet of workers', () => {
       await sleep(IDLE_S * 1000);
       const stillIdle = await readLoad(url, processes);
       report(`${WORKERS} idle workers: ${describeLoad(idle, stillIdle)}`);
-      // Those of the workers, and the store of this test; in the short form connections of the start are still open.
+      // Connections of the workers and of this test's store; in the short form those of the start are still open.
       expect(stillIdle.connections).toBeLessThanOrEqual((WARM_UP_S > 0 ? 2 : 3) * WORKERS + 11);
       const perWorker = (stillIdle.transactions - idle.transactions) / ((stillIdle.at - idle.at) / 1000) / WORKERS;
       // In the short form its polls have not slowed down yet.
@@ -173,8 +173,7 @@ describe('a fleet of workers', () => {
         const isSettled = isSubmitted && settled === ORDERS && kills === KILLS;
         if (isSettled && !(await retryWhileAway(async () => isAnythingLeft(store)))) break;
         const seconds = (performance.now() - start) / 1000;
-        if (seconds > LONGEST_S)
-          throw new Error(`${settled} of ${ORDERS} orders settled after ${Math.round(seconds)} s`);
+        if (seconds > MAX_S) throw new Error(`${settled} of ${ORDERS} orders settled after ${Math.round(seconds)} s`);
         if (loaded === undefined && settled >= ORDERS / 2) {
           // A crash resets what the server counts.
           loaded = await readLoad(url, processes);

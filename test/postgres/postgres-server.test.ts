@@ -51,7 +51,7 @@ describe('the PostgreSQL of the tests', () => {
     await mkdir(join(parent, `${FOLDER_PREFIX}${process.pid}-mine`));
     const data = join(parent, `${FOLDER_PREFIX}${UNUSED_PID}-other`, 'data');
     await mkdir(data, { recursive: true });
-    // This very process: it would not live to see the next line.
+    // This very process: it would end before the next line.
     await writeFile(join(data, 'postmaster.pid'), `${process.pid}\n`);
     await sweepLeftovers(parent);
     expect(await readdir(parent)).toEqual([`${FOLDER_PREFIX}${process.pid}-mine`]);

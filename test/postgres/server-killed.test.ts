@@ -40,7 +40,7 @@ interface Journal {
 
 /** Submits, settles and appends until stopped; what fails is repeated, as a lead does it after a crash. */
 async function write(store: Store, name: string, journal: Journal, signal: AbortSignal): Promise<void> {
-  async function insist<T>(command: () => Promise<T>): Promise<T> {
+  async function retryUntilDone<T>(command: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await command();
@@ -54,14 +54,14 @@ async function write(store: Store, name: string, journal: Journal, signal: Abort
   for (let turn = 1; !signal.aborted; turn += 1) {
     const issueRef = `local#${name}-${turn}`;
     const submission = sampleSubmission({ issue_ref: issueRef, request_id: issueRef });
-    const { record } = await insist(async () => store.submitOrder(submission));
-    await insist(async () => store.settleOrder(sampleSettlement(record)));
-    await insist(async () => store.append(issueRef, [sampleFcmp(1), sampleFcmp(2)]));
+    const { record } = await retryUntilDone(async () => store.submitOrder(submission));
+    await retryUntilDone(async () => store.settleOrder(sampleSettlement(record)));
+    await retryUntilDone(async () => store.append(issueRef, [sampleFcmp(1), sampleFcmp(2)]));
     journal.acknowledged.push({ issueRef, runId: record.order.run_id });
   }
 }
 
-/** What is wrong with an issue all of whose commands were acknowledged, perhaps after a repeat. */
+/** Finds what is wrong with an issue after all its commands were acknowledged, perhaps after a repeat. */
 async function findLoss(store: Store, { issueRef, runId }: Journal['acknowledged'][number]): Promise<string[]> {
   const [issue, order] = [await store.findIssue(issueRef), await store.findOrder(issueRef, runId)];
   const executions = (await store.listExecutions({ issueRef })).items.length;

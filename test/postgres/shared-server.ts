@@ -1,5 +1,5 @@
 /**
- * Runs one PostgreSQL for whoever started this program, says its address in one line, and ends it when its input ends:
+ * Runs one PostgreSQL for the program that started it, prints its address in one line, and ends it when its input ends:
  * also when the starter was killed, since the system closes the pipe then.
  */
 import { rm } from 'node:fs/promises';

@@ -16,7 +16,7 @@ const KILL_EVERY_MS = Math.min(20_000, (SECONDS * 1000) / 3);
 const OUTAGE_MS = 1500;
 const SAMPLE_MS = Math.min(5000, (SECONDS * 1000) / 8);
 
-/** What the server acknowledged, how long it took, and what its process used. */
+/** Acknowledgements of the server, their latency, and the usage of its process. */
 interface Journal {
   readonly runs: { readonly id: string; events: number; isRead: boolean }[];
   readonly orders: { readonly issueRef: string; readonly runId: string }[];
@@ -28,7 +28,7 @@ interface Journal {
   outages: number;
 }
 
-/** Callers and trouble, until the signal is aborted; resolves when the last reader has its last event. */
+/** Callers and faults, until the signal is aborted; resolves when the last reader has its last event. */
 async function soak(site: SoakSite, signal: AbortSignal): Promise<Journal> {
   const journal: Journal = {
     runs: [],
@@ -122,7 +122,7 @@ async function untilIdle(store: Store): Promise<void> {
   await expect.poll(isOver, { timeout: 120_000, interval: 500 }).toBe(0);
 }
 
-/** How many of the runs lost their worker; all have ended, and their readers got as many events as the store has. */
+/** Asserts that all runs have ended and that their readers received all events; returns how many lost their worker. */
 async function checkRuns(store: Store, { runs }: Journal): Promise<number> {
   let lost = 0;
   for (const { id, events, isRead } of runs) {
@@ -136,7 +136,7 @@ async function checkRuns(store: Store, { runs }: Journal): Promise<number> {
   return lost;
 }
 
-/** How many orders went to a person; all are settled, and none was executed twice. */
+/** Asserts that all orders are settled and none was executed twice; returns how many went to a person. */
 async function checkOrders(store: Store, site: SoakSite, { orders }: Journal): Promise<number> {
   let asked = 0;
   for (const { issueRef, runId } of orders) {

@@ -30,10 +30,10 @@ export interface StartedWorker {
 const PROGRAM = new URL('./fixtures/worker-program.js', import.meta.url);
 const EFFECT_WORKER = join(PROJECT, 'test/postgres/fixtures/effect-worker.sh');
 
-/** How a site differs from one on the shared server with a worker in each process. */
+/** Differences from a site on the shared server with a worker in each process. */
 export interface SiteOptions {
   readonly url?: string;
-  /** Workers in each process, each with connections of its own. */
+  /** Workers in each process, each with its own connections. */
   readonly workersPerProcess?: number;
   readonly leaseMs?: number;
   readonly reconcileMs?: number;

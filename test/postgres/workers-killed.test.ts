@@ -29,7 +29,7 @@ async function submitOrders({ data, repositories }: WorkerSite, store: Store): P
   await lead.close();
 }
 
-/** Keeps so many workers and kills the oldest that is at work now and then, until nothing is left to do. */
+/** Keeps this many workers and kills the oldest busy one now and then, until nothing is left to do. */
 async function drain(site: WorkerSite, store: Store): Promise<number> {
   const workers = Array.from({ length: WORKERS }, () => site.startWorker());
   onTestFinished(() => {

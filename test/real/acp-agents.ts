@@ -1,7 +1,7 @@
 import { REAL_ENGINES } from './real-engine.js';
 import type { RealEngine } from './real-engine.js';
 
-/** What the matrix has to know about an agent that speaks the Agent Client Protocol. */
+/** The facts about an ACP agent that the matrix needs. */
 export interface RealAgent extends Pick<
   RealEngine,
   'engine' | 'homeFiles' | 'homeOutsideTemporary' | 'environment' | 'writeFile'

@@ -27,7 +27,7 @@ const reply = (kind: string) => (event: FcmpEvent, run: Run) => {
   void run.reply({ interaction_id: event.data.interaction_id, option_id: option?.id ?? '' }).catch(() => undefined);
 };
 
-/** What every agent that speaks the Agent Client Protocol must do, with its real program. */
+/** The contract of every agent that speaks the Agent Client Protocol, run with its real program. */
 export function describeAcpAgent(engine: AcpAgentName): void {
   describe(`the agent ${engine}`, { timeout: 400_000 }, () => {
     describeTurns(engine);
@@ -119,7 +119,7 @@ function describeTurns(engine: AcpAgentName): void {
         void run.reply({ interaction_id: 'px_1_1', option_id: options[0] ?? '' });
       if (event.type === 'permission.required') {
         options.push(event.data.options.find(({ kind }) => kind === 'allow_once')?.id ?? '');
-        // What the resumed agent asks in other words is asked again.
+        // A request of the resumed agent in other words is asked again.
         if (event.meta.attempt > 1) setTimeout(() => reply('allow_once')(event, run), 200);
       }
     });

@@ -9,11 +9,11 @@ import type { RealEngine } from './real-engine.js';
 import { playScenario, SCENARIOS, type Scenario } from './scenarios.js';
 import type { Places, Played, Stage } from './stage.js';
 
-/** What must hold for every engine, on the real program. */
+/** The contract of every engine, run with the real program. */
 export function describeEngine(real: RealEngine): void {
   const { engine } = real;
 
-  /** Plays a scenario and checks what holds for all; the stage is removed when the test is over. */
+  /** Plays a scenario and checks the invariants; the stage is removed after the test. */
   async function perform(scenario: Scenario): Promise<{ readonly stage: Stage; readonly played: Played }> {
     const { stage, played } = await playScenario(real, scenario);
     onTestFinished(async () => stage.strike());

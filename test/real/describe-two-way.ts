@@ -22,7 +22,7 @@ const reply = (kind: 'allow_once' | 'reject_once') => (event: FcmpEvent, run: Ru
   void run.reply({ interaction_id, option_id: options.find((one) => one.kind === kind)?.id ?? '', who: 'ann' });
 };
 
-/** What must hold for a program that is talked with: approvals, and one process over several questions. */
+/** The contract of two-way programs: approvals, and one process over several questions. */
 export function describeTwoWay(real: RealEngine): void {
   const { engine } = real;
   const write: Script = ({ workdir }) => [
@@ -143,7 +143,7 @@ export function describeTwoWay(real: RealEngine): void {
         (event, run) => {
           if (event.type === 'permission.required')
             option = event.data.options.find(({ kind }) => kind === 'allow_once')?.id ?? '';
-          // What the resumed agent asks in the same words is answered already.
+          // A request of the resumed agent in the same words is already answered.
           if (event.type === 'permission.required' && event.meta.attempt > 1)
             setTimeout(() => void run.reply({ ...event.data, option_id: option }).catch(() => undefined), 500);
           if (event.type === 'diagnostic.warning' && event.data.code === 'PERMISSION_PENDING')

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { replayRunFolder } from '../../src/run-folder/index.js';
 import type { Played, Stage } from './stage.js';
 
-/** What holds for every run: numbers without gaps, one end, nothing left behind, and a folder whose replay is the same. */
+/** Asserts the invariants of every run: numbers without gaps, one end, nothing left behind, and a folder whose replay is the same. */
 export async function expectSound({ fcmp, result }: Played, { runDir }: Stage): Promise<void> {
   expect(fcmp.map(({ seq }) => seq)).toEqual(fcmp.map((_, index) => index + 1));
   const ends = fcmp.filter(({ type }) => type === 'conversation.completed' || type === 'conversation.failed');
@@ -13,7 +13,7 @@ export async function expectSound({ fcmp, result }: Played, { runDir }: Stage): 
   expect(await replayRunFolder(runDir)).toMatchObject({ status: 'same' });
 }
 
-/** Commands of processes that a run started and that still live; Linux only, elsewhere none are found. */
+/** Commands of running processes that a run started; Linux only, elsewhere none are found. */
 function livingProcesses(runDir: string): string[] {
   if (process.platform !== 'linux') return [];
   const pids = readdirSync('/proc').filter((name) => /^\d+$/u.test(name));
@@ -22,7 +22,7 @@ function livingProcesses(runDir: string): string[] {
       if (!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`SLUICE_RUN_DIR=${runDir}`)) return [];
       return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')];
     } catch {
-      // It has ended meanwhile, or belongs to somebody else.
+      // It has ended meanwhile, or belongs to another user.
       return [];
     }
   });

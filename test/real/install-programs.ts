@@ -5,7 +5,7 @@ import { run } from '../../scripts/run-tool.js';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 
-/** What only the agents of the Agent Client Protocol need: installed where they are asked for. */
+/** Packages that only ACP agents need: installed on demand. */
 export const ACP_FOLDER = `${FOLDER}acp-agents/`;
 
 /** Where the programs are once they are installed. */
@@ -20,10 +20,10 @@ export const HOMES_FOLDER = `${FOLDER}node_modules/.homes`;
 /** Copilot unpacks itself into its cache when it is first started, which takes seconds and is not possible in a sandbox. */
 export const COPILOT_CACHE = `${FOLDER}node_modules/.copilot-cache`;
 
-/** What came of installing the programs. */
+/** The outcome of installing the programs. */
 export interface Installation {
   readonly done: boolean;
-  /** What npm said about each step that failed. */
+  /** The output of npm for each failed step. */
   readonly problems: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export async function installPrograms(folder: string = FOLDER): Promise<Installa
   return { done: true, problems };
 }
 
-/** Those that must run a script of theirs to be complete. */
+/** Lists programs that must run an install script to be complete. */
 function programsWithScripts(folder: string): string[] {
   const { allowScripts } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8')) as {
     allowScripts: Readonly<Record<string, boolean>>;

@@ -1,6 +1,7 @@
 /**
- * The suite of the real programs: `npm run real [-- ENGINE… | --all]`. Installs them, drives each through our launchers against
- * a scripted model on loopback, and ends with the totals. What was not run is said, with the reason, right before.
+ * The suite of the real programs: `npm run real [-- ENGINE… | --all]`. Installs them, drives each through our launchers
+ * against a scripted model on loopback, and ends with the totals. Skipped programs are listed, with the reason, right
+ * before.
  */
 import { delimiter } from 'node:path';
 import { startVitest } from 'vitest/node';

@@ -2,13 +2,13 @@ import type { RunEngine } from '../../src/records/run-engine.js';
 import { COPILOT_CACHE } from './install-programs.js';
 import type { ToolCall } from './scripted-model.js';
 
-/** What the suite has to know about a program to drive it against the scripted model. */
+/** The facts about a program that the suite needs to drive it against the scripted model. */
 export interface RealEngine {
   readonly engine: RunEngine;
   /** The package it is installed from. */
   readonly package: string;
   readonly model?: string;
-  /** What its recordings call the form of its output. */
+  /** The name of its output format in recordings. */
   readonly format: string;
   /** It makes no helpers for its own sandbox if its home is a temporary folder, and then commands fail now and then. */
   readonly homeOutsideTemporary?: true;
@@ -22,7 +22,7 @@ export interface RealEngine {
   runShell(command: string): ToolCall;
   /** Files of a working folder that would start a program, if the engine trusted the folder: path → text. */
   trapFiles(trap: Trap): Readonly<Record<string, string>>;
-  /** What its model can ask for beyond files and commands; absent where the program has no such tool. */
+  /** Tools its model can request beyond files and commands; absent if the program has none. */
   readonly rich: RichCalls;
   /** Whether the trap goes off where nothing guards against it; Gemini and Copilot guard by themselves. */
   readonly trapSprings: boolean;
@@ -36,11 +36,11 @@ export interface RichCalls {
   readonly lookup?: ToolCall;
   readonly plan?: ToolCall;
   readonly subAgent?: ToolCall;
-  /** Whether the words of the sub-agent are printed too; Qwen Code prints its calls only. */
+  /** Whether the messages of the sub-agent are printed too; Qwen Code prints its calls only. */
   readonly showsSubAgent?: true;
 }
 
-/** What a trap leaves behind when it was sprung. */
+/** The trace that a triggered trap leaves behind. */
 export interface Trap {
   /** A command that leaves a file. */
   readonly command: string;

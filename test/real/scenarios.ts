@@ -12,7 +12,7 @@ export interface Scenario {
   readonly name: string;
   readonly script: (real: RealEngine, places: Places) => readonly [ModelReply, ...ModelReply[]];
   readonly spec: Partial<RunSpec>;
-  /** What lies in the working folder before: path → text. */
+  /** Files in the working folder at the start: path → text. */
   readonly files?: (real: RealEngine, places: Places) => Readonly<Record<string, string | Uint8Array>>;
   /** Files in the home folder that replace those of the engine. */
   readonly homeFiles?: (real: RealEngine, modelUrl: string) => Readonly<Record<string, string>>;

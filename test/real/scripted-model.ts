@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 
-/** What the model says to one request of the agent. */
+/** The model's reply to one request of the agent. */
 export type ModelReply =
   | { readonly content: string }
   | { readonly toolCalls: readonly ToolCall[] }
@@ -17,7 +17,7 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** What the agent asked, as far as tests look at it. */
+/** The agent's request, as far as tests inspect it. */
 export interface ModelRequest {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
   readonly tools: readonly string[];
@@ -102,7 +102,7 @@ interface MockRequest {
   readonly tools?: readonly { readonly function?: { readonly name?: string } }[];
 }
 
-/** The part of the mock that is used here; its own types are there only where it is installed. */
+/** The part of the mock that is used here; its own types exist only where it is installed. */
 interface Mock {
   on(
     match: { readonly predicate: () => boolean },

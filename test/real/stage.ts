@@ -24,7 +24,7 @@ export interface Stage {
   strike(): Promise<void>;
 }
 
-/** What came of a run on a stage. */
+/** The outcome of a run on a stage. */
 export interface Played {
   readonly result: RunResult;
   readonly events: readonly Emitted[];
@@ -41,7 +41,7 @@ const NO_MODEL: ScriptedModel = {
   stop: async () => Promise.resolve(),
 };
 
-/** What differs from stage to stage. */
+/** Options of a stage. */
 interface StageOptions extends ModelOptions {
   /** Files in the home folder that replace those of the engine: path → text. */
   readonly homeFiles?: (modelUrl: string) => Readonly<Record<string, string>>;
@@ -94,7 +94,7 @@ function makeHome(): string {
   return realpathSync(mkdtempSync(join(HOMES_FOLDER, 'home-')));
 }
 
-/** Where things will be, for those who write a script. */
+/** Paths for authors of a script. */
 export type Places = Pick<Stage, 'root' | 'workdir' | 'runDir'>;
 
 /** Is called once at the start without an event, then with every FCMP event. */

@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/real/*.real.ts'],
     // Programs spend half of their time waiting for the model.
     maxWorkers: 3,
-    // A program of others that did not get through its start on a busy machine is tried once more; the report counts it.
+    // A third-party program that failed to start on a busy machine is retried once; the report counts it.
     retry: 1,
     testTimeout: 180_000,
     hookTimeout: 60_000,

@@ -7,7 +7,7 @@ export interface Command {
   readonly keys?: string;
 }
 
-/** What the current session may do. */
+/** The permissions of the current session. */
 export interface CommandContext {
   readonly canRun: boolean;
   readonly canSignOut: boolean;
@@ -84,7 +84,7 @@ export const KEYS: readonly {
     title: 'Everywhere',
     keys: [
       ['Ctrl K', 'Open the command palette'],
-      ['?', 'Show these keys'],
+      ['?', 'Show keyboard shortcuts'],
       ['/', 'Go to the search field'],
       ...PAGES.map(({ keys = '', label }) => [keys, `Go to ${label}`] as const),
     ],

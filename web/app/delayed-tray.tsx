@@ -4,7 +4,7 @@ import { delayedActions, dropAction, sendNow } from '../server/delayed-actions.j
 import type { DelayedAction } from '../server/delayed-actions.js';
 import { SafeText } from '../ui/safe-text.js';
 
-/** What is about to be sent, at the edge of every page, and the way to undo it. */
+/** Actions that are about to be sent, at the edge of every page, each with an undo button. */
 export function DelayedTray() {
   const actions = delayedActions.value;
   const now = useSignal(performance.now());

@@ -5,7 +5,7 @@ import { navigate } from './router.js';
 
 const KEY = 'sluice.notify';
 
-/** Whether the browser can notify at all: not on a page without https, beside loopback. */
+/** Whether the browser supports notifications: only with https or on loopback. */
 export const canNotify = typeof Notification === 'function' && isSecureContext;
 
 /** Whether the person wants notifications of this browser. */
@@ -19,28 +19,28 @@ export async function toggleNotifications(): Promise<void> {
   try {
     localStorage.setItem(KEY, isOn ? 'on' : 'off');
   } catch {
-    // Storage may be forbidden; then the choice lasts as long as the page.
+    // Storage may be forbidden; then the choice lasts until the page is closed.
   }
 }
 
 /** More than these at once are one notification. */
-const MOST_AT_ONCE = 3;
-const LONGEST_TEXT = 200;
+const MAX_SEPARATE = 3;
+const MAX_TEXT_LENGTH = 200;
 
 /** Notifies of entries that begin to wait, if the person wants it and does not look at this page. */
 export function notify(entries: readonly WaitingEntry[]): void {
   if (!isNotifying.value || !document.hidden) return;
-  if (entries.length > MOST_AT_ONCE)
+  if (entries.length > MAX_SEPARATE)
     return show('Sluice', `${entries.length} new entries wait for you.`, 'many', '/inbox');
   for (const entry of entries) {
-    show(TITLES[entry.kind], entry.text.slice(0, LONGEST_TEXT), entry.id, entryPath(entry));
+    show(TITLES[entry.kind], entry.text.slice(0, MAX_TEXT_LENGTH), entry.id, entryPath(entry));
   }
 }
 
 const TITLES: Readonly<Record<WaitingEntry['kind'], string>> = {
-  question: 'An agent asks',
+  question: 'An agent has a question',
   permission: 'An agent asks for permission',
-  sink: 'A sink fails',
+  sink: 'A sink is failing',
   result: 'A result waits for review',
 };
 

@@ -10,7 +10,7 @@ import { overlay } from './shortcuts.js';
 import { nextTheme, theme } from './theme.js';
 import './overlays.css';
 
-/** What lies over the page: the command palette or the list of keys. */
+/** The overlay of the page: the command palette or the list of keys. */
 export function Overlays() {
   return overlay.value === 'palette' ? <Palette /> : <KeyList />;
 }
@@ -27,7 +27,7 @@ function Modal({ label, children }: { readonly label: string; readonly children:
       aria-label={label}
       onClose={() => (overlay.value = null)}
       onClick={(event) => {
-        // A click beside the content is a click on the dialog itself.
+        // A click outside of the content is a click on the dialog itself.
         if (event.target === dialog.current) dialog.current?.close();
       }}
     >

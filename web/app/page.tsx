@@ -78,7 +78,7 @@ export function Page({ route }: { readonly route: Route }) {
   return <View />;
 }
 
-/** What waits comes first, then the subject, so that browser tabs can be distinguished. */
+/** Builds the title of the page: what waits comes first, then the subject, so that browser tabs can be distinguished. */
 function buildTitle(route: Route, count: string): string {
   const title = nameRoute(route);
   return count === '' ? title : `(${count}) ${title}`;

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { navigate } from './router.js';
 
-/** What lies over the page; null for nothing. */
+/** The open overlay; null for none. */
 export const overlay = signal<'palette' | 'keys' | null>(null);
 
 /** `g` and a letter goes to a page, as in other tools people use all day. */
@@ -17,7 +17,7 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 
 /** Time to press the letter after `g`. */
-const PATIENCE_MS = 1500;
+const SEQUENCE_TIMEOUT_MS = 1500;
 
 /** Listens to keys that work on every page: `g r` and the like, `/` for the search, `?` for the keys, `Ctrl K` for commands. */
 export function listenToKeys(): () => void {
@@ -35,7 +35,7 @@ export function listenToKeys(): () => void {
       return;
     }
     const place = PLACES[event.key];
-    if (event.timeStamp - began < PATIENCE_MS && place !== undefined) {
+    if (event.timeStamp - began < SEQUENCE_TIMEOUT_MS && place !== undefined) {
       event.preventDefault();
       navigate(place);
     }

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 
-/** How the page looks: as the system says, or as the person chose. */
+/** The theme of the page: the system's, or the person's choice. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const KEY = 'sluice.theme';
@@ -21,7 +21,7 @@ export function applyTheme(): () => void {
     try {
       localStorage.setItem(KEY, theme.value);
     } catch {
-      // A browser may forbid storage; then the choice lasts as long as the page.
+      // A browser may forbid storage; then the choice lasts until the page is closed.
     }
   });
 }

@@ -6,7 +6,7 @@ export interface DelayedAction {
   readonly id: number;
   /** `Rejecting 3 results`. */
   readonly title: string;
-  /** What it is about, by id. */
+  /** The entry it is about, by id. */
   readonly about: readonly string[];
   readonly state: 'waiting' | 'sending' | 'failed';
   /** When it is sent, by the clock of the page. */

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { asFailure } from './use-resource.js';
 import type { Failure } from './use-resource.js';
 
-/** What a list is asked with. */
+/** The query of a list. */
 export interface PageInput {
   readonly limit: number;
   readonly cursor?: string;
@@ -27,9 +27,9 @@ export interface ShownList<Item> {
 const EVERY_MS = 2000;
 const PAGE_SIZE = 50;
 /** How much of what is shown is kept up to date. */
-const MOST_LIVE = 200;
+const MAX_LIVE = 200;
 /** A page with more rows than this is slow; a filter finds a row faster. */
-const MOST_SHOWN = 1000;
+const MAX_SHOWN = 1000;
 
 /**
  * Loads a list and polls it while the page is visible. `question` identifies the query; the rows of the previous query
@@ -59,7 +59,7 @@ export function useLiveList<Item>(
       if (!document.hidden) {
         const before = known.peek();
         const list = before?.question === question ? before.list : null;
-        const limit = Math.min(Math.max(list?.items.length ?? 0, PAGE_SIZE), MOST_LIVE);
+        const limit = Math.min(Math.max(list?.items.length ?? 0, PAGE_SIZE), MAX_LIVE);
         try {
           const page = await load({ limit }, turn.signal);
           if (turn.signal.aborted) return;
@@ -110,7 +110,7 @@ export function useLiveList<Item>(
     failure: failure.value,
     isOld: current !== null && current.question !== question,
     isLoadingMore: isLoadingMore.value,
-    hasMore: current !== null && current.list.next !== null && shown < MOST_SHOWN,
+    hasMore: current !== null && current.list.next !== null && shown < MAX_SHOWN,
     more: () => void more(),
     refresh: () => asking.current(false),
   };
@@ -173,7 +173,7 @@ export function appendPage<Item>(list: LiveList<Item>, page: Page<Item>, getKey:
   return { ...list, items: [...list.items, ...added], next: page.next_cursor };
 }
 
-/** How many of the known items the head covers: those up to the last one that both have. */
+/** Counts the known items that the head covers: those up to the last one that both have. */
 function countHead<Item>(known: readonly Item[], head: readonly Item[], getKey: GetKey<Item>): number {
   const places = new Map(known.map((item, index) => [getKey(item), index]));
   const last = head.findLast((item) => places.has(getKey(item)));

@@ -6,7 +6,7 @@ export interface OpenQuestion {
   readonly interactionId: string;
   readonly prompt: string;
   readonly options: readonly string[];
-  /** What a permission is asked for, as far as it is known; then one of its options is the answer. */
+  /** The permission request, as far as it is known; then one of its options is the answer. */
   readonly permission?: Pick<FcmpData<'permission.required'>, 'options'> &
     Partial<Pick<FcmpData<'permission.required'>, 'tool' | 'input' | 'diff'>>;
 }

@@ -7,11 +7,11 @@ export interface Refusal<Field extends string> {
   readonly wrong: Readonly<Partial<Record<Field, string>>>;
   /** Null if the fields say everything. */
   readonly message: string | null;
-  /** The server has said no. Otherwise no answer came, or a broken one, and it may have been done all the same. */
+  /** The server has refused. Otherwise no response came, or a broken one, and the request may have been executed. */
   readonly isCertain: boolean;
 }
 
-/** Which field of a form a path or a code of the server is about. */
+/** The form field for each path or code of the server. */
 export interface Places<Field extends string> {
   readonly places: Readonly<Record<string, Field>>;
   readonly codes: Readonly<Record<string, Field>>;
@@ -40,7 +40,7 @@ export function readRefusal<Field extends string>(error: unknown, { places, code
   return { code, wrong, message: isAssigned ? null : message, isCertain: status !== null && status < 500 };
 }
 
-/** The field of the longest place that a path lies in. */
+/** The field of the longest place that contains a path. */
 function findField<Field extends string>(path: string, places: Readonly<Record<string, Field>>): Field | undefined {
   for (let steps = path.split('.'); steps.length > 0; steps = steps.slice(0, -1)) {
     const place = steps.join('.');

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { getErrorMessage, isSluiceError } from '../../src/base/index.js';
 
-/** Something that is asked of the server: not there yet, there, or refused; what was there stays while it is asked again. */
+/** A resource of the server: loading, loaded, or refused; loaded data stays while it is requested again. */
 export interface Resource<Value> {
   readonly value: Value | null;
   readonly failure: Failure | null;
@@ -16,7 +16,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** How often a list that lives is asked for again. */
+/** How often a live list is requested again. */
 const EVERY_MS = 2000;
 
 /**
@@ -70,7 +70,7 @@ export function useResource<Value>(
   return { value: value.value, failure: failure.value, reload: () => (turn.value += 1) };
 }
 
-/** What went wrong, for a person: our own errors say it themselves. */
+/** Converts an error to a failure to show; Sluice's own errors have a readable message. */
 export function asFailure(error: unknown): Failure {
   if (isSluiceError(error)) return { code: error.code, message: error.message };
   return { code: 'UNEXPECTED', message: getErrorMessage(error) };

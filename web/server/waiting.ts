@@ -4,14 +4,14 @@ import { client } from './client.js';
 import { asFailure } from './use-resource.js';
 import type { Failure } from './use-resource.js';
 
-/** What waits for a person. */
+/** Results and questions that need a person. */
 export interface Waiting {
   readonly entries: readonly WaitingEntry[];
   /** False if there is more than is listed. */
   readonly complete: boolean;
 }
 
-/** What waits now; polled for the badge and the title, and shared with the pages. Null until the first answer. */
+/** The waiting entries; polled for the badge and the title, and shared with the pages. Null until the first response. */
 export const waiting = signal<Waiting | null>(null);
 
 /** Why the last request failed; null if it did not. */
@@ -38,7 +38,7 @@ export async function loadWaiting(abort?: AbortSignal): Promise<void> {
   }
 }
 
-/** Asks again and again until it is stopped; `onNew` hears of entries that were not there before. */
+/** Polls until it is stopped; `onNew` is called with new entries. */
 export function watchWaiting(onNew: (entries: readonly WaitingEntry[]) => void): () => void {
   const control = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { SafeText } from './safe-text.js';
 
 /**
- * A link in the words of an agent: its text and its address, both as text. It leads nowhere until one asks for it and sees
- * where it really goes.
+ * A link in an agent's text: its text and its address, both as text. It opens only after a confirmation that shows where it
+ * really goes.
  */
 export function AgentLink({ address, children }: { readonly address: string; readonly children?: ComponentChildren }) {
   const isAsked = useSignal(false);

@@ -10,7 +10,7 @@ export interface StyledText {
 const STYLES = /\u001b\[(?<codes>[0-9;:]{0,64})(?<end>[mK])/g;
 
 /** Stretches of one text; a hostile text changes its colour with every character. */
-const MOST_STRETCHES = 2000;
+const MAX_STRETCHES = 2000;
 
 /**
  * Cuts the output of a tool into stretches of one style. Every other escape stays in the text and is shown: moving the cursor
@@ -28,7 +28,7 @@ export function readStyles(text: string): readonly StyledText[] {
     if (match.index > end) stretches.push({ text: text.slice(end, match.index), style: nameStyle(style) });
     end = match.index + match[0].length;
     if (match.groups?.['end'] === 'm') style = applyCodes(style, match.groups['codes'] ?? '');
-    if (stretches.length >= MOST_STRETCHES) break;
+    if (stretches.length >= MAX_STRETCHES) break;
   }
   const rest = text.slice(end);
   if (rest !== '') stretches.push({ text: rest.replaceAll(STYLES, ''), style: nameStyle(style) });

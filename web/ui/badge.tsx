@@ -40,7 +40,7 @@ const TONES = new Map(
   }),
 );
 
-/** The tone of the word for a state or an outcome; words without a colour are plain. */
+/** The tone of a state or an outcome; words without a colour are plain. */
 export function chooseTone(word: string): Tone {
   return TONES.get(word) ?? 'plain';
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** What is known of something, name by name; what is undefined is left out. */
+/** A list of names and values; undefined values are left out. */
 export function Facts({ facts }: { readonly facts: Readonly<Record<string, ComponentChildren | undefined>> }) {
   return (
     <dl class="facts">

@@ -1,13 +1,13 @@
 import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from 'preact';
 
-/** What a control of a {@link Field} has to carry so that its words belong to it. */
+/** The attributes a control of a {@link Field} needs so that its label and help belong to it. */
 interface FieldControl {
   readonly id: string;
   readonly 'aria-describedby': string;
   readonly 'aria-invalid': boolean;
 }
 
-/** The words of a {@link Field}: its name, what it is for, and what is wrong with it, which takes the place of the help. */
+/** The words of a {@link Field}: its name, its help, and its error, which replaces the help. */
 interface FieldWords {
   readonly id: string;
   readonly label: string;

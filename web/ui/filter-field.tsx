@@ -87,7 +87,7 @@ export function FilterText({
   );
 }
 
-/** A filter kept in the query under `name`: a day. `format` says what the field shows for other words of the address. */
+/** A filter kept in the query under `name`: a day. `format` formats other values of the address for the field. */
 export function FilterDate({
   name,
   label,

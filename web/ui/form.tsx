@@ -17,9 +17,9 @@ export function FormEnd<Field extends string>({
   then,
 }: {
   readonly form: Form<Field>;
-  /** What has not happened: `The run was not started`. */
+  /** The action that failed: `The run was not started`. */
   readonly not: string;
-  /** What to do when the server did not answer: the request may have been executed. */
+  /** Advice if the server did not respond: the request may have been executed. */
   readonly unanswered: string;
   readonly send: string;
   readonly sending: string;

@@ -18,7 +18,7 @@ const PATHS = {
 /** One of our pictures. */
 export type IconName = keyof typeof PATHS;
 
-/** A picture beside a word that says the same, so it is nothing to a screen reader. */
+/** An icon next to a word with the same meaning, so it is hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">

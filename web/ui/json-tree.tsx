@@ -4,10 +4,10 @@ import { SafeText } from './safe-text.js';
 import './json-tree.css';
 
 /** Members that are shown at once; more when asked for. */
-const MOST_MEMBERS = 100;
+const MAX_MEMBERS = 100;
 /** Deeper than this a value is shown when its parent is opened: each level is built when it is seen. */
 const DEEPEST = 200;
-const LONGEST_STRING = 400;
+const MAX_STRING_LENGTH = 400;
 
 /**
  * A value as a tree whose branches open and close. Only what is open is built, so that megabytes cost what is seen of them.
@@ -51,7 +51,7 @@ function Name({ name }: { readonly name: string | null }) {
   return (
     <>
       <span class="json-name">
-        <SafeText text={JSON.stringify(name)} limit={LONGEST_STRING} />
+        <SafeText text={JSON.stringify(name)} limit={MAX_STRING_LENGTH} />
       </span>
       {': '}
     </>
@@ -62,7 +62,7 @@ function Leaf({ value }: { readonly value: unknown }) {
   if (typeof value === 'string') {
     return (
       <span class="json-text">
-        "<SafeText text={escapeText(value)} limit={LONGEST_STRING} />"
+        "<SafeText text={escapeText(value)} limit={MAX_STRING_LENGTH} />"
       </span>
     );
   }
@@ -93,7 +93,7 @@ function Branch({
   const isList = Array.isArray(value);
   const count = isList ? value.length : Object.keys(value).length;
   const isOpen = useSignal(open > 0 && count > 0);
-  const most = useSignal(MOST_MEMBERS);
+  const most = useSignal(MAX_MEMBERS);
   const [begin, end] = isList ? ['[', ']'] : ['{', '}'];
   const tail = isLast ? '' : ',';
   if (count === 0 || depth >= DEEPEST) {

@@ -5,11 +5,11 @@ export interface DiffLine {
 }
 
 /** Above this many comparisons a change is shown as what was removed, then what was added. */
-const MOST_COMPARED = 400_000;
+const MAX_COMPARISONS = 400_000;
 /** Lines around a change that stay. */
 const CONTEXT = 3;
 /** Lines of one change that are shown. */
-const MOST_LINES = 2000;
+const MAX_LINES = 2000;
 
 /**
  * Compares two texts line by line. Long stretches that are equal are left out.
@@ -34,13 +34,13 @@ export function diffLines(before: string, after: string): readonly DiffLine[] {
     ...one.slice(Math.max(0, head - CONTEXT), head).map(keep),
     ...compare(one.slice(head, one.length - tail), other.slice(head, other.length - tail)),
     ...one.slice(one.length - tail, one.length - tail + CONTEXT).map(keep),
-  ].slice(0, MOST_LINES);
+  ].slice(0, MAX_LINES);
 }
 
-/** Reads the lines of a unified patch, or of a patch as agents write them; lines of its own syntax stay as they are. */
+/** Reads the lines of a unified patch, or of a patch as agents write them; lines of its own syntax are unchanged. */
 export function readPatch(patch: string): readonly DiffLine[] {
   return splitLines(patch)
-    .slice(0, MOST_LINES)
+    .slice(0, MAX_LINES)
     .map((line) => {
       if (/^(?:\+\+\+|---) /.test(line)) return { kind: 'same', text: line };
       if (line.startsWith('+')) return { kind: 'added', text: line.slice(1) };
@@ -60,7 +60,7 @@ const add = (text: string): DiffLine => ({ kind: 'added', text });
 
 /** The longest common lines, by the table of their lengths. */
 function compare(one: readonly string[], other: readonly string[]): readonly DiffLine[] {
-  if (one.length * other.length > MOST_COMPARED) return [...one.map(remove), ...other.map(add)];
+  if (one.length * other.length > MAX_COMPARISONS) return [...one.map(remove), ...other.map(add)];
   const width = other.length + 1;
   const lengths = new Uint32Array((one.length + 1) * width);
   const lengthAt = (row: number, column: number): number => lengths[row * width + column] ?? 0;

@@ -26,25 +26,25 @@ export function ListPage<Item, Filter extends object>({
   children,
 }: {
   readonly title: string;
-  /** What else can be done here, at the end of the head. */
+  /** Further controls at the end of the head. */
   readonly end?: ComponentChildren;
-  /** What a row is: `run`. */
+  /** The name of a row: `run`. */
   readonly one: string;
-  /** What the rows are: `runs`. */
+  /** The name of the rows: `runs`. */
   readonly what: string;
-  /** What is asked for; empty for everything. */
+  /** The filter; empty for everything. */
   readonly filter: Filter;
   /** The fields of the filter. */
   readonly fields: ComponentChildren;
-  /** What stands between the fields and the list. */
+  /** Content between the filter fields and the list. */
   readonly below?: ComponentChildren;
   /** The names of the fields in the address. */
   readonly names: readonly string[];
   readonly load: (query: Filter & PageInput, signal: AbortSignal) => Promise<Page<Item>>;
   readonly getKey: GetKey<Item>;
-  /** The rows added up, beside their number. */
+  /** Totals of the rows, next to their number. */
   readonly summarize?: (items: readonly Item[]) => string;
-  /** What to do when there is nothing at all. */
+  /** Shown if the list is empty without a filter. */
   readonly nothingYet: ComponentChildren;
   readonly children: (items: readonly Item[], list: RefObject<HTMLTableElement>) => ComponentChildren;
 }) {
@@ -107,11 +107,11 @@ export function ListFrame<Item>({
   children,
 }: {
   readonly shown: ShownList<Item>;
-  /** What a row is: `run`. */
+  /** The name of a row: `run`. */
   readonly one: string;
-  /** What the rows are: `runs`. */
+  /** The name of the rows: `runs`. */
   readonly what: string;
-  /** How they are sorted: `newest first`. */
+  /** The sort order: `newest first`. */
   readonly order: string;
   readonly empty: ComponentChildren;
   /** The rows added up. */

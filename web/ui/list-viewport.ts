@@ -1,7 +1,7 @@
 import { createRowHeights } from './row-heights.js';
 import { rowTurns } from './row-turns.js';
 
-/** What is seen of a long list: keeps heights, place and end, and moves the scroller where it should be. */
+/** The viewport of a long list: keeps heights, position and end, and moves the scroller accordingly. */
 interface ListViewport {
   /** Begins to look at a scroller; returns what ends it. */
   readonly attach: (scroller: HTMLElement) => () => void;
@@ -26,7 +26,7 @@ interface ListViewport {
   readonly pageHeight: () => number;
 }
 
-/** Rows beside those that are seen, each way. */
+/** Rows around the visible ones, in each direction. */
 const AROUND = 2;
 /** Nearer to the end than this, one is at the end. */
 const AT_END_PX = 40;
@@ -47,7 +47,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
   let aim: { readonly index: number; readonly until: number; readonly isCentred: boolean } | null = null;
   /** The row that was to be shown last. */
   let targetRow = 0;
-  /** What was drawn last, as a key: if it has not changed, nothing is drawn. */
+  /** A key of what was drawn last: if it has not changed, nothing is drawn. */
   let drawn = '';
   let drawnRows: ReadonlySet<number> = new Set();
 
@@ -110,7 +110,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
         moved += note(target, height);
       }
     }
-    // What grows above must not push away what one reads.
+    // Content that grows above must not move what the person reads.
     if (moved !== 0 && scroller !== null && aim?.isCentred !== true) scroller.scrollTop += moved;
     if (before !== `${view} ${heights.top(count)}`) draw();
   }
@@ -147,7 +147,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     show(index) {
       targetRow = index;
       if (!isSeen(index)) return rowTurns.wait(scrollToTargetRow);
-      // A row that is seen stays where it is, unless rows above it turn out to be higher than they were thought.
+      // A visible row stays where it is, unless rows above it are higher than estimated.
       rowTurns.leave(scrollToTargetRow);
       aim = { index, until: performance.now() + AIM_MS, isCentred: false };
     },
@@ -188,15 +188,15 @@ export function createListViewport(estimate: number, draw: () => void): ListView
 /** Rows from one to another, both included. */
 type RowRange = readonly [from: number, to: number];
 
-/** What to draw of a list: rows in their order, and how many are left for later. */
+/** The rows to draw, in order, and how many are left for later. */
 interface ChosenRows {
   readonly rows: readonly number[];
   readonly missing: number;
 }
 
 /**
- * Chooses the rows to draw: those of `around` that are in the page already, and of the others as many as `take` grants, the
- * ones that are seen before those beside them.
+ * Chooses the rows to draw: those of `around` that are in the page already, and of the others as many as `take` grants,
+ * visible ones first.
  *
  * @example
  * chooseRows({ seen: [10, 12], around: [8, 14], isThere: () => false, take: () => 4 })
@@ -241,13 +241,13 @@ interface ListScale {
 }
 
 /** Browsers draw no element much higher than twice this. */
-const HIGHEST_PX = 15_000_000;
+const MAX_HEIGHT_PX = 15_000_000;
 
 /**
- * Of a list that is higher than a browser can draw, the bar moves over more than it shows; of every other one pixel is one
- * pixel.
+ * In a list that is higher than a browser can draw, the scroll bar covers more than it shows; in every other list one pixel
+ * is one pixel.
  */
-export function createListScale(total: number, view: number, highest = HIGHEST_PX): ListScale {
+export function createListScale(total: number, view: number, highest = MAX_HEIGHT_PX): ListScale {
   if (total <= highest) {
     return {
       pageHeight: total,

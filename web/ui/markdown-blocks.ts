@@ -54,7 +54,7 @@ function readBlock(
   depth: number,
 ): readonly [block: Block, next: number] {
   const line = lines[at] ?? '';
-  // Where the budget is used up, what is left is one paragraph.
+  // When the budget is used up, the rest is one paragraph.
   if (budget.nodes <= 0) return [{ kind: 'paragraph', children: [lines.slice(at).join('\n')] }, lines.length];
   const fence = FENCE.exec(line);
   if (fence !== null) return readFence(lines, at, fence);
@@ -147,7 +147,7 @@ function readTable(lines: readonly string[], at: number, budget: MarkdownBudget)
 function readCells(line: string, budget: MarkdownBudget): readonly (readonly Inline[])[] {
   const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '');
   const all = inner.split(/(?<!\\)\|/);
-  // Where the budget ends, what is left of the row is one cell.
+  // When the budget ends, the rest of the row is one cell.
   const most = Math.max(1, budget.nodes);
   const cells = all.length > most ? [...all.slice(0, most - 1), all.slice(most - 1).join('|')] : all;
   budget.nodes -= cells.length;

@@ -11,7 +11,7 @@ export interface MarkdownBudget {
 }
 
 const DEEPEST = 8;
-const LONGEST_ADDRESS = 2048;
+const MAX_URL_LENGTH = 2048;
 const BARE_ADDRESS = /https?:\/\/[^\s<>"'`\])]+/y;
 const SPECIAL = /[\\`*_~[\]!<h]/g;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
@@ -118,7 +118,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
   function readLink(): boolean {
     if (text[at + 1] !== '(') return false;
     const end = nextParen(at + 2);
-    if (end === -1 || end - at > LONGEST_ADDRESS) return false;
+    if (end === -1 || end - at > MAX_URL_LENGTH) return false;
     const inside = text.slice(at + 2, end).trim();
     if (inside === '') return false;
     const gap = inside.search(/\s/);
@@ -176,7 +176,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     if (found === null) break;
     at = found.index;
     const character = found[0];
-    // What was not read is skipped as a whole run: a thousand backticks are asked about once.
+    // An unread run is skipped as a whole: a thousand backticks are checked once.
     if (!read(character)) at = character === '`' ? runAt(text, at) : at + 1;
   }
   at = text.length;
@@ -192,7 +192,7 @@ function withoutStops(address: string): string {
   return address.slice(0, end);
 }
 
-/** Where a run of backticks ends. */
+/** Returns where a run of backticks ends. */
 function runAt(text: string, from: number): number {
   let end = from;
   while (text[end] === '`') end += 1;

@@ -8,11 +8,11 @@ import { SafeText } from './safe-text.js';
 import './markdown.css';
 
 /** Longer texts are shown as they are: reading them would hold the page up. */
-const MOST_READ = 20_000;
+const MAX_TEXT_LENGTH = 20_000;
 
 /** A message of an agent as the Markdown it is written in. Nothing in it acts: no HTML, links open only after a confirmation, images as text. */
 export function Markdown({ text }: { readonly text: string }) {
-  const blocks = useMemo(() => (text.length > MOST_READ ? null : readBlocks(text)), [text]);
+  const blocks = useMemo(() => (text.length > MAX_TEXT_LENGTH ? null : readBlocks(text)), [text]);
   if (blocks === null) return <SafeText text={text} />;
   return <div class="markdown">{blocks.map(drawBlock)}</div>;
 }

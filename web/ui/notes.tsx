@@ -3,7 +3,7 @@ import { SafeText } from './safe-text.js';
 /** More of them say nothing new. */
 const MOST = 50;
 
-/** What was noticed about a result: in words, with the code to look it up by. */
+/** Notes on a result: in words, with the code to look it up by. */
 export function Notes({ notes }: { readonly notes: readonly NoteView[] }) {
   return (
     <ul class="notes">

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Failure, Resource } from '../server/use-resource.js';
 
-/** How a message is meant. */
+/** The severity of a message. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
 
 /** A message in the place of what it is about; a bad one is read out at once. */

@@ -1,6 +1,6 @@
 import type { Profile } from '../../src/json/index.js';
 
-/** The profiles, each with what it takes for the answer. */
+/** The profiles, each with its description. */
 export const PROFILES: Readonly<Record<Profile, string>> = {
   default: 'Finds the answer anywhere (tags, fences, envelopes, prose) and repairs its syntax.',
   generic: 'The whole text, an envelope, a fence or the first object; nothing is repaired.',

@@ -1,11 +1,11 @@
-/** What a comment was written for. */
+/** The reason why a comment was written. */
 export type Trigger =
   | { readonly kind: 'run'; readonly runId: string }
   | { readonly kind: 'item'; readonly itemId: string }
   | { readonly kind: 'other'; readonly text: string };
 
 /**
- * What the trigger of a delivery says.
+ * Reads what the trigger of a delivery says.
  *
  * @example
  * readTrigger('workrun:2026-11-15-dev-0001') // { kind: 'run', runId: '2026-11-15-dev-0001' }

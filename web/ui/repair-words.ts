@@ -1,6 +1,6 @@
 import type { RepairKind } from '../../src/json/index.js';
 
-/** What was done, for a person; `docs/errors.md` says more. */
+/** Descriptions of repairs, for people; `docs/errors.md` says more. */
 export const REPAIR_WORDS: Readonly<Record<RepairKind, string>> = {
   noise: 'marks of terminals, editors or pages removed',
   extracted: 'extracted from a longer text',
@@ -31,7 +31,7 @@ export const REPAIR_WORDS: Readonly<Record<RepairKind, string>> = {
   truncated: 'truncated text closed at its end',
 };
 
-/** What was done, by the word the wire has for it; undefined for one that is not known here. */
+/** Describes a repair by its kind; undefined for an unknown kind. */
 export function describeRepair(kind: string): string | undefined {
   const words: Readonly<Record<string, string>> = REPAIR_WORDS;
   return Object.hasOwn(words, kind) ? words[kind] : undefined;

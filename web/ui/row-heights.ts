@@ -3,7 +3,7 @@ export interface RowHeights {
   /** Where a row begins; of the row after the last, where the list ends. */
   readonly top: (index: number) => number;
   readonly height: (index: number) => number;
-  /** The row at so many pixels from the beginning; for what lies beyond, the last of so many rows. */
+  /** The row at this many pixels from the beginning; beyond the end, the last of this many rows. */
   readonly at: (offset: number, count: number) => number;
   /** Notes a height that was measured; returns by how much the row has grown. */
   readonly measure: (index: number, height: number) => number;

@@ -3,7 +3,7 @@ import type { ComponentChildren, RefObject } from 'preact';
 /** A column of a {@link RowTable}. */
 export interface Column {
   readonly name: string;
-  /** One that does not depend on what comes, so that rows that appear move no column; without one it takes what is left. */
+  /** A width that does not depend on the content, so that new rows move no column; without one it takes the remaining space. */
   readonly width?: string;
   readonly isNumber?: boolean;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRowTurns } from './row-turns.js';
 
-/** Turns whose frames and tasks come when the test says so. */
+/** Turns whose frames and tasks come when the test triggers them. */
 function openTurns(most: number) {
   const frames: (() => void)[] = [];
   const tasks: (() => void)[] = [];

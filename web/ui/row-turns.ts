@@ -1,6 +1,6 @@
 /** Shares out the making of rows among the lists of a page, so that no task makes more than a few. */
 export interface RowTurns {
-  /** How many of so many rows may be made now. */
+  /** How many of this many rows may be created now. */
   readonly take: (wanted: number) => number;
   /** A list with rows left to make: it is drawn again when its turn comes. */
   readonly wait: (draw: () => void) => void;
@@ -16,10 +16,10 @@ export interface Pauses {
 }
 
 /** A wheel scrolls three rows into view per frame; after a jump the last rows appear a frame later. */
-const MOST_AT_ONCE = 8;
+const MAX_ROWS_PER_FRAME = 8;
 
 /** Makes the turns; lists that wait are drawn one after the other. */
-export function createRowTurns({ afterFrame, afterTask }: Pauses, most = MOST_AT_ONCE): RowTurns {
+export function createRowTurns({ afterFrame, afterTask }: Pauses, most = MAX_ROWS_PER_FRAME): RowTurns {
   const waiting = new Set<() => void>();
   let left = most;
   let isDue = false;
@@ -39,7 +39,7 @@ export function createRowTurns({ afterFrame, afterTask }: Pauses, most = MOST_AT
     if (draw === undefined) return;
     waiting.delete(draw);
     draw();
-    // Whoever scrolls in the next frame is not to wait for what was made in this turn.
+    // Scrolling in the next frame must not wait for the rows of this one.
     afterTask(fill);
     if (waiting.size > 0) ask();
   }
@@ -61,7 +61,7 @@ export function createRowTurns({ afterFrame, afterTask }: Pauses, most = MOST_AT
   };
 }
 
-/** Those of the page. */
+/** The turns of the page. */
 export const rowTurns = createRowTurns({
   afterFrame: (run) => void requestAnimationFrame(() => setTimeout(run, 0)),
   afterTask: (run) => void setTimeout(run, 0),

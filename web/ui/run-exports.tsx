@@ -1,4 +1,4 @@
-/** What can be taken away from a run: a page for a bug report, and a test case once it has ended. */
+/** Exports of a run: a page for a bug report, and a test case once it has ended. */
 export function RunExports({ id, hasEnded }: { readonly id: string; readonly hasEnded: boolean }) {
   const address = `/v1/runs/${encodeURIComponent(id)}`;
   return (

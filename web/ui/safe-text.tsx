@@ -3,10 +3,10 @@ import { formatCount } from './amount.js';
 import { UNSEEN_CHARACTERS, formatUnseen } from '../../src/base/index.js';
 
 /** More than this is shown when asked for: a page with megabytes of text in one element does not scroll. */
-const MOST_SHOWN = 20_000;
+const MAX_SHOWN_LENGTH = 20_000;
 
 /** A text of an agent: nothing in it acts, hides or turns the direction of writing, and nothing of it is HTML. */
-export function SafeText({ text, limit = MOST_SHOWN }: { readonly text: string; readonly limit?: number }) {
+export function SafeText({ text, limit = MAX_SHOWN_LENGTH }: { readonly text: string; readonly limit?: number }) {
   // Most texts are short and in rows that are created by the dozen: those keep no state.
   return <bdi class="safe">{text.length > limit ? <LongText text={text} limit={limit} /> : <Shown text={text} />}</bdi>;
 }

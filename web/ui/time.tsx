@@ -31,7 +31,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** How long something waits, so coarse that it does not flicker: `< 1 min`, `17 min`, `5 h`, `3 d`. */
+/** Formats a waiting time, coarse enough not to flicker: `< 1 min`, `17 min`, `5 h`, `3 d`. */
 export function formatWait(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return '< 1 min';

@@ -10,7 +10,7 @@ interface Draft<Fields extends DraftFields> {
 }
 
 /**
- * Keeps what is half written for as long as the tab is open: it survives another page, a reload and a server that does not answer.
+ * Keeps a draft while the tab is open: it survives another page, a reload and a server that does not respond.
  *
  * @example
  * const { fields, change, forget } = useDraft(`inbox ${id}`, { why: '' })
@@ -51,14 +51,14 @@ function write(key: string, text: string | null): void {
     if (text === null) sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, text);
   } catch {
-    // A browser may forbid storage, or it is full; then the draft lasts as long as the page.
+    // A browser may forbid storage, or it is full; then the draft lasts until the page is closed.
   }
 }
 
-/** What a form holds while it is written. */
+/** The fields of a form's draft. */
 type DraftFields = Readonly<Record<string, string | boolean>>;
 
-/** What was kept, as far as it fits: fields of another kind or name are as in the beginning. */
+/** Reads the saved draft as far as it is valid: other fields keep their initial values. */
 export function readDraft<Fields extends DraftFields>(text: string | null, initial: Fields): Fields {
   if (text === null) return initial;
   let kept: unknown;

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 /** Marks the link or button of a row that the keys go to: `<a {...ROW} href="…">`. */
 export const ROW = { 'data-row': '' } as const;
 
-/** Where a key leads from the row it is pressed in; null for keys that do not move. `from` is -1 outside of the rows. */
+/** Returns the row that a key moves to; null for keys that do not move. `from` is -1 outside of the rows. */
 export function nextRow(key: string, from: number, count: number): number | null {
   if (count === 0) return null;
   switch (key) {

@@ -5,7 +5,7 @@ import { SafeText } from './safe-text.js';
 
 type Fact = NonNullable<InboxItem['evidence']>[number];
 
-/** What a worker reports is not what Sluice could not check. */
+/** Describes a verdict; a mere report of the worker is distinguished from what Sluice could not check. */
 function describeVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
   switch (verdict) {
     case 'confirmed':
@@ -17,7 +17,7 @@ function describeVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
   }
 }
 
-/** What a decision is based on: each claim beside what Sluice found. */
+/** The evidence for a decision: each claim next to Sluice's finding. */
 export function Verdicts({ evidence }: { readonly evidence: readonly Fact[] }) {
   return (
     <ul class="notes" aria-label="Verdicts">

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { createListViewport } from './list-viewport.js';
 
-/** What of a long list is in the page: only rows that are seen, and a few around them. */
+/** The props of a long list: only visible rows, and a few around them, are in the page. */
 export interface VirtualListProps {
   readonly label: string;
   readonly count: number;
@@ -95,7 +95,7 @@ export function VirtualList(props: VirtualListProps) {
   );
 }
 
-/** How many rows a key leads on; 0 for keys that lead nowhere. */
+/** Returns how many rows a key moves; 0 for keys that do not move. */
 function readStep(event: KeyboardEvent, count: number): number {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return 0;
   switch (event.key) {
@@ -114,7 +114,7 @@ function readStep(event: KeyboardEvent, count: number): number {
   }
 }
 
-/** A key in a field or a button within a row is meant for that. */
+/** A key in a field or a button within a row is for that control. */
 function isAtRow(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.classList.contains('virtual') || target.classList.contains('choose'));
 }

@@ -33,7 +33,7 @@ export function WaitingFor({ waiting }: { readonly waiting: Waiting | null }) {
   );
 }
 
-/** What a run waits for, in words. */
+/** Describes the reason why a run waits. */
 export function describeReason({ reason, budget = 'day' }: Waiting): string {
   switch (reason) {
     case 'folder':

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What both advocates answer with. */
+/** The answer of both advocates. */
 export const Advocacy = z.object({
   thesis: z.string(),
   supporting_arguments: z.array(z.string()).min(1),

@@ -7,12 +7,12 @@ export const EVENTS: readonly Mutation[] = [
     'src/events/engines/codex/codex-engine.ts',
     [
       'Codex: `thread.started` gives the session id and `conversation.started`.',
-      "report.status({ status: type, session_id: nameField(record, 'thread_id') })",
+      "report.status({ status: type, session_id: getName(record, 'thread_id') })",
       'report.status({ status: type })',
     ],
     [
       'Codex: `thread.started` is a status.',
-      "return report.status({ status: type, session_id: nameField(record, 'thread_id') });",
+      "return report.status({ status: type, session_id: getName(record, 'thread_id') });",
       'return report.turnStarted();',
     ],
     [
@@ -44,7 +44,7 @@ export const EVENTS: readonly Mutation[] = [
     'src/events/engines/gemini/gemini-document.ts',
     [
       'Gemini: the document is read from stderr; its `session_id` is the session.',
-      "session_id: nameField(document, 'session_id'),",
+      "session_id: getName(document, 'session_id'),",
       'session_id: null,',
     ],
     [
@@ -55,7 +55,7 @@ export const EVENTS: readonly Mutation[] = [
     ['Gemini: its `stats` are a status.', '    usage,\n    ...(stats', '    usage: null,\n    ...(stats'],
     [
       'Gemini: an error of the document is an engine error.',
-      "  report.engineError({ message, httpStatus, detail: { type: field(error, 'type'), code: field(error, 'code') } });\n",
+      "  report.engineError({ message, httpStatus, detail: { type: getField(error, 'type'), code: getField(error, 'code') } });\n",
       '',
     ],
     [
@@ -78,7 +78,7 @@ export const EVENTS: readonly Mutation[] = [
     ],
     [
       'OpenCode: `sessionID` is the session.',
-      "const sessionId = nameField(record, 'sessionID');",
+      "const sessionId = getName(record, 'sessionID');",
       'const sessionId = null;',
     ],
     [
@@ -131,7 +131,7 @@ export const EVENTS: readonly Mutation[] = [
     ['The marker is `"__SKILL_DONE__": true`.', ':\\s*true\\b/u;', ':\\s*yes\\b/u;'],
     [
       'Gemini: fenced JSON in the reply is a structured payload.',
-      'const payload = known ?? structuredPayload(text);',
+      'const payload = known ?? readStructuredPayload(text);',
       'const payload = known;',
     ],
     [

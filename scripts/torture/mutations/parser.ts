@@ -50,8 +50,8 @@ export const PARSER: readonly Mutation[] = [
     'src/json/retry-prompt.ts',
     [
       'When parsing fails, the model is asked again with the error summary.',
-      "  add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, LONGEST_SUMMARY);",
-      '  add(wrong, `[${code}]`, LONGEST_SUMMARY);',
+      "  add(wrong, `[${code}] ${wording === 'en' ? message : joinIssues(issues)}`, MAX_SUMMARY_LENGTH);",
+      '  add(wrong, `[${code}]`, MAX_SUMMARY_LENGTH);',
     ],
     ['The wording of the document.', '错误信息：', '错误：'],
     [

@@ -41,7 +41,7 @@ export const redeliverComment = endpoint({
   method: 'POST',
   path: '/v1/outbox/{id}/redeliver',
   scope: 'decide',
-  summary: 'Sends a comment again that was given up or waits for its next try.',
+  summary: 'Redelivers a comment that failed or waits for its next attempt.',
   answer: json(redeliveredSchema),
   problems: ['COMMENT_NOT_FOUND'],
 });
@@ -50,7 +50,7 @@ export const redeliverSink = endpoint({
   method: 'POST',
   path: '/v1/outbox/redeliver',
   scope: 'decide',
-  summary: 'Sends all comments of a sink again that were given up or wait for their next try, oldest first.',
+  summary: 'Redelivers all comments of a sink that failed or wait for their next attempt, oldest first.',
   body: object({ sink: name }),
   answer: json(redeliveredSchema),
 });
@@ -94,7 +94,7 @@ export const listBudgets = endpoint({
   method: 'GET',
   path: '/v1/budgets',
   scope: 'read',
-  summary: 'What was used of the budgets of the configuration, and runs that wait for one; at most ten issues.',
+  summary: 'Usage of the configured budgets, and runs that wait for one; at most ten issues.',
   answer: json(budgetsSchema),
 });
 

@@ -2,7 +2,7 @@ import { name } from '../../base/index.js';
 import { endpoint, json } from '../endpoint.js';
 import { runFilesSchema } from '../shapes/files.js';
 
-/** What both previews of a file share. */
+/** Fields that both previews of a file share. */
 const filePreview = {
   answer: { status: 200, media: 'text/plain' },
   problems: ['RUN_NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_RANGE'],

@@ -10,7 +10,7 @@ const protocol = { ...oneOf(['fcmp', 'rasp', 'agui', 'acp']), description: 'Whic
 
 const position = { type: 'string', pattern: '^\\d{1,15}(?::\\d{1,15})?$' } as const;
 
-/** What both ways to follow a run share. */
+/** Fields that both endpoints for following a run share. */
 const liveEvents = {
   query: {
     protocol: {
@@ -111,7 +111,7 @@ export const followRunByPost = endpoint({
   method: 'POST',
   path: '/v1/runs/{id}/events',
   scope: 'read',
-  summary: 'The same by POST, for HTTP agents of AG-UI; the body is ignored.',
+  summary: 'The same as a POST request, for AG-UI HTTP agents; the body is ignored.',
   ...liveEvents,
 });
 
@@ -129,6 +129,6 @@ export const listEngines = endpoint({
   method: 'GET',
   path: '/v1/engines',
   scope: 'read',
-  summary: 'What runs and orders may use: engines, programs, folders, permissions, workers.',
+  summary: 'Lists what runs and orders may use: engines, programs, folders, permissions, workers.',
   answer: json(offerSchema),
 });

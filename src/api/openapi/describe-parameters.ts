@@ -1,7 +1,7 @@
 import type { Endpoint } from '../endpoint.js';
 import type { AnySchema } from './named-schemas.js';
 
-/** What the things are called whose id is in a path, by the word before it. */
+/** Names of the resources whose ids are in paths, by the path segment before the id. */
 const THINGS: Readonly<Record<string, string>> = {
   runs: 'the run',
   inbox: 'the inbox item',
@@ -18,7 +18,7 @@ const IN_PATHS: Readonly<Record<string, { readonly description: string; readonly
 
 /** Names in queries that mean the same everywhere; a description in the table of endpoints comes first. */
 const IN_QUERIES: Readonly<Record<string, string>> = {
-  after: 'The position of the last event that is known; the stream continues after it.',
+  after: 'The position of the last event received; the stream continues after it.',
   decision: 'Only with this decision.',
   engine: 'Only of this engine.',
   engine_version: 'Only of this version of an engine.',

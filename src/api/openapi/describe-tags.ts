@@ -3,17 +3,17 @@ interface Tag {
   readonly description: string;
 }
 
-/** What belongs together, by the first word of a path. */
+/** Endpoints are grouped by the first segment of their paths. */
 const TAGS: readonly (Tag & { readonly words: readonly string[] })[] = [
-  { name: 'Parsing', description: 'JSON out of a text.', words: ['parse'] },
-  { name: 'Runs', description: 'Agents that are started, followed and read.', words: ['runs', 'engines'] },
+  { name: 'Parsing', description: 'Extract JSON from text.', words: ['parse'] },
+  { name: 'Runs', description: 'Start agents, follow them and read their results.', words: ['runs', 'engines'] },
   {
     name: 'Orders',
-    description: 'Work on issues: submitted, executed, decided.',
+    description: 'Submit work on issues and read its decisions.',
     words: ['orders', 'issues', 'executions'],
   },
-  { name: 'Inbox', description: 'What waits for a person.', words: ['inbox', 'waiting'] },
-  { name: 'Comments', description: 'What is written on issues, and its delivery.', words: ['outbox', 'sinks'] },
+  { name: 'Inbox', description: 'Results and questions that need a person.', words: ['inbox', 'waiting'] },
+  { name: 'Comments', description: 'Comments on issues, and their delivery.', words: ['outbox', 'sinks'] },
   { name: 'Session', description: 'The caller and its token.', words: ['session'] },
 ];
 

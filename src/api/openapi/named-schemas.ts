@@ -88,7 +88,7 @@ const ONE = new Set(['items', 'additionalProperties', 'propertyNames', 'not', 'i
 const LIST = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const BY_NAME = new Set(['properties', 'patternProperties', '$defs']);
 
-/** An identity of its own would make references inside of it relative to that. */
+/** A separate `$id` would make references inside of it relative to that. */
 const LEFT_OUT = new Set(['$id', '$schema']);
 
 /** The shapes on the wire are composed of each other, so the same object is the same schema. */

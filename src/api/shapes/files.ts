@@ -1,13 +1,13 @@
 import { count, name, object, oneOf, orNull } from '../../base/index.js';
 
-/** What a run left behind. */
+/** The files of a run. */
 export const runFilesSchema = object(
   {
     /** Where its files are read from; null if they are only on another machine, or deleted. */
     source: orNull(oneOf(['folder', 'archive'])),
-    /** What it printed and was given, and what it reported: by the name that `/evidence` takes. */
+    /** What the agent printed, received and reported: by the name that `/evidence` accepts. */
     evidence: { type: 'array', items: object({ name, size: count }) },
-    /** What it changed in its working folder; no size where the file is gone, or no plain file. */
+    /** Files changed in the working folder; no size if the file was deleted or is not a regular file. */
     artifacts: {
       type: 'array',
       items: object({ path: name, change: oneOf(['created', 'modified', 'deleted']), size: orNull(count) }),

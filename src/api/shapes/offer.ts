@@ -8,7 +8,7 @@ export const offerSchema = object({
     type: 'array',
     items: object({
       name,
-      /** What is required in addition to the folder. */
+      /** Required fields besides the folder. */
       takes: oneOf(['prompt', 'command']),
       /** Whether it can continue after a question: `mode: interactive`. */
       can_ask: flag,

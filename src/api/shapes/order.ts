@@ -30,7 +30,7 @@ export const inboxAnswerSchema = {
   properties: { ...inboxItemSchema.properties, host },
 } as const;
 
-/** What a person decides. Their name comes from the token. */
+/** A person's decision. Their name comes from the token. */
 export const resolveRequestSchema = object(
   { action: resolutionAction, why: name },
   {

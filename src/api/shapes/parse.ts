@@ -1,7 +1,7 @@
 import { anything, count, flag, name, object, oneOf, text } from '../../base/index.js';
 import { repairLevel } from '../../records/index.js';
 
-/** What is to be read, and how: as `sluice parse` takes it. */
+/** The text to parse and its options, as in `sluice parse`. */
 export const parseRequestSchema = object(
   { text },
   {
@@ -9,7 +9,7 @@ export const parseRequestSchema = object(
     profile: oneOf(['default', 'generic', 'tagged', 'unified']),
     allow_partial: flag,
     align: flag,
-    prefer: { ...oneOf(['first', 'last']), description: 'Which candidate to take if several pass.' },
+    prefer: { ...oneOf(['first', 'last']), description: 'Which candidate to use if several are valid.' },
   },
 );
 

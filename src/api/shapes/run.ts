@@ -18,7 +18,7 @@ export const runRequestSchema = {
     request_id: {
       ...REQUEST_ID,
       description:
-        'The same request under the same id gives the same run, however often it is sent; another one is refused.',
+        'Idempotency key: the same request with the same id returns the same run; a different request with that id is refused.',
     },
   },
 } as const;

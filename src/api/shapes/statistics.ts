@@ -3,7 +3,7 @@ import type { FromSchema } from '../../base/index.js';
 
 const milliseconds = { type: 'number', minimum: 0 } as const;
 
-/** What happened in one step of time. */
+/** Counts for one step of time. */
 const bucketSchema = object({
   /** When it begins; it lasts `step_s`. */
   at: timestamp,
@@ -18,7 +18,7 @@ const bucketSchema = object({
       latency_ms: orNull(object({ p50: milliseconds, p95: milliseconds })),
     }),
   },
-  /** What these runs used, by engine and model, as far as the engines say; `null` where a model is not known. */
+  /** Usage of these runs by engine and model, as far as the engines report it; `null` for an unknown model. */
   usage: {
     type: 'array',
     items: object({
@@ -32,7 +32,7 @@ const bucketSchema = object({
       cost: { type: 'number', minimum: 0 },
     }),
   },
-  /** What engines said that this version does not know, by version; `null` where a version is not known. */
+  /** Unknown types and fields by engine version; `null` for an unknown version. */
   drift: {
     type: 'array',
     items: object({
@@ -43,9 +43,9 @@ const bucketSchema = object({
       unknown_fields: count,
     }),
   },
-  /** What waited for a person when it ended, or now. */
+  /** Open inbox items at the end of the step, or now. */
   inbox: object({ open: count, oldest_age_ms: orNull(milliseconds) }),
-  /** What a person was newly asked about, by cause. */
+  /** New inbox items, by cause. */
   needs_human: { type: 'array', items: object({ cause: name, count }) },
 });
 

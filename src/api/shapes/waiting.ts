@@ -1,7 +1,7 @@
 import { arrayOf, count, flag, name, object, oneOf, ordinal, orNull, text, timestamp } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
 
-/** What every entry has. `id` stays the same while it waits. */
+/** Fields of every entry. `id` stays the same while the entry waits. */
 const common = { id: name, at: timestamp, text };
 
 /** The run whose agent is waiting. */
@@ -15,7 +15,7 @@ const ofRun = {
   seq: ordinal,
 };
 
-/** What waits for a person, oldest first within each kind. */
+/** Everything that waits for a person, oldest first within each kind. */
 const entrySchema = {
   anyOf: [
     /** An agent asks something; any text is an answer. */
@@ -46,7 +46,7 @@ const entrySchema = {
       /** It can be accepted as it is. */
       acceptable: flag,
     }),
-    /** A sink that does not take comments; `text` is its last error. One entry, however many comments. */
+    /** A sink that does not accept comments; `text` is its last error. One entry, however many comments. */
     object({
       kind: { const: 'sink' },
       ...common,

@@ -45,10 +45,10 @@ export function addAcpCommand(program: Command, io: CommandIo, end: (code: ExitC
     .addOption(new Option('--max-retries <n>', 'retries after an invalid answer').argParser(parseCount))
     .addOption(new Option('--timeout <seconds>', 'stop a prompt after this time').argParser(parseSeconds))
     .option('--env <names...>', 'environment variables to pass; OPENAI_* is a pattern')
-    .option('--ignore-mcp-servers', "leave the editor's MCP servers out, for an engine that does not take them")
+    .option('--ignore-mcp-servers', "do not pass the editor's MCP servers on, for engines that do not support them")
     .addHelpText(
       'after',
-      '\nThe protocol is spoken on stdin and stdout, the log goes to stderr as JSON lines. Ends when stdin ends.',
+      '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin ends.',
     )
     .action(async (flags: AcpFlags) => {
       end(await runAcp(flags, io));

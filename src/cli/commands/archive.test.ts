@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openS3Server } from '../../archive/fixtures/open-s3-server.js';
 import { openForReading } from '../../files/index.js';
-import { packRunFolder, packedRunPath, rewriteRunLogs } from '../../run-folder/index.js';
+import { packRunFolder, getPackedRunPath, rewriteRunLogs } from '../../run-folder/index.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
 import { run } from '../run.js';
 
@@ -26,7 +26,7 @@ async function makeSite() {
   await writeFile(join(folder, '.audit', 'meta.1.json'), '{"engine":"codex"}');
   for await (const _ of rewriteRunLogs(folder));
   await packRunFolder(data, RUN);
-  const file = await openForReading(packedRunPath(data, RUN));
+  const file = await openForReading(getPackedRunPath(data, RUN));
   if (file === undefined) throw new Error('nothing was packed');
   await (await s3.open({ address: 's3://runs/team' })).upload(RUN, file);
   await file.close();

@@ -25,7 +25,7 @@ export function addMcpCommand(program: Command, io: CommandIo, end: (code: ExitC
     .option('--no-worker', 'execute no orders in this process; a server or sluice worker does')
     .addHelpText(
       'after',
-      '\nThe protocol is spoken on stdin and stdout, the log goes to stderr as JSON lines. Ends when stdin ends.\nSLUICE_TOKEN is the token for --url. The tool that decides inbox items is offered only if this token has the scope decide.',
+      '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin ends.\nSLUICE_TOKEN is the token for --url. The tool that decides inbox items is offered only if this token has the scope decide.',
     )
     .action(async (flags: McpFlags) => {
       end(await runMcp(flags, io));

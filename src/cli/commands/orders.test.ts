@@ -63,7 +63,7 @@ async function order(worker: string, issue = 'acme/shop#1', more: Fields = {}) {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a command that lists things printed. */
+/** Runs a list command and returns what it printed. */
 async function list(...argv: string[]): Promise<readonly Fields[]> {
   return JSON.parse((await sluice(...argv)).stdout) as readonly Fields[];
 }
@@ -284,7 +284,7 @@ describe('a missing database', () => {
     async (command) => {
       const { exitCode, stdout, stderr } = await sluice(command);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-      expect(stderr).toContain('There is no database at');
+      expect(stderr).toContain('No database found at');
       expect(existsSync(join(folder, 'data'))).toBe(false);
     },
   );

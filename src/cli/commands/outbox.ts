@@ -56,7 +56,7 @@ async function runRedeliver(id: string | undefined, flags: RedeliverFlags, io: C
   });
   // A sink may have no undelivered comments; a comment that is named must be one.
   if (count === 0 && id !== undefined) {
-    await io.stderr.write(formatLine(`There is no undelivered comment "${id}". sluice outbox --json lists the ids.`));
+    await io.stderr.write(formatLine(`No undelivered comment "${id}" found. sluice outbox --json lists the ids.`));
     return EXIT.failed;
   }
   await io.stderr.write(

@@ -56,7 +56,7 @@ async function runParse(file: string | undefined, flags: ParseFlags, io: Command
   return result.status === 'failed' ? EXIT.failed : EXIT.success;
 }
 
-/** Prints what a program wants to go on with. Without a value, the reason, and the option that may help, go to standard error. */
+/** Prints the value for the next program. Without a value, the reason, and the option that may help, go to standard error. */
 async function printValue({ status, value, error, warnings }: ParseOutput, io: CommandIo): Promise<ExitCode> {
   if (status === 'success') {
     await printJson(value, io);

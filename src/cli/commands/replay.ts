@@ -88,7 +88,7 @@ async function findRunId(path: string, folder: string): Promise<string | undefin
   return basename(found).replace(/\.zip$/u, '');
 }
 
-/** What the database says was captured; undefined where it does not know the run. */
+/** Reads from the database what was captured; undefined if the run is unknown there. */
 async function findCaptured(run: string, { database }: Config): Promise<RunResult['captured']> {
   if (isMissing(database)) return undefined;
   const { openStore } = await import('../../store/index.js');

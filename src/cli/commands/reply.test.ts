@@ -56,7 +56,7 @@ it('refuses a reply without a choice, to an unknown run, or to a question that i
   const { reply } = await startAsking();
   const refusals = [
     [['RUN1'], 'No reply given'],
-    [['RUN2', '--allow'], 'There is no run "RUN2"'],
+    [['RUN2', '--allow'], 'Run "RUN2" not found'],
     [['RUN1', '--allow', '--question', 'px_9_9'], 'Name the question with --question: px_1_1'],
   ] as const;
   for (const [flags, message] of refusals) {

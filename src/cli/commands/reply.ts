@@ -57,7 +57,7 @@ async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<
 }
 
 function unknownRun(run: string): MisuseError {
-  return new MisuseError(`There is no run "${run}". Check --data and --database.`);
+  return new MisuseError(`Run "${run}" not found. Check --data and --database.`);
 }
 
 /** The option of the open question that says it. */
@@ -68,16 +68,14 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
     const listed = open.map(({ interaction_id: id, tool }) => `${id} (${tool})`).join(', ');
     if ((await store.findRun(run)) === undefined) throw unknownRun(run);
     throw new MisuseError(
-      listed === '' ? `Run "${run}" asks for no permission.` : `Name the question with --question: ${listed}.`,
+      listed === '' ? `Run "${run}" does not wait for a permission.` : `Name the question with --question: ${listed}.`,
     );
   }
   const kinds = allow === true ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
   const option = kinds.flatMap((kind) => asked.options.find((one) => one.kind === kind) ?? [])[0];
   if (option === undefined) {
     const offered = asked.options.map(({ label }) => label).join(', ');
-    throw new MisuseError(
-      `The agent offers no such option, only: ${offered}. Use the console or POST /v1/runs/{id}/reply.`,
-    );
+    throw new MisuseError(`Unknown option. The agent offers: ${offered}. Use the console or POST /v1/runs/{id}/reply.`);
   }
   return {
     interaction_id: asked.interaction_id,

@@ -152,7 +152,7 @@ async function follow(run: Run, flags: RunFlags, io: CommandIo): Promise<void> {
       if (protocol !== 'fcmp') continue;
       const line = flags.watchJson === true ? `${escapeControls(JSON.stringify(event))}\n` : printer.format(event);
       if (line !== '') await io.stderr.write(line);
-      answerer.see(event);
+      answerer.onEvent(event);
     }
   } finally {
     answerer.close();

@@ -161,7 +161,7 @@ interface ServiceOptions {
   readonly archive: Archive | undefined;
 }
 
-/** What runs beside the server: the worker, upkeep, and the demo. */
+/** Starts what runs in the server's process: the worker, upkeep, and the demo. */
 async function startServices(context: CommandContext, { flags, metrics, archive }: ServiceOptions) {
   const [{ startWorker, startReaper, startUpkeep, showDemo }, { readPacking, readRetention }] = await Promise.all([
     import('../../dispatch/index.js'),

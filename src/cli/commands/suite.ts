@@ -56,9 +56,9 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))
     .option('--allow-partial', 'accept a truncated value')
     .option('--align', 'convert near misses to match the schema')
-    .addOption(new Option('--verdict <verdict>', 'what you say about the result').choices(['accept', 'reject']))
-    .option('--why <text>', 'why you say so')
-    .option('--who <name>', 'who says so (default: your login name)')
+    .addOption(new Option('--verdict <verdict>', 'your verdict on the result').choices(['accept', 'reject']))
+    .option('--why <text>', 'reason for the verdict')
+    .option('--who <name>', 'author of the verdict (default: your login name)')
     .option('--note <text>', 'why the case is kept, for readers')
     .action(async (run: string | undefined, flags: AddFlags) => {
       end(await runAdd(run, flags, io));
@@ -95,7 +95,7 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
 
 async function runAdd(run: string | undefined, flags: AddFlags, io: CommandIo): Promise<ExitCode> {
   if ((run === undefined) === (flags.answer === undefined)) {
-    throw new MisuseError('Give a run, or a text with --answer FILE.');
+    throw new MisuseError('Name a run, or pass a text with --answer FILE.');
   }
   if (flags.why !== undefined && flags.verdict === undefined) {
     throw new MisuseError('--why needs a verdict. Add --verdict accept or --verdict reject.');
@@ -148,7 +148,7 @@ async function makeCase(
   const folder = isFolder ? await openRunFolder(run) : await openRunOrArchived(config, run);
   if (record === undefined) return makeFolderCase({ ...maker, folder, contract });
   if (contract !== undefined) {
-    throw new MisuseError('The database knows the contract of this run. Omit --schema and the parsing rules.');
+    throw new MisuseError('The contract of this run is in the database. Omit --schema and the parsing options.');
   }
   return makeRunCase({ ...maker, record, folder, store, wrappers });
 }

@@ -28,7 +28,7 @@ export function addTrustCommand(program: Command, io: CommandIo, end: (code: Exi
 
 async function runTrust(named: string | undefined, { revoke }: TrustFlags, io: CommandIo): Promise<ExitCode> {
   const file = named === undefined ? await findConfigFile(process.cwd()) : resolve(named);
-  if (file === null) throw new MisuseError('There is no sluice.config.mjs or sluice.config.json here. Name the file.');
+  if (file === null) throw new MisuseError('No sluice.config.mjs or sluice.config.json found here. Name the file.');
   if (revoke === true) {
     await revokeTrust(file, process.env);
     await printJson({ file, trusted: false }, io);

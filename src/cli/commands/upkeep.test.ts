@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { createRunFolder } from '../../run-folder/open-run-folder.js';
-import { packRunFolder, packedRunPath } from '../../run-folder/index.js';
+import { packRunFolder, getPackedRunPath } from '../../run-folder/index.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
 import { createMemoryIo } from '../fixtures/memory-io.js';
@@ -65,7 +65,7 @@ describe('sluice export', () => {
     const data = await makeRun();
     const written = await sluice('translate', join(data, 'runs', '01RUN'), '--write');
     await packRunFolder(data, '01RUN');
-    const packed = packedRunPath(data, '01RUN');
+    const packed = getPackedRunPath(data, '01RUN');
     expect(await sluice('translate', packed)).toMatchObject({ exitCode: 0, stdout: written.stdout });
     expect(await sluice('translate', packed, '--write')).toMatchObject({
       exitCode: 2,
@@ -98,7 +98,7 @@ describe('sluice export', () => {
 });
 
 describe('sluice budgets', () => {
-  it('shows what was used of the budgets of the configuration', async () => {
+  it('shows the usage of the configured budgets', async () => {
     const data = await makeFolder({ 'sluice.config.json': '{"budgets":{"day":{"tokens":100}}}' });
     const store = await openSite(`sqlite:${join(data, 'sluice.db')}`);
     await store.noteRequest({ run: 'r1', caller: null, issueRef: null, now: Date.now() });

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What the next word may be. */
+/** The possible next words. */
 export type Completion =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'files' }
@@ -19,7 +19,7 @@ export interface CommandShape {
   readonly name: string;
   readonly description: string;
   readonly options: readonly OptionShape[];
-  /** What its arguments may be; missing where it has none. */
+  /** Possible values of its arguments; missing if it has none. */
   readonly words?: Completion;
 }
 

@@ -12,7 +12,7 @@ const IDENTITY = ['-c', 'user.name=sluice', '-c', 'user.email=sluice@example.org
 export async function makeDemoRepository(data: string): Promise<string> {
   const folder = folderIn(data);
   await makeFolder(folder);
-  // A separate repository: the data folder may lie inside another one, whose history must not change.
+  // A separate repository: the data folder may be inside another one, whose history must not change.
   if (await isFolder(join(folder, '.git'))) return folder;
   await writeFile(join(folder, 'README.md'), '# A repository to try Sluice in\n');
   await runGit(folder, ['init', '--quiet']);

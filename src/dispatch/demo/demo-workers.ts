@@ -7,7 +7,7 @@ import { hasDemoRepository } from './demo-repository.js';
 /** The workers of the demo, in the order they get their orders. */
 export const DEMO_WORKERS = ['json-worker', 'text-worker', 'print-only-worker'] as const;
 
-/** How they are started. */
+/** Returns the wrappers of the demo workers. */
 export function demoWrappers(): Wrappers {
   return {
     'json-worker': { type: 'script', command: [...getCommand('json-worker'), '{work_order}'], inject: 'args' },
@@ -24,12 +24,12 @@ export async function demoWrappersIn(data: string): Promise<Wrappers> {
   return (await hasDemoRepository(data)) ? demoWrappers() : {};
 }
 
-/** What each of them is asked to do. */
+/** Creates the work request for a demo worker. */
 export function createDemoRequest(worker: string, issueRef: string, repoDir: string): WorkRequest {
   return { issue_ref: issueRef, role: 'demo', repo_dir: repoDir, worker, instructions: 'Greet the reader.' };
 }
 
-/** The programs lie in `examples/` of the package, at the same place seen from the source and from the build. */
+/** The programs are in `examples/` of the package, at the same relative path from the source and from the build. */
 function getCommand(worker: string): readonly [string, string] {
   return [process.execPath, fileURLToPath(new URL(`../../../examples/workers/${worker}.mjs`, import.meta.url))];
 }
@@ -37,13 +37,13 @@ function getCommand(worker: string): readonly [string, string] {
 /** A recorded agent with its own order: it leaves a file in its worktree, and a check proves that it is right. */
 const DEMO_AGENT = 'codex-cli';
 
-/** What starts the recorded agent in place of the real one. */
+/** Returns the programs that start the recorded agent in place of the real one. */
 export function demoPrograms(): { readonly codex: readonly [string, string, string] } {
   const folder = fileURLToPath(new URL('../../../examples/recorded-agents', import.meta.url));
   return { codex: [process.execPath, join(folder, 'replay.mjs'), join(folder, 'codex-order')] };
 }
 
-/** What Sluice checks the agent's change with. */
+/** Returns the checks for the agent's change. */
 export function demoChecks(): Checks {
   const program = "process.exitCode = fs.readFileSync('artifacts/text.md', 'utf8').includes('Alpha') ? 0 : 1";
   return { text: { command: [process.execPath, '-e', program], timeout_s: 60 } };

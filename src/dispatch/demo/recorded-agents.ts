@@ -19,7 +19,7 @@ export interface RecordedAgent {
   readonly program: readonly [string, string, string];
 }
 
-/** They lie in `examples/` of the package, at the same place seen from the source and from the build. */
+/** They are in `examples/` of the package, at the same relative path from the source and from the build. */
 const FOLDER = fileURLToPath(new URL('../../../examples/recorded-agents', import.meta.url));
 
 /** The recorded agents of the package. */

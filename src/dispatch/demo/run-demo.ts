@@ -26,10 +26,10 @@ export interface DemoOptions {
   readonly logger?: Logger;
 }
 
-/** What the closed loop came to, as `sluice demo --json` prints it. */
+/** The outcome of the demo, as `sluice demo --json` prints it. */
 export interface DemoReport {
   readonly orders: readonly DemoOrder[];
-  /** What waits for a person. */
+  /** Results and questions that need a person. */
   readonly inbox: readonly InboxItem[];
 }
 
@@ -41,7 +41,7 @@ export interface DemoOrder {
   readonly source: ReadingSource;
   readonly action: Decision['action'];
   readonly reason: string;
-  /** What the decision is based on. */
+  /** The evidence for the decision. */
   readonly evidence: readonly Evidence[];
   /** The comment on the issue; null if none has been delivered. */
   readonly comment: string | null;

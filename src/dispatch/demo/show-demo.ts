@@ -12,7 +12,7 @@ import { DEMO_WORKERS, createDemoRequest } from './demo-workers.js';
 import { readRecordedAgents } from './recorded-agents.js';
 import type { RecordedAgent } from './recorded-agents.js';
 
-/** What a demo for newcomers needs. Its orders are executed by any worker of the store. */
+/** Options for the demo of `sluice serve`. Its orders are executed by any worker of the store. */
 export interface ShowDemoOptions {
   readonly store: Store;
   /** Knows the workers of the demo. */

@@ -2,13 +2,13 @@ import type { RejectedAnswer } from '../../orders/index.js';
 import type { RunResult } from '../../records/index.js';
 import type { PackFile } from './inject-order.js';
 
-/** What a run's own result adds to what its worker left in the run folder. */
+/** The additions from a run's own result to what its worker left in the run folder. */
 export interface Collected {
   /** To be written if the worker left none itself. */
   readonly file?: PackFile;
   /** For the inbox: it took a repair to read. */
   readonly draft?: unknown;
-  /** What the agent answered instead of a result, and why that does not count. */
+  /** The agent's answer that was not a result, and why it does not count. */
   readonly answer?: RejectedAnswer;
 }
 

@@ -6,7 +6,7 @@ import { chooseIsolation, findWrapper } from '../../orders/index.js';
 import type { WorkerEnd } from '../../orders/index.js';
 import { runSpecSchema } from '../../records/index.js';
 import type { OrderRecord, RunSpec, WorkOrder } from '../../records/index.js';
-import { runFolderPath } from '../../run-folder/index.js';
+import { getRunFolderPath } from '../../run-folder/index.js';
 import { listLaunchers } from '../../runs/index.js';
 import { acquireFolder, CANCELED_BEFORE_START, isDetached, runToEnd } from '../run-to-end.js';
 import type { HeldClaim } from '../hold-claim.js';
@@ -17,7 +17,7 @@ import type { WorkContext } from '../worker-options.js';
 import { EXIT_UNKNOWN, finishOrder, settleOrder } from './finish-order.js';
 import type { Injection } from './inject-order.js';
 import { injectOrder } from './inject-order.js';
-import { createWorktree, findWorktree, putAwayWorktree } from './worktree.js';
+import { createWorktree, findWorktree, removeWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
 import { recordStart, serializeStart, withObjects } from './proof/repository.js';
 import type { RepositoryStart } from './proof/repository.js';
@@ -75,7 +75,7 @@ export async function executeOrder(
     );
     if (started === 'lost') return;
     if (started === 'canceled') {
-      await putAwayWorktree(worktree);
+      await removeWorktree(worktree);
       return await settle({ ...EXIT_UNKNOWN, canceled: true, runResult: CANCELED_BEFORE_START });
     }
     if (!('spec' in prepared)) return await settle({ ...EXIT_UNKNOWN, ...prepared });
@@ -151,7 +151,7 @@ async function resumeSession<T extends Injection | { readonly startError: string
   return { ...prepared, spec: { ...spec, session } };
 }
 
-/** What a spec takes for a session. */
+/** The form of a session id in a spec. */
 const SESSION = new RegExp(runSpecSchema.properties.session.pattern);
 
 /** Everything that must be in place before the agent starts; a message if something cannot be. */
@@ -163,7 +163,7 @@ async function prepareOrder(
 ): Promise<Injection | { readonly startError: string }> {
   if (startError !== undefined) return { startError };
   try {
-    const runDir = runFolderPath(runs.data, run);
+    const runDir = getRunFolderPath(runs.data, run);
     const wrapper = findWrapper(order.worker, lead.wrappers);
     const injection = injectOrder(wrapper, order, runDir, worktree?.folder);
     if (worktree !== undefined) {

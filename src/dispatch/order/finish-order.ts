@@ -4,7 +4,7 @@ import { isPresent, replaceFile } from '../../files/index.js';
 import { RESULT_FILES, STREAM_BYTES } from '../../orders/index.js';
 import type { WorkerEnd } from '../../orders/index.js';
 import type { OrderRecord, RunResult, WorkOrder } from '../../records/index.js';
-import { readLastAttempt, runFolderPath } from '../../run-folder/index.js';
+import { readLastAttempt, getRunFolderPath } from '../../run-folder/index.js';
 import type { HeldClaim } from '../hold-claim.js';
 import { publishCommit } from '../repos/order-repository.js';
 import { retryStore } from '../retry-store.js';
@@ -14,14 +14,14 @@ import type { PackFile } from './inject-order.js';
 import { prove } from './proof/prove.js';
 import type { RepositoryStart } from './proof/repository.js';
 import type { ExecuteCheck } from './proof/run-checks.js';
-import { putAwayWorktree } from './worktree.js';
+import { removeWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
 
-/** How a process ended that was not seen to end, also because it never started. */
+/** The exit of a process that was not observed, or that never started. */
 export const EXIT_UNKNOWN = { exitCode: null, signal: null } as const;
 
 /** An order being executed: where, and the state of its repository before. */
-export interface OrderAtWork {
+export interface RunningOrder {
   readonly record: OrderRecord;
   readonly worktree: Worktree | undefined;
   readonly start: RepositoryStart | { readonly why: string };
@@ -38,7 +38,7 @@ export async function settleOrder(context: WorkContext, order: WorkOrder, end: W
 /** Takes an order from the end of its agent to its decision: reads the result, proves it, publishes its commit, removes the worktree, settles. */
 export async function finishOrder(
   context: WorkContext,
-  { record, worktree, start, startedHere: filesSince }: OrderAtWork,
+  { record, worktree, start, startedHere: filesSince }: RunningOrder,
   result: RunResult,
   { claim, executeCheck }: { readonly claim: HeldClaim; readonly executeCheck: ExecuteCheck },
 ): Promise<void> {
@@ -52,14 +52,14 @@ export async function finishOrder(
   const proof = await prove(context, { record, reading, worktree, start }, claim, executeCheck);
   const { isCommitted, ...proven } = proof;
   const published = worktree === undefined ? proven : await publishCommit(context, record, worktree, proven);
-  const left = await putAwayWorktree(worktree, { isCommitted });
+  const left = await removeWorktree(worktree, { isCommitted });
   const note = ['note' in published ? published.note : undefined, left.note].filter(Boolean).join(' ');
   await settleOrder(context, order, { ...end, ...proven, ...published, ...(note === '' ? {} : { note }) });
 }
 
-/** What the agent left: its result as a file or as its answer, what it printed, and how its process ended. */
+/** Reads what the agent left: its result as a file or as its answer, what it printed, and how its process ended. */
 async function readEnd(data: string, id: string, result: RunResult): Promise<WorkerEnd> {
-  const runDir = runFolderPath(data, id);
+  const runDir = getRunFolderPath(data, id);
   const { file, ...rejected } = collectResult(result);
   if (file !== undefined) await writeUnlessPresent(data, runDir, file);
   const { stdout, stderr } = await readLastAttempt(runDir, STREAM_BYTES, { below: data });
@@ -74,7 +74,7 @@ async function writeUnlessPresent(data: string, runDir: string, file: PackFile):
   await replaceFile(join(runDir, file.path), file.text, { below: data, isDurable: false });
 }
 
-/** How the agent's process ended, as the run saw it. */
+/** Reads how the agent's process ended, as the run recorded it. */
 export function readExit(result: RunResult): WorkerEnd {
   const { process: ended, error, status } = result;
   if (ended === undefined) {
@@ -82,7 +82,7 @@ export function readExit(result: RunResult): WorkerEnd {
     return { ...EXIT_UNKNOWN, startError };
   }
   const { exit_code, signal, command, version } = ended;
-  // A process that Sluice stopped may still exit with 0: it was stopped all the same.
+  // A process that Sluice stopped may still exit with 0: it counts as stopped.
   const wasStopped = error?.category === 'canceled' || error?.category === 'timeout' || error?.category === 'limit';
   return {
     // The run has ended everything that belonged to its process.

@@ -18,13 +18,13 @@ export async function makeGitDir(folder: string, format: string, shallow: string
   ]);
 }
 
-/** What stands in the configuration for each object format; only version 1 of a repository has extensions. */
+/** Configuration lines for each object format; only version 1 of a repository has extensions. */
 const FORMATS: ReadonlyMap<string, string> = new Map([
   ['sha1', ''],
   ['sha256', '[extensions]\n\tobjectformat = sha256\n'],
 ]);
 
-/** What git finds out about the file system when it makes a repository. */
+/** Properties of the file system that git detects when it creates a repository. */
 const FILES =
   {
     darwin: '\tignorecase = true\n\tprecomposeunicode = true\n',

@@ -8,14 +8,14 @@ import type { RunSpec, WorkOrder } from '../../records/index.js';
 /** Everything that is needed to start a worker on an order. */
 export interface Injection {
   readonly spec: RunSpec;
-  /** Variables the worker gets beside those that `spec.env` names. */
+  /** Variables for the worker besides those that `spec.env` names. */
   readonly env: Readonly<Record<string, string>>;
-  /** What must be in the run folder before it starts. */
+  /** Files to create in the run folder before the start. */
   readonly files: readonly PackFile[];
 }
 
 /**
- * How a wrapper gives an order to its worker. `workDir` is where the work is done if that is not `repo_dir`: a worktree.
+ * Prepares what a wrapper passes to its worker. `workDir` is the working folder if it is not `repo_dir`: a worktree.
  *
  * @example
  * injectOrder({ type: 'script', command: ['node', 'worker.mjs'], inject: 'args' }, order, '/data/runs/01K…').spec.command
@@ -106,7 +106,7 @@ export interface PackFile {
   readonly text: string;
 }
 
-/** The files a worker finds in its run folder: the order, and what belongs to it where there is something to say. */
+/** Lists the files for a worker's run folder: the order, and its attachments if there are any. */
 function listContextPack(order: WorkOrder): readonly PackFile[] {
   const links = [
     ...(order.spec_ref === undefined ? [] : [`Specification: ${order.spec_ref}`]),

@@ -1,7 +1,7 @@
 import { getErrorMessage } from '../../base/index.js';
 import { findWrapper } from '../../orders/index.js';
 import type { RunRecord } from '../../records/index.js';
-import { runFolderPath } from '../../run-folder/index.js';
+import { getRunFolderPath } from '../../run-folder/index.js';
 import { retryStore } from '../retry-store.js';
 import { isDetached, runToEnd } from '../run-to-end.js';
 import type { WorkContext } from '../worker-options.js';
@@ -30,7 +30,7 @@ export async function resumeOrder(
   let env: Readonly<Record<string, string>>;
   try {
     const wrapper = findWrapper(order.worker, lead.wrappers);
-    ({ env } = injectOrder(wrapper, order, runFolderPath(runs.data, id), worktree?.folder));
+    ({ env } = injectOrder(wrapper, order, getRunFolderPath(runs.data, id), worktree?.folder));
   } catch (error) {
     // The configuration has changed since: a person decides.
     return settleOrder(context, order, { ...EXIT_UNKNOWN, startError: getErrorMessage(error) });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { runGit } from '../../orders/evidence/run-git.js';
-import { createWorktree, putAwayWorktree } from './worktree.js';
+import { createWorktree, removeWorktree } from './worktree.js';
 
 const IDENTITY = ['-c', 'user.name=x', '-c', 'user.email=x@example.org'];
 
@@ -127,9 +127,9 @@ describe('a worktree of a hostile repository', () => {
       expect(await createWorktree(worktree)).toEqual({});
       expect(await readFile(join(worktree.folder, 'a.txt'), 'utf8')).toBe('one\n');
       await writeFile(join(worktree.folder, 'a.txt'), 'changed\n');
-      expect((await putAwayWorktree(worktree)).note).toContain(worktree.folder);
+      expect((await removeWorktree(worktree)).note).toContain(worktree.folder);
       await writeFile(join(worktree.folder, 'a.txt'), 'one\n');
-      expect(await putAwayWorktree(worktree)).toEqual({});
+      expect(await removeWorktree(worktree)).toEqual({});
       expect(existsSync(worktree.folder)).toBe(false);
       expect(wasRun()).toBe(false);
     },
@@ -163,7 +163,7 @@ describe('a worktree', () => {
     inside('add', '.');
     inside('commit', '--quiet', '-m', 'Work');
     const commit = inside('rev-parse', 'HEAD').trim();
-    expect(await putAwayWorktree(worktree)).toEqual({});
+    expect(await removeWorktree(worktree)).toEqual({});
     expect(git('rev-parse', worktree.branch).trim()).toBe(commit);
   });
 
@@ -173,7 +173,7 @@ describe('a worktree', () => {
     await createWorktree(worktree);
     await mkdir(join(worktree.folder, 'cache'));
     await writeFile(join(worktree.folder, 'cache', 'x'), '');
-    expect(await putAwayWorktree(worktree)).toEqual({});
+    expect(await removeWorktree(worktree)).toEqual({});
     expect(git('branch', '--list', worktree.branch)).toBe('');
   });
 

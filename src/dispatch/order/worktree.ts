@@ -41,7 +41,7 @@ export async function createWorktree(worktree: Worktree, commit = 'HEAD'): Promi
   // A claim that was released before its process started may have left one; no agent has worked there.
   await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   await rm(folder, { recursive: true, force: true });
-  // A branch that is there is used only if it stands where a new one would: it is never reset.
+  // An existing branch is used only if it points to the commit of a new one: it is never reset.
   const [tip, wanted] = await Promise.all(
     [`refs/heads/${branch}`, commit].map(async (name) =>
       runGit(repoDir, ['rev-parse', '--quiet', '--verify', `${name}^{commit}`]),
@@ -71,7 +71,7 @@ function describeFailure(repoDir: string, { code, stderr }: GitEnd): string {
  * Removes a worktree, unless it holds uncommitted changes. Commits stay in the repository, on the branch; a branch without
  * new commits is removed too.
  */
-async function removeWorktree(worktree: Worktree, isCommitted: boolean): Promise<'removed' | 'kept'> {
+async function removeIfUnchanged(worktree: Worktree, isCommitted: boolean): Promise<'removed' | 'kept'> {
   const { repoDir, folder, branch } = worktree;
   if (!(await isPresent(folder))) return 'removed';
   if (!isCommitted && (await holdsChanges(worktree))) return 'kept';
@@ -110,14 +110,14 @@ export async function findNestedRepositories(
 }
 
 /**
- * Removes the worktree of an order that is over; the note is what a person should know of one that was kept. Where
- * everything in it has been committed it is not looked through again.
+ * Removes the worktree of an order that has ended; the note is for a person if it was kept. A worktree in which everything
+ * is committed is not searched again.
  */
-export async function putAwayWorktree(
+export async function removeWorktree(
   worktree: Worktree | undefined,
   { isCommitted = false }: { readonly isCommitted?: boolean } = {},
 ): Promise<{ readonly note?: string }> {
-  if (worktree === undefined || (await removeWorktree(worktree, isCommitted)) === 'removed') return {};
+  if (worktree === undefined || (await removeIfUnchanged(worktree, isCommitted)) === 'removed') return {};
   return { note: `Its worktree "${worktree.folder}" has uncommitted changes.` };
 }
 
@@ -141,7 +141,7 @@ export async function withOwnGitDir(
     await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${await realpath(resolve(folder, objects))}\n`);
     await writeFile(join(gitDir, 'HEAD'), `${head}\n`);
     const options = { ...LONG, gitDir, workTree: folder, indexFile: resolve(folder, index), filters };
-    // What is ignored is a list of patterns and runs nothing.
+    // The exclude file is a list of patterns and runs nothing.
     const ignored = ['-c', `core.excludesFile=${resolve(folder, exclude)}`];
     return await work(async (args, more = {}) => runGit(folder, [...ignored, ...args], { ...options, ...more }));
   } finally {

@@ -5,8 +5,8 @@ import type { RunRecord } from '../../records/index.js';
 import { ARTIFACT_FOLDER, isArtifactPath } from '../../run-folder/index.js';
 import type { RunFile } from '../../run-folder/index.js';
 
-/** What is kept of the files that a run changed: enough to look at them, not a copy of a project. */
-const MOST_FILES = 1000;
+/** Limits of the stored copies of changed files: enough to inspect them, not a copy of a project. */
+const MAX_FILES = 1000;
 const FILE_BYTES = 16 * 1024 * 1024;
 const TOTAL_BYTES = 64 * 1024 * 1024;
 /** File systems that count in whole seconds round. */
@@ -18,7 +18,7 @@ export async function* listArtifactFiles({ result, ended_at: endedAt, spec }: Ru
   const until = Date.parse(endedAt) + SLACK_MS;
   let bytes = 0;
   const { created, modified } = result.artifacts;
-  for (const path of [...created, ...modified].filter(isArtifactPath).slice(0, MOST_FILES)) {
+  for (const path of [...created, ...modified].filter(isArtifactPath).slice(0, MAX_FILES)) {
     const found = await lstat(join(spec.workdir, path)).catch(() => undefined);
     if (found?.isFile() !== true || found.mtimeMs > until || found.size > FILE_BYTES) continue;
     bytes += found.size;

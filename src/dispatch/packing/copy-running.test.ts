@@ -22,7 +22,7 @@ async function openMachine(address = 's3://runs/a', options: Pick<PackingOptions
   const logger = { debug() {}, info() {}, warn: (text: string) => void warnings.push(text), error() {} };
   let now = Date.now();
   const start = async () => {
-    const archive = await s3.open({ address, patience: { tries: 1, firstPauseMs: 1 } });
+    const archive = await s3.open({ address, retry: { tries: 1, firstPauseMs: 1 } });
     return startPacking({ store, data, archive, settings: { afterMs: 0 }, clock: () => now, logger, ...options });
   };
   let packing = await start();
@@ -48,7 +48,7 @@ async function openMachine(address = 's3://runs/a', options: Pick<PackingOptions
       packing = await start();
       await packing.sweep();
     },
-    /** What a server on another machine reads. */
+    /** Reads as a server on another machine does. */
     async readElsewhere() {
       const folder = await (await s3.open({ address })).openRun(RUN);
       return folder === undefined

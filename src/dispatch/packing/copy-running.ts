@@ -4,11 +4,11 @@ import type { Logger } from '../../base/index.js';
 import { ArchiveError } from '../../archive/index.js';
 import type { Archive, GrowingCopy } from '../../archive/index.js';
 import { chooseFolder, isPresent, listFirstNames } from '../../files/index.js';
-import { listAuditFiles, packedRunPath, runFolderPath } from '../../run-folder/index.js';
+import { listAuditFiles, getPackedRunPath, getRunFolderPath } from '../../run-folder/index.js';
 import type { RunStore } from '../../runs/index.js';
 import type { Upkeep } from '../../store/index.js';
 
-/** What copying needs. */
+/** Options for copying. */
 export interface CopyOptions {
   readonly archive: Pick<Archive, 'growing' | 'remove' | 'copyEveryMs'>;
   readonly store: Pick<Upkeep, 'findForgottenRuns'> & Pick<RunStore, 'findRun'>;
@@ -29,7 +29,7 @@ export interface RunningCopies {
 
 const AT_ONCE = 4;
 /** Folders that are looked at; a machine executes far fewer runs at a time. */
-const MOST_RUNS = 2000;
+const MAX_RUNS = 2000;
 
 interface Sweep {
   readonly isOver: () => boolean;
@@ -56,10 +56,13 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
       const record = await store.findRun(id);
       if (record === undefined || (await store.findForgottenRuns([id])).length > 0) return false;
       // It is on its way into the archive as a whole.
-      if (await isPresent(packedRunPath(data, id))) return false;
+      if (await isPresent(getPackedRunPath(data, id))) return false;
       const isLeft = record.state === 'ended' && !isLast && !included.has(id);
       if (isLeft && !(await growing.copy.hasParts())) return false;
-      const parts = await growing.copy.update(await listAuditFiles(runFolderPath(data, id), { below: data }), isOver);
+      const parts = await growing.copy.update(
+        await listAuditFiles(getRunFolderPath(data, id), { below: data }),
+        isOver,
+      );
       // Forgotten while it was copied: whoever did that found nothing to remove.
       if (parts > 0 && (await store.findForgottenRuns([id])).length > 0) await archive.remove(id);
       return parts > 0;
@@ -73,7 +76,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
   }
 
   async function list(): Promise<[string, Growing][]> {
-    const names = new Set(await listFirstNames(join(data, 'runs'), MOST_RUNS, chooseFolder));
+    const names = new Set(await listFirstNames(join(data, 'runs'), MAX_RUNS, chooseFolder));
     for (const id of runs.keys()) if (!names.has(id)) runs.delete(id);
     for (const id of included) if (!names.has(id)) included.delete(id);
     for (const id of names) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { isPresent } from '../../files/index.js';
-import { openRun, packedRunPath } from '../../run-folder/index.js';
+import { openRun, getPackedRunPath } from '../../run-folder/index.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { NOW } from '../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
@@ -64,7 +64,7 @@ describe('packing', () => {
   it('keeps a folder that cannot be packed, warns once, and tries again an hour later', async () => {
     const { data, store, packing, warnings, advance } = await openPacking();
     await addRun(store, data, 'ended', NOW);
-    const path = packedRunPath(data, 'ended');
+    const path = getPackedRunPath(data, 'ended');
     await mkdir(join(path, '..'), { recursive: true });
     await writeFile(path, 'damaged');
     expect([await packing.sweep(), await packing.sweep()]).toEqual([0, 0]);

@@ -11,7 +11,7 @@ import { repeatSweep } from '../repeat-sweep.js';
 import { listArtifactFiles } from './artifact-files.js';
 import { createUploads } from './upload-runs.js';
 
-/** What packing needs. */
+/** Options for packing. */
 export interface PackingOptions {
   readonly store: Pick<Upkeep, 'findSettledRuns' | 'findForgottenRuns'> & Pick<RunStore, 'findRun'>;
   /** The data folder; each machine packs its own. */
@@ -55,7 +55,7 @@ const LAST_COPY_MS = 10_000;
 /** What a killed process left behind is removed once no process can be writing to it. */
 const STALE_MS = 60 * 60 * 1000;
 /** Folders that could not be packed, with when they are tried again; more of them are forgotten and tried sooner. */
-const MOST_POSTPONED = 10_000;
+const MAX_POSTPONED = 10_000;
 const POSTPONED_MS = 60 * 60 * 1000;
 
 /**
@@ -77,7 +77,7 @@ export function startPacking(options: PackingOptions): Packing {
 
   async function sweepOnce(): Promise<number> {
     const packed = await packSettled();
-    // What grows is copied at the next sweep, so a long queue must not hold it up.
+    // Growing runs are copied at the next sweep, so a long queue must not delay it.
     const until = Date.now() + Math.min(UPLOAD_MS, archive?.copyEveryMs ?? UPLOAD_MS);
     const uploaded = await uploads?.sweep(() => isStopping || Date.now() > until);
     if (uploaded !== undefined && uploaded > 0) logger.info('runs uploaded to the archive', { runs: uploaded });
@@ -113,7 +113,7 @@ export function startPacking(options: PackingOptions): Packing {
       logger.warn('cannot pack a run folder, trying again later', { run_id: id, error: getErrorMessage(error) });
     }
     postponed.set(id, clock() + POSTPONED_MS);
-    if (postponed.size > MOST_POSTPONED) postponed.delete(postponed.keys().next().value ?? id);
+    if (postponed.size > MAX_POSTPONED) postponed.delete(postponed.keys().next().value ?? id);
     return false;
   }
 

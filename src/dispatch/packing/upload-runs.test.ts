@@ -5,7 +5,7 @@ import { makeFolder } from '../../../test/temporary-folder.js';
 import { openS3Server } from '../../archive/fixtures/open-s3-server.js';
 import type { S3Server } from '../../archive/fixtures/open-s3-server.js';
 import { isPresent } from '../../files/index.js';
-import { packRunFolder, packedRunPath } from '../../run-folder/index.js';
+import { packRunFolder, getPackedRunPath } from '../../run-folder/index.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { NOW } from '../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
@@ -33,7 +33,7 @@ async function openUploads(): Promise<Site> {
   const logger = { debug() {}, info() {}, warn: (text: string) => void warnings.push(text), error() {} };
   let now = Date.now() + 100_000;
   const sweep = async (address = 's3://runs/a'): Promise<void> => {
-    const archive = await s3.open({ address, patience: { tries: 1, firstPauseMs: 1 } });
+    const archive = await s3.open({ address, retry: { tries: 1, firstPauseMs: 1 } });
     const packing = startPacking({ store, data, archive, settings: { afterMs: 0 }, clock: () => now, logger });
     await packing.sweep();
     await packing.stop();
@@ -71,7 +71,7 @@ describe('a packed run', () => {
       '.artifacts/later.txt',
     ]);
     expect(await listWaiting(site)).toEqual([]);
-    expect(await isPresent(packedRunPath(site.data, 'one'))).toBe(true);
+    expect(await isPresent(getPackedRunPath(site.data, 'one'))).toBe(true);
     expect(site.warnings).toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe('a packed run', () => {
     const site = await openUploads();
     await addRun(site, 'one');
     await site.sweep('s3://runs/a?keep_local=false');
-    expect(await isPresent(packedRunPath(site.data, 'one'))).toBe(false);
+    expect(await isPresent(getPackedRunPath(site.data, 'one'))).toBe(false);
     expect(await readArchived(site, 'one')).toBeDefined();
   });
 
@@ -91,7 +91,7 @@ describe('a packed run', () => {
       site.s3.fault = ({ method }) => (method === 'PUT' ? fault : undefined);
       await site.sweep('s3://runs/a?keep_local=false');
       expect(await listWaiting(site)).toEqual(['one.json']);
-      expect(await isPresent(packedRunPath(site.data, 'one'))).toBe(true);
+      expect(await isPresent(getPackedRunPath(site.data, 'one'))).toBe(true);
       expect(site.warnings).toHaveLength(1);
       site.s3.fault = () => undefined;
       await site.sweep('s3://runs/a?keep_local=false');
@@ -123,7 +123,7 @@ describe('a packed run', () => {
     await site.sweep();
     expect(await readArchived(site, 'one')).toBeUndefined();
     expect(await listWaiting(site)).toEqual([]);
-    expect(await isPresent(packedRunPath(site.data, 'one'))).toBe(false);
+    expect(await isPresent(getPackedRunPath(site.data, 'one'))).toBe(false);
   });
 
   it('whose process was killed before it was named is packed and uploaded by the next', async () => {

@@ -6,13 +6,13 @@ import type { Logger } from '../../base/index.js';
 import { ArchiveError } from '../../archive/index.js';
 import type { Archive, UploadProgress } from '../../archive/index.js';
 import { isPresent, listFirstNames, makeFolder, openForReading, parseJson, replaceFile } from '../../files/index.js';
-import { PACKED_FOLDER, packedRunPath, removePackedRun, runFolderPath } from '../../run-folder/index.js';
+import { PACKED_FOLDER, getPackedRunPath, removePackedRun, getRunFolderPath } from '../../run-folder/index.js';
 import { lockFolder } from '../../runs/index.js';
 import type { RunStore } from '../../runs/index.js';
 import type { Upkeep } from '../../store/index.js';
 import { createRunningCopies } from './copy-running.js';
 
-/** What uploading needs. */
+/** Options for uploading. */
 export interface UploadOptions {
   readonly archive: Archive;
   readonly store: Pick<Upkeep, 'findForgottenRuns'> & Pick<RunStore, 'findRun'>;
@@ -22,8 +22,8 @@ export interface UploadOptions {
 }
 
 /**
- * Runs on their way into the archive: in parts while they grow, then packed. A note beside the packed ones says which; it is removed
- * when the archive provably has the run.
+ * Runs being uploaded to the archive: in parts while they grow, then packed. A note next to a packed run marks it; it is
+ * removed when the archive provably has the run.
  */
 export interface Uploads {
   /** Notes that a run is to be uploaded; called before its packed file gets its name, so that a crash forgets none. */
@@ -38,10 +38,10 @@ export interface Uploads {
 
 const AT_ONCE = 4;
 /** Notes that one sweep looks at. */
-const MOST_NOTES = 2000;
+const MAX_NOTES = 2000;
 /** After a failure of the archive the next try waits, longer each time. */
 const FIRST_PAUSE_MS = 15_000;
-const LONGEST_PAUSE_MS = 10 * 60_000;
+const MAX_PAUSE_MS = 10 * 60_000;
 const NOTE = /^(?<id>.+)\.json$/u;
 const SHARDS = 4096;
 
@@ -61,7 +61,7 @@ export function createUploads(options: UploadOptions): Uploads {
 
   async function add(id: string): Promise<void> {
     await makeFolder(folder);
-    // A note that is there may have the progress of an upload.
+    // An existing note may contain the progress of an upload.
     await writeFile(placeNote(id), '{}', { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
       if (getErrorCode(error) !== 'EEXIST') throw error;
     });
@@ -127,7 +127,7 @@ export function createUploads(options: UploadOptions): Uploads {
   }
 
   function pause({ code, message }: ArchiveError): void {
-    pauseMs = Math.min(Math.max(FIRST_PAUSE_MS, pauseMs * 2), LONGEST_PAUSE_MS);
+    pauseMs = Math.min(Math.max(FIRST_PAUSE_MS, pauseMs * 2), MAX_PAUSE_MS);
     pausedUntil = clock() + pauseMs;
     logger.warn('cannot upload to the archive, trying again', { code, error: message, pause_ms: pauseMs });
   }
@@ -140,10 +140,10 @@ export function createUploads(options: UploadOptions): Uploads {
         await rm(placeNote(id), { force: true });
         return 'left';
       }
-      const file = await openForReading(packedRunPath(data, id));
+      const file = await openForReading(getPackedRunPath(data, id));
       if (file === undefined) {
         // Noted, and then its process was killed before the packed file got its name.
-        if (!(await isPresent(runFolderPath(data, id)))) await rm(placeNote(id), { force: true });
+        if (!(await isPresent(getRunFolderPath(data, id)))) await rm(placeNote(id), { force: true });
         return 'left';
       }
       try {
@@ -153,15 +153,15 @@ export function createUploads(options: UploadOptions): Uploads {
       } finally {
         await file.close();
       }
-      // Forgotten while it was uploaded: whoever did that found nothing to remove.
+      // Forgotten while it was uploaded: the process that did that found nothing to remove.
       if ((await store.findForgottenRuns([id])).length > 0) await archive.remove(id);
       if (!archive.keepsLocal) await removePackedRun(data, id);
       await rm(placeNote(id), { force: true });
       return 'uploaded';
     } catch (error) {
       if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') return error;
-      postponed.set(id, clock() + LONGEST_PAUSE_MS);
-      if (postponed.size > MOST_NOTES) postponed.delete(postponed.keys().next().value ?? id);
+      postponed.set(id, clock() + MAX_PAUSE_MS);
+      if (postponed.size > MAX_NOTES) postponed.delete(postponed.keys().next().value ?? id);
       logger.warn('cannot upload a run, trying again later', { run_id: id, error: getErrorMessage(error) });
       return 'left';
     }
@@ -176,7 +176,7 @@ export function createUploads(options: UploadOptions): Uploads {
     const found = readEarlier(await readFile(path, 'utf8').catch(() => '{}'));
     let next = found?.place === archive.place ? found.next : 0;
     if (next >= SHARDS || (await listNotes(folder)).length > AT_ONCE) return;
-    for (let left = MOST_NOTES; next < SHARDS && left > 0; next += 1) {
+    for (let left = MAX_NOTES; next < SHARDS && left > 0; next += 1) {
       const shard = join(data, PACKED_FOLDER, next.toString(16).padStart(3, '0'));
       const names = await readdir(shard).catch(() => []);
       for (const name of names.filter((zip) => zip.endsWith('.zip'))) await add(name.slice(0, -'.zip'.length));
@@ -189,7 +189,7 @@ export function createUploads(options: UploadOptions): Uploads {
 }
 
 async function listNotes(folder: string): Promise<readonly string[]> {
-  return listFirstNames(folder, MOST_NOTES, ({ name }) => NOTE.exec(name)?.groups?.['id']);
+  return listFirstNames(folder, MAX_NOTES, ({ name }) => NOTE.exec(name)?.groups?.['id']);
 }
 
 function readProgress(text: string): UploadProgress | undefined {

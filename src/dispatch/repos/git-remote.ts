@@ -5,7 +5,7 @@ import { runGit } from '../../orders/index.js';
 import type { GitEnd, GitOptions, Repo } from '../../orders/index.js';
 
 /** How long a call of another machine may take. */
-const LONGEST_MS = 600_000;
+const TIMEOUT_MS = 600_000;
 const WATCH_MS = 500;
 /** About 250,000 branches and tags. */
 const MAX_LISTING = 64 * 1024 * 1024;
@@ -49,7 +49,7 @@ export async function withRemote<T>(
 /** Calls git with what the repository of a URL needs: its protocol alone, its password, and checks of what it sends. */
 export async function callRemote(repo: Repo, args: readonly string[], options: GitOptions = {}): Promise<GitEnd> {
   return runGit(tmpdir(), args, {
-    timeLimitMs: LONGEST_MS,
+    timeLimitMs: TIMEOUT_MS,
     maxBytes: MAX_LISTING,
     ...options,
     remote: { protocol: readProtocol(repo.url), config: { ...CAREFUL, ...sendPassword(repo) } },

@@ -9,7 +9,7 @@ import { lockFolder } from '../../runs/index.js';
 import { callRemote, listRefs, measure, watchSize, withRemote } from './git-remote.js';
 import type { CallRemote } from './git-remote.js';
 
-/** What can go wrong with a repository of the configuration. A closed list: `docs/errors.md` says what to do about each. */
+/** Error codes of configured repositories. A closed list: `docs/errors.md` says what to do about each. */
 export const REPO_ERROR_CODES = ['REPO_UNAVAILABLE', 'REPO_TOO_LARGE', 'REPO_PUSH_FAILED'] as const;
 
 /** A code of `RepoError`. */
@@ -25,7 +25,7 @@ export class RepoError extends SluiceError<RepoErrorCode> {
   override readonly name = 'RepoError';
 }
 
-/** How a mirror is reached. */
+/** Location and credentials of a mirror. */
 export interface MirrorOptions {
   readonly signal?: AbortSignal;
   /** Pauses between tries, in milliseconds. */
@@ -37,10 +37,10 @@ export interface MirrorOptions {
 /** A server that is restarted is back by then. */
 const PAUSES_MS = [1000, 5000];
 const LOCK_MS = 900_000;
-/** What was pushed, by the name of its branch: those commits are also elsewhere. */
+/** Pushed commits, by the name of their branch: they also exist elsewhere. */
 export const PUSHED_REFS = 'refs/sluice/pushed/';
 /** More packs than that make every look-up slow. */
-const MOST_PACKS = 50;
+const MAX_PACKS = 50;
 
 /**
  * Fetches a repository into its mirror in the data folder, one process at a time, and returns the mirror's folder. Branches of the
@@ -222,7 +222,7 @@ async function fetchInto(folder: string, format: string, repo: Repo, options: Mi
   });
 }
 
-/** What a call that was ended has left behind; no other process fetches at the same time. */
+/** Removes what an aborted git call has left behind; no other process fetches at the same time. */
 async function removePartial(packs: string): Promise<void> {
   const names = await readdir(packs).catch((): string[] => []);
   for (const name of names.filter((each) => each.startsWith('tmp_'))) await rm(join(packs, name), { force: true });
@@ -252,7 +252,7 @@ async function takeRefs(folder: string, call: CallRemote, repo: Repo): Promise<v
 /** Joins packs when there are many. A failure costs only time. */
 async function repack(folder: string): Promise<void> {
   const packs = (await readdir(join(folder, 'objects', 'pack'))).filter((name) => name.endsWith('.pack'));
-  if (packs.length <= MOST_PACKS) return;
+  if (packs.length <= MAX_PACKS) return;
   await runGit(folder, ['repack', '-d', '--geometric=2', '--quiet'], { gitDir: folder, timeLimitMs: 600_000 });
 }
 

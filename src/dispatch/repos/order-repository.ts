@@ -26,7 +26,7 @@ export async function locateOrder({ lead, runs, signal }: WorkContext, record: O
   }
 }
 
-/** What was found out about a result, and what a person should know about where its commit is. */
+/** The evidence about a result, and a note for people on where its commit is. */
 interface Published {
   readonly reading: Reading;
   readonly note?: string;

@@ -14,7 +14,7 @@ import { git, installSsh, makeRepository, serveRepositories } from './fixtures/g
 const TOKEN = 'correct-horse-battery';
 const BASIC = `Basic ${Buffer.from(`x-access-token:${TOKEN}`).toString('base64')}`;
 
-/** Adds a line to a file of the repository, and notes the environment it was given. */
+/** Adds a line to a file of the repository, and records its environment. */
 const WORK = `echo "$SLUICE_RUN_ID" >> work.txt
 env > "$SLUICE_RUN_DIR/environment"
 printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}' \

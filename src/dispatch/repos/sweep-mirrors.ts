@@ -10,7 +10,7 @@ import { lockFolder } from '../../runs/index.js';
 import { repeatSweep } from '../repeat-sweep.js';
 import { PUSHED_REFS } from './mirror.js';
 
-/** What removing mirrors needs. */
+/** Options for removing mirrors. */
 export interface MirrorSweepOptions {
   readonly data: string;
   /** The repositories of the configuration; their mirrors stay. */
@@ -36,8 +36,8 @@ const MAX_MIRRORS = 1000;
 const MIRROR = /^[0-9a-f]{32}\.git$/u;
 
 /**
- * Removes the mirrors of repositories that the configuration no longer names, some time after their last use. A mirror stays while
- * a worktree belongs to it, and for as long as it has a commit of an order that no other repository is known to have.
+ * Removes the mirrors of repositories that the configuration no longer names, some time after their last use. A mirror is
+ * kept while a worktree uses it, and while it has a commit of an order that is not known to be in another repository.
  *
  * @example
  * const mirrors = startMirrorSweep({ data, repos: lead.repos })
@@ -102,7 +102,7 @@ function chooseMirror(entry: Dirent): string | undefined {
   return MIRROR.test(entry.name) ? chooseFolder(entry) : undefined;
 }
 
-/** Whoever fetches or pushes touches the folder of the lock. */
+/** Returns when a mirror was last used: every fetch and push touches the folder of the lock. */
 async function findLastUse(folder: string): Promise<number> {
   const found = await stat(`${folder}.lock`).catch(async () => stat(folder));
   return found.mtimeMs;

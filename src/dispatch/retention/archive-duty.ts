@@ -6,7 +6,7 @@ import { PACKED_FOLDER } from '../../run-folder/index.js';
 import type { Forgetting } from '../../store/index.js';
 import type { Duty } from '../run-by-one-process.js';
 
-/** What removing archived runs needs. */
+/** Options for removing archived runs. */
 export interface ArchiveDutyOptions {
   readonly store: Pick<Forgetting, 'listForgottenRuns'>;
   readonly archive: Pick<Archive, 'place' | 'remove'>;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { isPresent } from '../../files/index.js';
-import { packRunFolder, packedRunPath } from '../../run-folder/index.js';
+import { packRunFolder, getPackedRunPath } from '../../run-folder/index.js';
 import { openSite } from '../../store/contract/fixtures/open-site.js';
 import { sampleItem, NOW, sampleSettlement, sampleSubmission } from '../../store/contract/fixtures/order-samples.js';
 import { sampleFcmp, createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
@@ -91,7 +91,7 @@ describe('retention', () => {
     await store.forgetRuns({ endedBefore: NOW + 1, runs: 1, rows: 100, now: NOW });
     expect(await sweep()).toMatchObject({ runs: 1, folders: 2 });
     expect(await sweep()).toMatchObject({ runs: 0, folders: 0 });
-    const kept = await Promise.all(['old', 'marked', 'young'].map(async (id) => isPresent(packedRunPath(data, id))));
+    const kept = await Promise.all(['old', 'marked', 'young'].map(async (id) => isPresent(getPackedRunPath(data, id))));
     expect(kept).toEqual([false, false, true]);
   });
 

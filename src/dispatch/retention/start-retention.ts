@@ -6,7 +6,7 @@ import { repeatSweep } from '../repeat-sweep.js';
 import type { Duty } from '../run-by-one-process.js';
 import { createFolderSweep } from './sweep-folders.js';
 
-/** What retention needs. */
+/** Options for retention. */
 export interface RetentionOptions {
   readonly store: Forgetting & Pick<Upkeep, 'findForgottenRuns'>;
   /** The data folder of this machine. */
@@ -44,7 +44,7 @@ export interface Retention {
   stop(): Promise<void>;
 }
 
-/** What one sweep of the store has deleted. */
+/** The number of deleted entries of one sweep. */
 export interface Forgotten {
   readonly runs: number;
   readonly records: number;
@@ -53,9 +53,9 @@ export interface Forgotten {
 }
 
 const EVERY_MS = 60_000;
-/** A sweep of the store ends after so long; what is left is due at the next. */
+/** A sweep of the store ends after this time; the rest is due at the next. */
 const SWEEP_MS = 50_000;
-/** What one transaction deletes: little enough that other transactions do not wait for it. */
+/** Runs deleted in one transaction: few enough not to block other transactions. */
 const RUNS_AT_ONCE = 100;
 const ROWS_AT_ONCE = 1000;
 /** Records stay for a day after a run was forgotten: folders are removed by the machines that have them, while the store knows. */

@@ -4,7 +4,7 @@ import { chooseFolder, listNames } from '../../files/index.js';
 import { PACKED_FOLDER, removePackedRun, removeRunFolder } from '../../run-folder/index.js';
 import type { Forgetting, Upkeep } from '../../store/index.js';
 
-/** What removing folders needs. */
+/** Options for removing folders. */
 export interface FolderSweepOptions {
   readonly store: Pick<Forgetting, 'listForgottenRuns'> & Pick<Upkeep, 'findForgottenRuns'>;
   readonly data: string;

@@ -140,12 +140,12 @@ describe('the change of an order', () => {
   it('is missing without a repository, before the start, and for a worktree that is a link', async () => {
     const { root, worktree, read, record } = await startOrder();
     expect((await read({ base_commit: null })).why).toBe('The folder of the order is not a git repository.');
-    expect((await read({ base_commit: null, started_at: null })).why).toBe('The work has not begun.');
+    expect((await read({ base_commit: null, started_at: null })).why).toBe('The work has not started.');
     await mkdir(join(root, 'elsewhere'));
     await writeFile(join(root, 'elsewhere/secret'), 'x');
     await rm(worktree.folder, { recursive: true });
     await symlink(join(root, 'elsewhere'), worktree.folder);
-    // What is left is the order's branch, on which nothing was committed.
+    // Only the order's branch remains, without commits.
     expect(await read()).toMatchObject({ source: 'commit', commit: record.base_commit, files: [] });
     const gone = { ...record.order, repo_dir: join(root, 'nowhere') };
     expect((await read({ order: gone })).source).toBe('none');

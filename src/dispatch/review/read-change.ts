@@ -10,7 +10,7 @@ import { recordStart, withObjects } from '../order/proof/repository.js';
 import { findNestedRepositories, findWorktree, withOwnGitDir } from '../order/worktree.js';
 import type { Worktree } from '../order/worktree.js';
 
-/** What reading a change needs. */
+/** Options for reading a change. */
 export interface ChangeContext {
   /** The folder of run folders and worktrees. */
   readonly data: string;
@@ -42,7 +42,7 @@ export async function readChange(context: ChangeContext, record: OrderRecord): P
   const about = { issue_ref: order.issue_ref, run_id: order.run_id, base_commit: base };
   if (base === null) {
     const why =
-      record.started_at === null ? 'The work has not begun.' : 'The folder of the order is not a git repository.';
+      record.started_at === null ? 'The work has not started.' : 'The folder of the order is not a git repository.';
     return { ...about, ...nothing(why) };
   }
   try {
@@ -84,7 +84,7 @@ async function readWorktree(context: ChangeContext, worktree: Worktree, base: st
       const read = await call(['read-tree', 'HEAD'], own);
       // Git would ask a repository inside the worktree for its state, by its own configuration.
       const [nested] = await findNestedRepositories(call, folder, 'HEAD');
-      if (nested !== undefined) shown = nothing('The worktree holds a repository of its own.');
+      if (nested !== undefined) shown = nothing('The worktree contains a nested repository.');
       if (read.code !== 0 || nested !== undefined) return read;
       const added = await call(['add', '--all', '--', '.'], own);
       if (added.code !== 0) return added;
@@ -111,7 +111,7 @@ async function readCommit(
   const wanted = result?.changes.commit;
   if (order.repo !== undefined && wanted !== undefined) await fetchMissing(context, order.repo, repoDir, wanted);
   const start = await recordStart(repoDir);
-  if ('why' in start) return nothing(`There is nothing to compare: ${start.why}.`);
+  if ('why' in start) return nothing(`Nothing to compare: ${start.why}.`);
   const tip = await runGit(repoDir, ['rev-parse', '--quiet', '--verify', `refs/heads/${branch}^{commit}`]);
   const named = tip.code === 0 ? tip.stdout.trim() : (result?.changes.commit ?? '');
   if (!/^[0-9a-f]{4,64}$/.test(named)) return nothing('Nothing was committed, and there is no worktree.');

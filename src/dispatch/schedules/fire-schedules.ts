@@ -14,7 +14,7 @@ export interface Schedule {
   readonly request: Readonly<Record<string, unknown>>;
 }
 
-/** What firing schedules needs. */
+/** Options for firing schedules. */
 export interface ScheduleOptions {
   readonly schedules: Readonly<Record<string, Schedule>>;
   readonly lead: Pick<Lead, 'submit'>;
@@ -23,7 +23,7 @@ export interface ScheduleOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** A tick that was missed by less, while no process was there, is made up for. Older ones are not. */
+/** A tick that was missed by less, while no process was running, is made up for. Older ones are not. */
 const LATE_MS = 10 * MINUTE_MS;
 const EVERY_MS = 15_000;
 

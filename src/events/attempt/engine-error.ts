@@ -57,7 +57,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * The first characters of a text, as a copy: a slice would keep the whole text in memory for as long as it lives.
+ * The first characters of a text, as a copy: a slice would keep the whole text in memory.
  *
  * @example
  * truncate('abc', 2) // 'ab'

@@ -28,7 +28,7 @@ export class FrameEvents {
   #followsUnparsed = false;
   /** Whether something was reported about the frame: a frame without a report becomes raw. */
   isHandled = true;
-  /** What the frame's record says and no event does. */
+  /** Fields of the frame's record that no event contains. */
   #rest: Record<string, unknown> | null = null;
   /** Whether the frame was reported as raw: once is enough, however many of its records are not known. */
   #isRaw = false;
@@ -56,7 +56,7 @@ export class FrameEvents {
     if (frame.kind === 'json' && frame.encoding === 'binary') this.#writer.warn('INVALID_UTF8');
   }
 
-  /** What is reported from here on was read from no bytes. */
+  /** Ends the reference to bytes: later reports were not read from any. */
   leave(): void {
     this.#frame = null;
     this.#writer.rawRef = null;
@@ -170,7 +170,7 @@ class DriftCounter {
   }
 }
 
-/** How often the name was met; names over the limit are not counted and never new. */
+/** Counts occurrences of the name; names over the limit are not counted and never new. */
 function count(names: Map<string, number>, name: string): number {
   const before = names.get(name) ?? 0;
   if (before === 0 && names.size >= MAX_NAMES) return 0;

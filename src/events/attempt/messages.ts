@@ -29,7 +29,7 @@ export class Messages {
     this.#writer = writer;
   }
 
-  /** Whether the agent has said anything. */
+  /** Whether the agent has printed a message. */
   get any(): boolean {
     return this.#count > 0;
   }
@@ -89,7 +89,7 @@ export class Messages {
   }
 
   #finish(id: string, text: string, parent: string | null, known?: unknown): void {
-    const payload = known ?? structuredPayload(text);
+    const payload = known ?? readStructuredPayload(text);
     const data = {
       message_id: id,
       text,
@@ -115,7 +115,7 @@ function withParent({ parent }: { readonly parent: string | null }): { parent_to
 /** A fenced block that begins like JSON. */
 const FENCED_JSON = /```(?:json|jsonc|json5)?[ \t]*\r?\n\s*[{[]/iu;
 
-/** Longer messages are not searched: whoever wants their value has the text. */
+/** Longer messages are not searched: readers who want their value have the text. */
 const MAX_LENGTH = 4 * 1024 * 1024;
 
 /**
@@ -123,16 +123,16 @@ const MAX_LENGTH = 4 * 1024 * 1024;
  * none. Every message passes here and most are plain text, so only those that show one are read.
  *
  * @example
- * structuredPayload('Done.\n```json\n{"ok":true}\n```') // { ok: true }
+ * readStructuredPayload('Done.\n```json\n{"ok":true}\n```') // { ok: true }
  */
-export function structuredPayload(text: string): unknown {
+export function readStructuredPayload(text: string): unknown {
   return mayHoldPayload(text) ? findPayload(text) : undefined;
 }
 
 /** The same for a text that may have its JSON anywhere, also glued to the words before it. */
 export function findPayload(text: string): unknown {
   if (text.length > MAX_LENGTH || !/[{[]/u.test(text)) return undefined;
-  // Strictly: a payload is shown beside the text, and a wrong one is worse than none.
+  // Strictly: a payload is shown next to the text, and a wrong one is worse than none.
   const result = parse(text, undefined, { profile: text.includes('<json>') ? 'tagged' : 'generic' });
   return result.ok && typeof result.value === 'object' && result.value !== null ? result.value : undefined;
 }

@@ -25,7 +25,7 @@ import { ToolCalls } from './tool-calls.js';
 import { UsageTotals } from './usage-totals.js';
 import { FrameEvents } from './frame-events.js';
 
-/** What the end of an attempt depends on: the last word of each kind. */
+/** The state that the end of an attempt depends on: the last report of each kind. */
 interface Outcome {
   readonly endSignal: EndSignal | null;
   readonly runtimeError: string | null;
@@ -92,7 +92,7 @@ export class ReportWriter implements Report {
     return this.#isPlainText;
   }
 
-  /** Whether the agent itself said or did anything. */
+  /** Whether the agent itself has printed a message or called a tool. */
   get hasSpoken(): boolean {
     return this.messages.any || this.tools.any || this.#hasActed;
   }
@@ -272,7 +272,7 @@ export class ReportWriter implements Report {
 export class Attempt {
   readonly #frames: FrameEvents;
   readonly #reader: Reader;
-  /** What the reader has said of the frames. */
+  /** The reader's reports on the frames. */
   readonly report: ReportWriter;
 
   constructor(engine: Engine, writer: EventWriter) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { structuredPayload } from './messages.js';
+import { readStructuredPayload } from './messages.js';
 
 describe('the payload of a message', () => {
   it.each([
@@ -8,7 +8,7 @@ describe('the payload of a message', () => {
     ['a fenced block without a name', 'Done.\n```\n[1, 2]\n```', [1, 2]],
     ['a tagged block', 'See <json>{"ok":true}</json> above.', { ok: true }],
   ])('is %s', (_, text, payload) => {
-    expect(structuredPayload(text)).toEqual(payload);
+    expect(readStructuredPayload(text)).toEqual(payload);
   });
 
   it.each([
@@ -18,10 +18,10 @@ describe('the payload of a message', () => {
     ['torn JSON', '{"ok":tr'],
     ['a bare value', '"ok"'],
   ])('is nothing in %s', (_, text) => {
-    expect(structuredPayload(text)).toBeUndefined();
+    expect(readStructuredPayload(text)).toBeUndefined();
   });
 
   it('is not looked for in very long messages', () => {
-    expect(structuredPayload(`{"a":"${'x'.repeat(5 * 1024 * 1024)}"}`)).toBeUndefined();
+    expect(readStructuredPayload(`{"a":"${'x'.repeat(5 * 1024 * 1024)}"}`)).toBeUndefined();
   });
 });

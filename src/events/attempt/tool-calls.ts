@@ -47,7 +47,7 @@ export class ToolCalls {
     this.#writer.write('tool.call.started', toCallData(call.id, opened), { tool_call_id: call.id });
   }
 
-  /** What is known of a call, with what is said now; for a question about it. */
+  /** Returns what is known of a call, merged with the new details; for a permission request. */
   describe(call: ToolReport): Pick<CallData, 'name' | 'input' | 'diff' | 'locations'> {
     const {
       tool_call_id: _,
@@ -160,7 +160,7 @@ export interface Touch {
   readonly name: string;
   /** Files the call names as its own. */
   readonly paths: readonly string[];
-  /** What else it says, in which a path may stand: a shell command. */
+  /** Other text of the call that may contain a path: a shell command. */
   readonly mention: string;
 }
 
@@ -172,7 +172,7 @@ const MAX_MENTION = 4096;
 export class FileTouches {
   #touches: Touch[] = [];
 
-  /** What is remembered, oldest first. */
+  /** The remembered calls, oldest first. */
   get all(): readonly Touch[] {
     return this.#touches;
   }

@@ -27,7 +27,7 @@ export class UsageTotals {
     else this.#turns = this.#turns === null ? usage : sumUsage(this.#turns, usage);
   }
 
-  /** What was used so far; null if the engine has not said. */
+  /** Usage so far; null if the engine has not reported any. */
   get total(): Usage | null {
     if (this.#total !== null) return this.#total;
     return this.#turns === null ? null : { ...this.#turns, scope: 'total' };

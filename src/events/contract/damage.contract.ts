@@ -68,7 +68,7 @@ export function applyDamage(fixture: Fixture, damages: readonly Damage[]): Fixtu
   return { ...fixture, attempts };
 }
 
-/** Hits the push in which the position lies; the others keep their bytes. */
+/** Damages the push that contains the position; the others keep their bytes. */
 function damagePushes(pushes: readonly RecordedPush[], damage: Damage): readonly RecordedPush[] {
   if (damage.kind === 'swap streams') {
     const swapped = { stdout: 'stderr', stderr: 'stdout', stdin: 'stdin' } as const;

@@ -34,7 +34,7 @@ export function expectCovered(coverage: Coverage): void {
   }
 }
 
-/** What holds for the events of one whole attempt, whatever the bytes were. */
+/** Asserts the invariants of the events of one whole attempt, whatever the bytes were. */
 export function expectOrderly(emitted: readonly Emitted[], fcmpSeq = 0): void {
   const rasp = selectRasp(emitted);
   const fcmp = selectFcmp(emitted);

@@ -17,7 +17,7 @@ const DAMAGE_RUNS = Number(process.env['DAMAGE_RUNS'] ?? 60);
 const UPDATES_GOLDEN = process.env['UPDATE_GOLDEN'] === '1';
 
 /**
- * What every engine must pass, over all recordings under `fixtures/<version>/<scenario>/`.
+ * The contract of every engine, run over all recordings under `fixtures/<version>/<scenario>/`.
  *
  * @example
  * describeEngineContract('codex', new URL('./fixtures/', import.meta.url))

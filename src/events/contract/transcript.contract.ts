@@ -1,9 +1,9 @@
 import type { Emitted } from '../protocol/translator-output.js';
 
 /**
- * Events as a text that a person can review, with every field and value. A RASP event starts a block: its number, the
- * bytes it was read from, its type, and its data. What it became in FCMP follows behind an arrow. What an event repeats
- * of the one before it is left out; all else is there, so two different lists of events have different transcripts.
+ * Events as a text that a person can review, with every field and value. A RASP event starts a block: its number, the bytes
+ * it was read from, its type, and its data. Its FCMP event follows behind an arrow. Fields that an event repeats from the
+ * one before are left out; everything else is included, so two different lists of events have different transcripts.
  *
  * @example
  * renderTranscript(emitted)
@@ -66,7 +66,7 @@ function toFields(event: object): Fields {
   return fields;
 }
 
-/** What every event of a protocol repeats. */
+/** Returns the fields that every event of a protocol repeats. */
 function inherited(before: Fields): Fields {
   return pick(before, [
     'protocol_version',

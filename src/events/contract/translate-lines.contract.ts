@@ -8,7 +8,7 @@ import { createTranslator } from '../translator.js';
 import type { Translator, TranslatorOptions } from '../translator.js';
 import { selectFcmp, selectRasp } from './emitted-invariants.contract.js';
 
-/** What a test translates: lines of stdout unless said otherwise, and a clean exit. */
+/** The input of a test: lines of stdout unless stated otherwise, and a clean exit. */
 export interface Scenario extends Partial<TranslatorOptions> {
   readonly stdout?: readonly (object | string)[];
   readonly stderr?: readonly (object | string)[];

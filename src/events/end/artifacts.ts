@@ -5,7 +5,7 @@ import type { FromSchema } from '../../base/index.js';
 
 const pathList = { type: 'array', items: name } as const;
 
-/** What changed in the working folder during an attempt: paths relative to it, with forward slashes. */
+/** Changes in the working folder during an attempt: paths relative to it, with forward slashes. */
 export const fsDiffSchema = object({ created: pathList, modified: pathList, deleted: pathList });
 
 /** The files that an attempt created, changed and deleted. */
@@ -29,7 +29,7 @@ function plain(path: string): string {
   return path.replaceAll('\\', '/').replace(/^\.\//u, '');
 }
 
-/** Who made a file. */
+/** The creator of a file. */
 interface MadeBy {
   readonly tool_call_id: string;
   readonly name: string;
@@ -41,7 +41,7 @@ const MAX_OWN_PATH = 1024;
 /** Texts searched for all files together: a hostile agent could mention every part of every path in every call. */
 const MAX_SEARCHES = 1_000_000;
 
-/** What a name consists of: a path stands in a text as a whole if none of this is around it. */
+/** Characters of a name: a path counts as mentioned if none of these surrounds it. */
 const NAME_PART = /[\w.-]/u;
 const WORDS = /[\w.-]+/gu;
 

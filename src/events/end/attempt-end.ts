@@ -8,17 +8,17 @@ import type { FsDiff } from './artifacts.js';
 import { judge } from './completion.js';
 import type { Judgement } from './completion.js';
 
-/** What is known when the process has ended. */
+/** Facts that are known when the process has ended. */
 export interface AttemptEnd {
   /** Null if it was ended by a signal, or is not known. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly fsDiff?: FsDiff | undefined;
-  /** What the caller knows about the attempt that the bytes do not show. */
+  /** Facts about the attempt that the bytes do not show. */
   readonly verdict?: Verdict | undefined;
   /** Explains that verdict: which limit, what could not be started, what the schema rejected. */
   readonly reason?: string | undefined;
-  /** What the caller has to report about the bytes, for example that their interleaving is unknown. */
+  /** Warnings of the caller about the bytes, for example that their interleaving is unknown. */
   readonly warnings?: readonly { readonly code: DiagnosticCode; readonly message: string }[] | undefined;
 }
 
@@ -82,7 +82,7 @@ export function endAttempt(report: ReportWriter, writer: EventWriter, circumstan
     },
   });
   if (judgement.conflict !== null) {
-    const message = `The attempt counts as ${judgement.state} (${judgement.reason}), but: ${judgement.conflict}`;
+    const message = `The attempt is judged ${judgement.state} (${judgement.reason}), but: ${judgement.conflict}`;
     writer.warn('TERMINAL_STATUS_COMPLETION_CONFLICT', message);
   }
   writeLast(report, writer, judgement, end);

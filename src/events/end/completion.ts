@@ -19,7 +19,7 @@ export interface Evidence {
   readonly reason: string | null;
 }
 
-/** How an attempt ended. `conflict` names the evidence that contradicts it; null if none does. */
+/** The end of an attempt. `conflict` names the evidence that contradicts it; null if none does. */
 export type Judgement = {
   readonly reason: ReasonCode;
   readonly confidence: number;
@@ -100,7 +100,7 @@ const STOPS: Partial<Record<Verdict, Failure>> = {
 function judgeOutput(evidence: Evidence): Judgement {
   const { verdict } = evidence;
   if (verdict === 'validated') return completed('OUTPUT_VALIDATED', 1, evidence);
-  // The output of a process that failed is not a comment: it was not meant as an answer.
+  // The output of a failed process is not a comment: it was not intended as an answer.
   if (verdict === 'comment') return interrupted(evidence) ?? completed('OUTPUT_DEGRADED_TO_COMMENT', 1, evidence);
   if (verdict === 'no_contract') {
     const isClean = evidence.exitCode === 0 || evidence.endSignal !== null;

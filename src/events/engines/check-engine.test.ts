@@ -61,6 +61,6 @@ describe('checkEngine', () => {
       'recording 0: The reader threw an error: broken wing',
       'recording 0: nothing in it was understood: every frame is raw',
     ]);
-    expect(checkEngine(PARROT, [])).toEqual(['There are no recordings to check it with.']);
+    expect(checkEngine(PARROT, [])).toEqual(['No recordings to check it with.']);
   });
 });

@@ -4,7 +4,7 @@ import { createTranslator } from '../translator.js';
 import { READER_THREW } from './define-engine.js';
 import type { Engine } from './engine.js';
 
-/** What a program printed once. */
+/** The recorded output of a program. */
 export interface EngineRecording {
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
@@ -25,7 +25,7 @@ const DAMAGED = 40;
  * checkEngine(parrot, [{ stdout: 'squawk Hello\\n' }]) // []
  */
 export function checkEngine(engine: Engine, recordings: readonly EngineRecording[]): string[] {
-  const problems = recordings.length === 0 ? ['There are no recordings to check it with.'] : [];
+  const problems = recordings.length === 0 ? ['No recordings to check it with.'] : [];
   for (const [index, recording] of recordings.entries()) {
     const add = (problem: string): number => problems.push(`recording ${index}: ${problem}`);
     try {

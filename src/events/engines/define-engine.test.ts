@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expectOrderly, expectValid } from '../contract/emitted-invariants.contract.js';
 import { codex, toBytes, translateLines } from '../contract/translate-lines.contract.js';
-import { stringField } from '../reading/record-fields.js';
+import { getString } from '../reading/record-fields.js';
 import { createTranslator } from '../translator.js';
 import { defineEngine } from './define-engine.js';
 import type { Engine } from './engine.js';
@@ -12,14 +12,14 @@ const PARROT: Engine = {
   parserVersion: '1',
   framing: 'json',
   promises: { session: 'early', endSignal: true },
-  detect: (value) => (stringField(value, 'bird') === 'parrot' ? 1 : 0),
-  readSession: (value) => stringField(value, 'nest'),
+  detect: (value) => (getString(value, 'bird') === 'parrot' ? 1 : 0),
+  readSession: (value) => getString(value, 'nest'),
   createReader: (report) => ({
     json({ value }) {
-      const says = stringField(value, 'says');
+      const says = getString(value, 'says');
       if (says === 'boom') throw new Error('broken wing');
       if (says !== null) return report.message(says);
-      report.status({ status: 'nested', session_id: stringField(value, 'nest') });
+      report.status({ status: 'nested', session_id: getString(value, 'nest') });
       report.endSignal('PARROT_NESTED');
     },
     text: () => report.noise(),

@@ -4,7 +4,7 @@ import type { Engine, Reader } from './engine.js';
 import type { Report } from './report.js';
 
 const NAME = new RegExp(engineName.pattern, 'u');
-/** How a warning about the code of an engine begins. */
+/** The start of a warning about an exception in the code of an engine. */
 export const READER_THREW = 'The reader threw an error: ';
 /** Words that have another meaning where an engine is named. */
 const TAKEN = ['auto', 'command'];

@@ -2,15 +2,15 @@ import type { BlankFrame, JsonFrame, TextFrame } from '../framing/frame.js';
 import type { EngineName, ParserName } from '../protocol/engine-names.js';
 import type { Report } from './report.js';
 
-/** How the process ended; null where it is not known. */
+/** Exit of the process; null if unknown. */
 export interface ProcessExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
 
 /**
- * How the output of one agent program is read. An engine knows the program's words and nothing else: cutting bytes,
- * numbering, pairing, completion and FCMP belong to the core. `README.md` shows how to add one.
+ * Reads the output of one agent program. An engine only knows the records of its program: framing, numbering, pairing,
+ * completion and FCMP belong to the core. `README.md` shows how to add one.
  */
 export interface Engine {
   readonly name: EngineName | (string & {});
@@ -21,9 +21,9 @@ export interface Engine {
   /** `json`: records and documents, with noise between them. `text`: line by line. */
   readonly framing: 'json' | 'text';
   /**
-   * What the program prints whenever all goes well: its absence at the end is worth a warning. A session that is named
-   * `early`, while the program runs, is waited for before the first message is published. Where the tokens of a step are
-   * reported only after it, the last message or call of a step waits for them or for the next event.
+   * Output that a successful program always prints: its absence at the end causes a warning. If a session is named `early`,
+   * while the program runs, the first message is published after it. If the tokens of a step are reported only after it,
+   * the last message or call of a step waits for them or for the next event.
    */
   readonly promises: {
     readonly session: 'early' | 'late' | 'never';
@@ -33,8 +33,8 @@ export interface Engine {
   /** Whether its reader also wants what was sent to the program: frames of the stream `stdin`. */
   readonly readsInput?: true;
   /**
-   * How surely a JSON value was printed by this program, from 0 (not at all) to 1 (no other program prints this). Decides
-   * `engine: 'auto'`; above 0, the value is cut out of the text around it.
+   * Returns the confidence that this program printed a JSON value, from 0 (impossible) to 1 (no other program prints this).
+   * Decides `engine: 'auto'`; above 0, the value is cut out of the text around it.
    */
   detect(value: object): number;
   /** The same for a line of text. */

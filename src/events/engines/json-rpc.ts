@@ -1,4 +1,4 @@
-import { field, isRecord, nameField, objectField } from '../reading/record-fields.js';
+import { getField, isRecord, getName, getObject } from '../reading/record-fields.js';
 
 /** The id of a request: agents number them or name them. */
 export type RpcId = string | number;
@@ -20,18 +20,18 @@ const NO_PARAMS = {};
  */
 export function readRpcMessage(value: object): RpcMessage | null {
   const id = readId(value);
-  const method = nameField(value, 'method');
+  const method = getName(value, 'method');
   if (method !== null) {
-    const params = objectField(value, 'params') ?? NO_PARAMS;
+    const params = getObject(value, 'params') ?? NO_PARAMS;
     if (id !== null) return { kind: 'request', id, method, params };
     return 'id' in value ? null : { kind: 'notification', method, params };
   }
-  const error = objectField(value, 'error');
+  const error = getObject(value, 'error');
   if (error !== null) return { kind: 'error', id, error };
-  return id !== null && 'result' in value ? { kind: 'result', id, result: field(value, 'result') } : null;
+  return id !== null && 'result' in value ? { kind: 'result', id, result: getField(value, 'result') } : null;
 }
 
-/** The result as an object: agents answer with null where there is nothing to say. */
+/** The result as an object: agents answer with null if there is no result. */
 export function resultFields(result: unknown): object {
   return isRecord(result) ? result : NO_PARAMS;
 }
@@ -40,7 +40,7 @@ export function resultFields(result: unknown): object {
 const MAX_ID = 200;
 
 function readId(value: object): RpcId | null {
-  const id = field(value, 'id');
+  const id = getField(value, 'id');
   if (typeof id === 'string') return id.length > MAX_ID ? null : id;
   return typeof id === 'number' && Number.isFinite(id) ? id : null;
 }

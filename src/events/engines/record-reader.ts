@@ -8,8 +8,8 @@ export interface RecordReader {
 }
 
 /**
- * Reads the records an agent prints exactly as the translator does, so that the live conversation and its recording are read
- * in the same way. `null` is passed for a line that is not a record.
+ * Reads the records of an agent exactly as the translator does, so that the live conversation and its recording are read in
+ * the same way. `null` is passed for a line that is not a record.
  *
  * @example
  * const reader = createRecordReader('claude', (record) => record !== null && answer(record))

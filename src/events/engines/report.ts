@@ -4,7 +4,7 @@ import type { DiagnosticCode } from '../protocol/diagnostic-codes.js';
 import type { ParserName } from '../protocol/engine-names.js';
 import type { FileDiff, PlanEntry, Usage } from '../protocol/event-parts.js';
 
-/** What a status event may carry besides the engine's word for it. */
+/** Optional fields of a status event. */
 export interface StatusReport {
   /** The engine's own word: `thread.started`, `step_finish`, `init`. */
   readonly status: string;
@@ -17,7 +17,7 @@ export interface StatusReport {
   readonly detail?: unknown;
 }
 
-/** Which message. Engines that write one at a time need neither. */
+/** Identifies a message. Engines that write one at a time need neither field. */
 export interface MessageOptions {
   /** Distinguishes messages that are open at the same time: the engine's own message id. */
   readonly key?: string;
@@ -41,7 +41,7 @@ export interface ToolReport {
   readonly name?: string | null;
   readonly input?: unknown;
   readonly parent?: string | null;
-  /** What the call changes, as far as the engine shows it. */
+  /** The change made by the call, as far as the engine shows it. */
   readonly diff?: readonly FileDiff[];
   /** Files the call says it touches: joined with the file differences, they show which call made an artifact. */
   readonly paths?: readonly string[];
@@ -58,7 +58,7 @@ export interface ToolFailureReport extends ToolEndReport {
   readonly error: string;
 }
 
-/** A choice of whoever answers a permission request. */
+/** An option in a permission request. */
 export interface PermissionOption {
   readonly id: string;
   readonly label: string;
@@ -68,7 +68,7 @@ export interface PermissionOption {
 /** A tool call that waits until it is allowed or denied. */
 export interface PermissionQuestion {
   readonly call: ToolReport;
-  /** What the agent calls it; shown where it says no input. */
+  /** The agent's title for the call; shown if it has no input. */
   readonly title?: string;
   readonly options: readonly PermissionOption[];
 }
@@ -96,7 +96,7 @@ export interface EngineErrorReport {
   readonly detail?: unknown;
 }
 
-/** What a reader can say about the frame it is reading. Every event gets that frame's `raw_ref`. */
+/** The reports a reader can make about the current frame. Every event gets that frame's `raw_ref`. */
 export interface Report {
   /** `lifecycle.run.status`. */
   status(status: StatusReport): void;
@@ -108,7 +108,7 @@ export interface Report {
   messageDelta(text: string, options?: MessageOptions): void;
   /** A whole message; ends the one that is open under the same key. */
   message(text: string, options?: MessageOptions): void;
-  /** Ends an open message whose text is what its deltas said; nothing if none is open. */
+  /** Ends an open message whose text consists of its deltas; does nothing if none is open. */
   closeMessage(options?: MessageOptions): void;
   reasoning(text: string, options?: ReasoningOptions): void;
 
@@ -153,13 +153,13 @@ export interface Report {
   stepEnded(usage: Usage): void;
   warning(code: DiagnosticCode, message: string, options?: { readonly subject?: string }): void;
 
-  /** What is reported next is about a frame that was held before, or about the current one again. */
+  /** Makes later reports refer to a frame that was held before, or to the current one again. */
   about(frame: Frame): void;
-  /** What is reported next was read from all bytes from one frame to another of the same stream. */
+  /** Makes later reports refer to all bytes from one frame to another of the same stream. */
   spanning(first: Frame, last: Frame): void;
-  /** How sure the reading of this frame is; 1 unless said. */
+  /** Sets the confidence of this frame; 1 by default. */
   confidence(value: number): void;
-  /** What was reported is a guess (confidence under 0.5): the text it was read from is added as raw, with a warning. */
+  /** Marks the report as a guess (confidence under 0.5): the text it was read from is added as raw, with a warning. */
   lowConfidence(text: string): void;
   /** Another parser of the same engine reads from here on. */
   parser(name: ParserName | (string & {})): void;

@@ -8,7 +8,7 @@ export const LONG_LINE_BYTES = 512 * 1024;
 /** The text of a line, and how it was decoded. */
 export interface DecodedLine {
   readonly text: string;
-  /** Whether the bytes are UTF-8. A long line that holds the substitute character itself is taken for damaged. */
+  /** Whether the bytes are UTF-8. A long line that contains the replacement character itself is treated as damaged. */
   readonly isUtf8: boolean;
   /** The bytes, where they are needed to find the way back: a short line that is not UTF-8. */
   readonly bytes: Uint8Array | null;

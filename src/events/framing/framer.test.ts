@@ -24,7 +24,7 @@ function frames(
   return found;
 }
 
-/** What the frames say, without their places. */
+/** Returns the content of the frames without their positions. */
 function said(input: string | Uint8Array): unknown[] {
   return frames(input).map((frame) =>
     frame.kind === 'json' ? frame.value : frame.kind === 'text' ? frame.text : frame.kind,

@@ -6,7 +6,7 @@ import type { Line } from './decode-line.js';
 import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.js';
 import type { JsonScanner } from './json-scanner.js';
 
-/** How a stream is cut into frames. */
+/** Options for splitting a stream into frames. */
 interface FramerOptions {
   readonly stream: CapturedStream;
   /** `json`: values and what is between them. `text`: one frame a line, whatever it holds. */
@@ -25,8 +25,8 @@ export interface Framer {
 }
 
 /**
- * A piece is held back for at most this many values that turn out to be incomplete, which bounds the work per byte. A torn
- * record before a document needs one.
+ * A chunk is held back for at most this many incomplete values, which bounds the work per byte. A torn record before a
+ * document needs one.
  */
 const MAX_HOLDS = 8;
 

@@ -1,7 +1,7 @@
 /** Deepest value that is read: deeper ones would break downstream programs, whose serialisers recurse. */
 export const MAX_DEPTH = 1000;
 
-/** What a scan found out. `end` is the position after the value. */
+/** The result of a scan. `end` is the position after the value. */
 type Scan =
   | { readonly kind: 'complete'; readonly end: number }
   | { readonly kind: 'open' }
@@ -11,7 +11,7 @@ const OPEN: Scan = { kind: 'open' };
 const BROKEN: Scan = { kind: 'broken', tooDeep: false };
 const TOO_DEEP: Scan = { kind: 'broken', tooDeep: true };
 
-/** What may come next, outside of strings. */
+/** The syntax expected next, outside of strings. */
 type Expect = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end';
 
 const QUOTE = 0x22;

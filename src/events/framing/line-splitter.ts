@@ -53,7 +53,7 @@ export function createLineSplitter(
     }
   }
 
-  /** What is pending, as a line that ends here. */
+  /** Emits the pending text as a line that ends here. */
   function emitPending(lineFeedBytes: number): void {
     const from = offset;
     offset += pending.length + lineFeedBytes;
@@ -107,8 +107,8 @@ export function createLineSplitter(
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * A line whose end has not come yet. A long one is decoded as it arrives: then a line of any length is in memory once
- * as text, and once more when its pieces are joined.
+ * A line whose end has not arrived yet. A long one is decoded as it arrives: then a line of any length is in memory once as
+ * text, and once more when its chunks are joined.
  */
 export class PendingLine {
   readonly #bytes = new PendingBytes();
@@ -143,7 +143,7 @@ export class PendingLine {
   }
 }
 
-/** Where bytes can be split without splitting a character: before an incomplete one at the end. */
+/** Finds where bytes can be split without splitting a character: before an incomplete one at the end. */
 function findCharacterBoundary(bytes: Uint8Array): number {
   for (let index = bytes.length - 1; index >= bytes.length - 3; index--) {
     const byte = bytes[index] ?? 0;

@@ -6,10 +6,7 @@ type Path = readonly (string | number)[];
 /** Values that follow each other; a pair stands for a value that is repeated. */
 type Runs<T extends Leaf> = readonly (T | readonly [value: T, times: number])[];
 
-/**
- * What changes from event to event at one path, beginning with the second event: the difference of two whole numbers, or of
- * two times in milliseconds, or the value itself.
- */
+/** The values at one path from the second event on: differences of integers or of times in milliseconds, or the values themselves. */
 export type Column =
   | { readonly path: Path; readonly add: Runs<number> }
   | { readonly path: Path; readonly ms: Runs<number> }
@@ -54,7 +51,7 @@ function computeDifferences(values: readonly number[]): number[] {
 }
 
 /** A pair takes as much room as three short values. */
-const SHORTEST_RUN = 4;
+const MIN_RUN_LENGTH = 4;
 
 function toRuns<T extends Leaf>(values: readonly T[]): Runs<T> {
   const runs: (T | readonly [T, number])[] = [];
@@ -62,7 +59,7 @@ function toRuns<T extends Leaf>(values: readonly T[]): Runs<T> {
     const value = values[start] as T;
     let end = start + 1;
     while (end < values.length && values[end] === value) end += 1;
-    if (end - start >= SHORTEST_RUN) runs.push([value, end - start]);
+    if (end - start >= MIN_RUN_LENGTH) runs.push([value, end - start]);
     else for (let index = start; index < end; index += 1) runs.push(value);
     start = end;
   }

@@ -61,7 +61,7 @@ export function unpackEvents(protocol: Emitted['protocol'], lines: string): Emit
     const end = newline < 0 ? lines.length : newline;
     const decoded = decodeLine(lines.slice(start, end));
     if (decoded === undefined) return undefined;
-    // What was packed as events of this protocol.
+    // Packed as events of this protocol.
     for (const event of decoded) events.push({ protocol, event } as Emitted);
     start = end + 1;
   }

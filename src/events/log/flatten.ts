@@ -9,7 +9,7 @@ export interface FlatEvent {
 }
 
 const MAX_LEAVES = 48;
-const LONGEST_TEXT = 128;
+const MAX_TEXT_LENGTH = 128;
 const DEEPEST = 5;
 
 /** The leaves of a small event; null if it is large, or holds what a series cannot. */
@@ -48,7 +48,7 @@ function addMembers(flat: Building, value: object, depth: number): boolean {
 }
 
 function isSmallLeaf(value: unknown): value is Leaf {
-  if (typeof value === 'string') return value.length <= LONGEST_TEXT;
+  if (typeof value === 'string') return value.length <= MAX_TEXT_LENGTH;
   return typeof value === 'boolean' || value === null || Number.isFinite(value);
 }
 

@@ -11,7 +11,7 @@ function decode(lines: string): unknown[] {
     .flatMap((line) => decodeLine(line) ?? ['damaged']);
 }
 
-/** What JSON can hold of a value. */
+/** Returns the part of a value that JSON can represent. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -9,11 +9,11 @@ import { flatten, listPaths, type Leaf } from './flatten.js';
  */
 
 /** Fewer events stay one per line: a log is for reading. */
-const SHORTEST_SERIES = 64;
+const MIN_SERIES_LENGTH = 64;
 /** A reader expands a whole series, also for one event of it. */
-const LONGEST_SERIES = 2048;
+const MAX_SERIES_LENGTH = 2048;
 const MAX_KINDS = 4;
-/** A series must be this much smaller than its events on lines of their own. */
+/** A series must be this much smaller than its events on separate lines. */
 const WORTHWHILE = 0.5;
 
 /** A line with many events. */
@@ -40,7 +40,7 @@ export function encodeLines(events: readonly object[]): string {
   let lines = '';
   let start = 0;
   while (start < events.length) {
-    const series = events.length - start < SHORTEST_SERIES ? null : gatherSeries(events, start);
+    const series = events.length - start < MIN_SERIES_LENGTH ? null : gatherSeries(events, start);
     const line = series === null ? null : encodeSeries(series);
     const end = series === null ? events.length : start + Math.max(1, series.order.length);
     if (line !== null) lines += `${line}\n`;
@@ -79,7 +79,7 @@ function gatherSeries(events: readonly object[], start: number): GatheredSeries 
   const kinds: Kind[] = [];
   const numbers = new Map<string, number>();
   const order: number[] = [];
-  const end = Math.min(events.length, start + LONGEST_SERIES);
+  const end = Math.min(events.length, start + MAX_SERIES_LENGTH);
   for (let index = start; index < end; index += 1) {
     const event = events[index] ?? {};
     const flat = flatten(event);
@@ -99,7 +99,7 @@ function gatherSeries(events: readonly object[], start: number): GatheredSeries 
 
 /** Encodes a series as a line; null if it has few events or would save little space. */
 function encodeSeries({ kinds, order }: GatheredSeries): string | null {
-  if (order.length < SHORTEST_SERIES) return null;
+  if (order.length < MIN_SERIES_LENGTH) return null;
   const line: SeriesLine = {
     series: 1,
     count: order.length,
@@ -123,7 +123,7 @@ function encodeSeries({ kinds, order }: GatheredSeries): string | null {
 /** The line may come from a folder that an agent can write to, so it is expanded only if the whole series is valid. */
 function expandSeries(line: object): readonly object[] | undefined {
   const { series, count, kinds, order } = line as Readonly<Partial<Record<keyof SeriesLine, unknown>>>;
-  if (series !== 1 || typeof count !== 'number' || !(count >= 1 && count <= LONGEST_SERIES)) return undefined;
+  if (series !== 1 || typeof count !== 'number' || !(count >= 1 && count <= MAX_SERIES_LENGTH)) return undefined;
   if (!Array.isArray(kinds) || kinds.length < 1 || kinds.length > MAX_KINDS) return undefined;
   const numbers = order === undefined ? '0'.repeat(count) : order;
   if (typeof numbers !== 'string' || numbers.length !== count || (order === undefined) !== (kinds.length === 1)) {

@@ -23,7 +23,7 @@ const EVENT_OF = Object.fromEntries(RASP_TYPES.map((type) => [type, { category: 
 const MAX_HELD_EVENTS = 64;
 const MAX_HELD_LENGTH = 64 * 1024;
 
-/** What a reader expects only in a conversation that has started. */
+/** Events that a reader expects only after a conversation has started. */
 const STARTED_FIRST: ReadonlySet<FcmpType> = new Set([
   'assistant.message.delta',
   'assistant.message.final',
@@ -36,13 +36,13 @@ const STARTED_FIRST: ReadonlySet<FcmpType> = new Set([
 /** Events that a person must answer never wait. */
 const NEEDS_ANSWER: ReadonlySet<FcmpType> = new Set(['user.input.required', 'permission.required']);
 
-/** What a step may end with: published with what the step used. */
+/** Whether an event can be the last of a step: it is published with the usage of the step. */
 function endsStep(type: FcmpType, data: FcmpEvent['data']): boolean {
   if (type === 'assistant.message.final') return true;
   return type === 'assistant.tool_call' && 'status' in data && data.status !== 'started';
 }
 
-/** Events whose own shape is all there is to say have no detail. */
+/** Whether an event has a detail: those whose own fields say everything have none. */
 function hasDetail({ event }: RaspEvent): boolean {
   return event.category === 'agent' || event.category === 'tool' || DETAILED.has(event.type);
 }
@@ -83,7 +83,7 @@ export class EventWriter {
   #meta: FcmpEvent['meta'];
   #sessionId: string | null;
   #sessionOnly: Correlation;
-  /** What waits for the session; null where nothing waits any more. */
+  /** Events that wait for the session; null if no event waits any more. */
   #held: HeldFact[] | null;
   #heldLength = 0;
   /** The bytes the next events were read from; null for what no byte says. */
@@ -214,7 +214,7 @@ export class EventWriter {
     if (event !== null) this.#pushEvent(event);
   }
 
-  /** What is written from here on belongs to another frame. */
+  /** Makes later events refer to another frame. */
   mark(): void {
     this.#marked = this.#out.length;
     this.step = null;
@@ -241,7 +241,7 @@ export class EventWriter {
     return out;
   }
 
-  /** The first message waits for the session, and what follows waits behind it, as long as that is little. */
+  /** The first message waits for the session, and later events wait behind it while they are few. */
   #hold(held: HeldFact[], fact: HeldFact): void {
     this.#heldLength += JSON.stringify(fact.data).length;
     held.push(fact);
@@ -249,7 +249,7 @@ export class EventWriter {
     if (isFull || NEEDS_ANSWER.has(fact.type)) this.#release();
   }
 
-  /** What FCMP adds: the usage at the end, and the step of the first message or call. */
+  /** Adds the FCMP fields: the usage at the end, and the step of the first message or call. */
   #complete({ type, data }: FcmpFact): FcmpEvent['data'] {
     if (this.usage !== null) return { ...data, usage: this.usage };
     if (this.step === null || (type !== 'assistant.message.final' && type !== 'assistant.tool_call')) return data;

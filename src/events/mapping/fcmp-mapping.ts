@@ -72,7 +72,7 @@ function same(type: FcmpType, event: RaspEvent): FcmpFact {
   return { type, data: event.data as FcmpEvent['data'] };
 }
 
-/** FCMP has no `detail`, which is only of interest to those who examine the engine's output. */
+/** FCMP has no `detail`, which is only useful for examining the engine's output. */
 function withoutDetail(type: FcmpType, event: RaspEvent): FcmpFact {
   if (!('detail' in event.data)) return same(type, event);
   const { detail: _, ...data } = event.data;

@@ -18,9 +18,9 @@ export function projectAll<Projected>(projection: Projection<Projected>, events:
   return projected.flat();
 }
 
-/** What a whole text adds to the pieces of it that were streamed before. */
+/** The part of a whole text that follows the deltas streamed before. */
 interface Remainder {
-  /** What is still to be reported; empty where the pieces reported it all. */
+  /** The part still to be reported; empty if the deltas contained everything. */
   readonly rest: string;
   /** The whole text does not begin with the pieces, so they cannot be completed, only corrected. */
   readonly diverged: boolean;
@@ -73,7 +73,7 @@ export function toReasoningId(
   return `reasoning_${attempt}_${reasoning_id ?? seq}`;
 }
 
-/** What a tool returned, as text: strings as they are, other values as JSON, an error first. */
+/** Formats the output of a tool as text: strings unchanged, other values as JSON, an error first. */
 export function formatToolResult(call: FcmpData<'assistant.tool_call'>): string {
   const parts: string[] = [];
   if (call.error !== undefined) parts.push(call.error);

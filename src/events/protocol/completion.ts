@@ -4,7 +4,7 @@ export const COMPLETION_STATES = ['completed', 'awaiting_user_input', 'interrupt
 /** The state of an attempt that has ended. */
 export type CompletionState = (typeof COMPLETION_STATES)[number];
 
-/** What a run knows about an attempt that its bytes do not show. */
+/** Facts about an attempt that its bytes do not show. */
 export const VERDICTS = [
   'validated',
   'not_validated',
@@ -29,7 +29,7 @@ export type Verdict = (typeof VERDICTS)[number];
 
 /** Why an attempt counts as completed. */
 export const COMPLETED_REASONS = {
-  DONE_MARKER_FOUND: 'The agent said `"__SKILL_DONE__": true` in its own words.',
+  DONE_MARKER_FOUND: 'The agent printed `"__SKILL_DONE__": true` in its answer.',
   OUTPUT_VALIDATED: 'The output passed the schema of the contract.',
   OUTPUT_DEGRADED_TO_COMMENT: 'The output has no value and is kept as a comment, as the contract allows.',
   CLEAN_END: 'There is no contract, and the engine ended cleanly.',
@@ -43,14 +43,14 @@ export const FAILURE_CODES = {
   ENGINE_AUTH_FAILED: 'The engine ended because its credentials were refused.',
   OUTPUT_NOT_VALIDATED: 'The output did not pass the schema of the contract.',
   RUN_CANCELED: 'The run was canceled by its owner.',
-  RUN_TIMED_OUT: 'The run took longer than it was allowed to.',
+  RUN_TIMED_OUT: 'The run exceeded its time limit.',
   PROCESS_NOT_STARTED: 'The agent could not be started.',
-  SANDBOX_UNAVAILABLE: 'The run needs a sandbox, and there is none.',
-  SESSION_LOST: 'There is no session to go on with, so the answer cannot be handed to the agent.',
+  SANDBOX_UNAVAILABLE: 'The run requires a sandbox, and none is available.',
+  SESSION_LOST: 'The run has no session to resume, so the answer cannot be passed to the agent.',
   PROTOCOL_BROKEN: 'The agent did not keep to the protocol of the conversation.',
   RUN_LIMIT_EXCEEDED: 'The run exceeded one of its limits (bytes, line length, tokens, cost).',
-  RUN_STORAGE_EXCEEDED: 'The run stored more events or bytes than it may.',
-  RUN_BUDGET_EXCEEDED: 'The run was ended because a budget was used up.',
+  RUN_STORAGE_EXCEEDED: 'The run exceeded its limit of stored events or bytes.',
+  RUN_BUDGET_EXCEEDED: 'The run was stopped because a budget was used up.',
 } as const;
 
 /** Why an attempt is neither. */
@@ -86,7 +86,7 @@ const END_SIGNALS = [
   'ACP_PROMPT_END_TURN',
 ] as const;
 
-/** How an engine signals that the call is over: a built-in signal, or that of a custom engine. */
+/** The signal with which an engine ends a call: a built-in one, or that of a custom engine. */
 export type EndSignal = (typeof END_SIGNALS)[number] | (string & {});
 
 /** An end signal on the wire. */

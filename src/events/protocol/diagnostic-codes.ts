@@ -10,14 +10,13 @@ export const DIAGNOSTIC_CODES = {
   RAW_TEXT_SHORTENED: 'The raw event shows only the beginning of its bytes; the raw reference has them all.',
   VALUE_TOO_DEEP: 'A value is nested deeper than the limit; it is kept as raw.',
 
-  PTY_STREAM_MISMATCH:
-    'The terminal and stdout do not say the same; the message reports what was restored or set aside.',
+  PTY_STREAM_MISMATCH: 'The terminal and stdout differ; the message reports what was restored or set aside.',
   STREAM_DRIFT_OBSERVED: 'The engine’s document came on another stream than it should.',
   INTERLEAVING_UNKNOWN: 'No timing is recorded: stdout, stderr and terminal are read one after the other.',
   TIMING_INCONSISTENT: 'The recorded timing does not fit the recorded bytes; it is used as far as it fits.',
 
   UNKNOWN_ENGINE_PROFILE: 'The engine could not be detected from its output; it is read as plain text.',
-  ENGINE_MISMATCH: 'The output does not look like the engine it is said to come from.',
+  ENGINE_MISMATCH: 'The output does not look like that of the named engine.',
   NO_OUTPUT: 'The agent printed nothing.',
 
   SESSION_ID_CHANGED: 'The session id is not the one seen before; the latest counts.',
@@ -36,16 +35,16 @@ export const DIAGNOSTIC_CODES = {
   PERMISSION_PENDING:
     'The process was ended because its permission request has no answer yet; it is resumed with the answer.',
   WORKER_LOST: 'The worker was lost while the agent worked; its session is resumed in the next attempt.',
-  DONE_MARKER_REPEATED: 'The done marker was said more than once.',
+  DONE_MARKER_REPEATED: 'The done marker was printed more than once.',
 
   TOOL_CALL_DENIED: 'The engine refused a tool call that its permissions do not allow.',
   ENGINE_ERROR: 'The engine reported an error.',
-  ENGINE_WARNING: 'The engine reported something that did not stop it.',
+  ENGINE_WARNING: 'The engine reported a problem and continued.',
   ENGINE_RETRYING: 'The engine failed to reach its model and tries again.',
-  ENGINE_RATE_LIMIT_HINT: 'The provider asked the engine to slow down.',
-  ENGINE_AUTH_HINT: 'The engine was not allowed in; its credentials need attention.',
-  ENGINE_DEPRECATION_WARNING: 'The engine says that something it was asked to use will go away.',
-  IFLOW_EXECUTION_INFO_PARSE_FAILED: 'The `<Execution Info>` block is there and cannot be read.',
+  ENGINE_RATE_LIMIT_HINT: 'The provider’s rate limit slowed the engine down.',
+  ENGINE_AUTH_HINT: 'The provider refused the engine’s credentials. Check them.',
+  ENGINE_DEPRECATION_WARNING: 'The engine reported that something it uses is deprecated.',
+  IFLOW_EXECUTION_INFO_PARSE_FAILED: 'The `<Execution Info>` block cannot be parsed.',
 } as const;
 
 /** One of the keys of `DIAGNOSTIC_CODES`. */

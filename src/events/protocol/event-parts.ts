@@ -28,7 +28,7 @@ export const inputRequired = object(
   { options: { type: 'array', items: text } },
 );
 
-/** What the person answered: it opens the next attempt. */
+/** The person's answer, which opens the next attempt. */
 export const inputReplied = object({ interaction_id: name, text });
 
 /** Why a run failed. */
@@ -44,7 +44,7 @@ export type Failure = FromSchema<typeof failure>;
 /** A change of a file, as far as the engine shows it: a unified patch, or the text before and after (null: no file). */
 const fileDiff = object({ path: name }, { patch: text, old_text: { type: ['string', 'null'] }, new_text: text });
 
-/** What a tool call changes. */
+/** The change made by a tool call. */
 export const diffSchema = { type: 'array', items: fileDiff } as const;
 
 /** See {@link diffSchema}. */
@@ -107,7 +107,7 @@ export const raw = object({ text }, { shortened: flag });
 /** A diagnostic of the reader. `subject` is the type, field or id it is about. */
 export const diagnostic = object({ code: diagnosticCode, message: text }, { confidence, subject: text });
 
-/** What an event belongs to. A key that is not known yet, or never, is absent. */
+/** The ids an event belongs to. A key that is unknown is absent. */
 export const correlationSchema = object(
   {},
   {
@@ -118,7 +118,7 @@ export const correlationSchema = object(
   },
 );
 
-/** What an event belongs to: a session, a tool call, a message, a question. */
+/** The ids an event belongs to: a session, a tool call, a message, a question. */
 export type Correlation = FromSchema<typeof correlationSchema>;
 
 /** The streams of an agent whose bytes are kept, in the order in which they are read where no timing is known. */

@@ -41,19 +41,19 @@ function withUsage<R extends Readonly<Record<string, Schema>>, O extends Readonl
   return { ...schema, properties: { ...schema.properties, usage: usageSchema } };
 }
 
-/** What the engine says about the step an event belongs to. */
+/** Adds the fields of the step that an event belongs to. */
 function withStep<R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
 ): ObjectSchema<R, O & { readonly model: typeof name; readonly usage: typeof usageSchema }> {
   return { ...schema, properties: { ...schema.properties, model: name, usage: usageSchema } };
 }
 
-/** What each type of FCMP event says: the one place where types and their data are listed. */
+/** The data of each type of FCMP event: the one place where types and their data are listed. */
 const FCMP_DATA = {
   /** `session_id` is null where the engine has not named one. */
   'conversation.started': object({ session_id: { anyOf: [name, { type: 'null' }] } }, { model: name }),
   'assistant.message.delta': messageDelta,
-  /** `model` and `usage` of the step that said it, where the engine names them with it. */
+  /** `model` and `usage` of its step, if the engine reports them with it. */
   'assistant.message.final': withStep(messageFinal),
   'assistant.reasoning': reasoning,
   'assistant.tool_call': object(
@@ -85,7 +85,7 @@ const FCMP_DATA = {
   'artifact.created': artifact,
   'artifact.modified': artifact,
   'artifact.deleted': artifact,
-  /** `severity`, `retrying` and what follows are there where the engine itself reported it. */
+  /** `severity`, `retrying` and the following fields are set if the engine itself reported it. */
   'diagnostic.warning': withUsage(
     object(
       { code: diagnosticCode, message: text },
@@ -125,7 +125,7 @@ const envelope = object({
 /** A type of FCMP event. */
 export type FcmpType = keyof typeof FCMP_DATA;
 
-/** What an event of a type says: `FcmpData<'assistant.message.final'>['text']`. */
+/** The data of an event type: `FcmpData<'assistant.message.final'>['text']`. */
 export type FcmpData<Type extends FcmpType> = FromSchema<(typeof FCMP_DATA)[Type]>;
 
 /**

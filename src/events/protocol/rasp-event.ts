@@ -44,7 +44,7 @@ const toolCall = {
   diff: diffSchema,
   locations: locationsSchema,
 } as const;
-/** What the engine's record says beyond the other fields, unchanged; at most 4 KiB, the rest is in the raw bytes. */
+/** Other fields of the engine's record, unchanged; at most 4 KiB, the rest is in the raw bytes. */
 const withDetail = <R extends Readonly<Record<string, Schema>>, O extends Readonly<Record<string, Schema>>>(
   schema: ObjectSchema<R, O>,
 ): ObjectSchema<R, O & { readonly detail: typeof anything }> => ({
@@ -52,11 +52,11 @@ const withDetail = <R extends Readonly<Record<string, Schema>>, O extends Readon
   properties: { ...schema.properties, detail: anything },
 });
 
-/** What each type of RASP event says: the one place where types and their data are listed. */
+/** The data of each type of RASP event: the one place where types and their data are listed. */
 const RASP_DATA = {
   /** `cached_from` is the run whose cached result this one repeats. */
   'lifecycle.run.started': object({ mode: oneOf(['auto', 'interactive']), resumed: flag }, { cached_from: name }),
-  /** `status` is the engine's own word for what happened (`thread.started`, `step_finish`, `init`). */
+  /** `status` is the engine's own name for the event (`thread.started`, `step_finish`, `init`). */
   'lifecycle.run.status': object(
     { status: name },
     { session_id: name, model: name, engine_version: name, usage: usageSchema, reason: text, detail: anything },
@@ -108,7 +108,7 @@ const RASP_DATA = {
   'raw.pty': raw,
 } as const;
 
-/** Which parser read an event, and how sure it is. */
+/** The parser that read an event, and its confidence. */
 const sourceSchema = object({
   engine: engineName,
   parser: engineName,
@@ -138,10 +138,10 @@ export type RaspType = keyof typeof RASP_DATA;
 
 type CategoryOf<Type> = Type extends `${infer Category}.${string}` ? Category : never;
 
-/** What an event of a type says: `RaspData<'agent.message.final'>['text']`. */
+/** The data of an event type: `RaspData<'agent.message.final'>['text']`. */
 export type RaspData<Type extends RaspType> = FromSchema<(typeof RASP_DATA)[Type]>;
 
-/** Which parser read an event, and how sure it is. */
+/** The parser that read an event, and its confidence. */
 export type RaspSource = FromSchema<typeof sourceSchema>;
 
 /**

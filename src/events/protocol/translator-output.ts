@@ -11,9 +11,9 @@ export type Emitted =
   | { readonly protocol: 'rasp'; readonly event: RaspEvent }
   | { readonly protocol: 'fcmp'; readonly event: FcmpEvent };
 
-/** What all bytes of an attempt show, before it is judged how the attempt ended. */
+/** The result of all bytes of an attempt, before its end is judged. */
 export interface Drained {
-  /** What was left open. */
+  /** Events that were still pending. */
   readonly events: Emitted[];
   readonly doneMarker: boolean;
   readonly endSignal: EndSignal | null;
@@ -26,7 +26,7 @@ export interface Drained {
 /** A range of bytes; the end is exclusive. */
 export type ByteRange = readonly [from: number, to: number];
 
-/** How the bytes of one stream were claimed. Nothing was lost if `unclaimed` and `doubled` are empty. */
+/** The claimed bytes of one stream. Nothing was lost if `unclaimed` and `doubled` are empty. */
 export interface StreamCoverage {
   readonly bytes: number;
   readonly claimed: number;
@@ -34,7 +34,7 @@ export interface StreamCoverage {
   readonly doubled: readonly ByteRange[];
 }
 
-/** Which bytes of every stream are covered by frames. */
+/** The bytes of every stream that frames cover. */
 export type Coverage = Readonly<Record<CapturedStream, StreamCoverage>>;
 
 const counts = { type: 'object', additionalProperties: count } as const;

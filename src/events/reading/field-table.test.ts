@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { fieldTable } from './record-fields.js';
+import { createFieldTable } from './record-fields.js';
 
 it('gives each type its fields and those all have', () => {
-  const table = fieldTable(['type'], { error: ['message'], ping: [] });
+  const table = createFieldTable(['type'], { error: ['message'], ping: [] });
   expect([...(table['error'] ?? [])]).toEqual(['type', 'message']);
   expect([...(table['ping'] ?? [])]).toEqual(['type']);
 });
 
 it('knows no type that every object inherits', () => {
-  const table = fieldTable(['type'], { error: [] });
+  const table = createFieldTable(['type'], { error: [] });
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) expect(table[name]).toBeUndefined();
 });

@@ -7,7 +7,7 @@ export const MAX_MESSAGE_LENGTH = 8 * 1024 * 1024;
 /** Under this a reading is a guess: its text is reported as raw too, with a warning. */
 export const LOW_CONFIDENCE = 0.5;
 
-/** What a whole text turns out to be. */
+/** The judgement of a whole text. */
 export interface MessageJudgement {
   /** The confidence that the text is the agent's message. */
   readonly confidence: number;

@@ -1,12 +1,12 @@
 import type { PlanEntry } from '../protocol/event-parts.js';
-import { booleanField, isRecord, stringField } from './record-fields.js';
+import { getBoolean, isRecord, getString } from './record-fields.js';
 
 /** Maximum number of entries kept of a plan; people do not read more. */
 const MAX_ENTRIES = 256;
 
 /**
- * The entries of a plan, in the words of any of the programs. One without a text is left out; a status that is not known
- * counts as pending.
+ * Reads the entries of a plan in the format of any program. One without a text is left out; an unknown status counts as
+ * pending.
  *
  * @example
  * readPlan([{ content: 'Look', status: 'done' }]) // [{ content: 'Look', status: 'completed' }]
@@ -16,9 +16,9 @@ export function readPlan(entries: readonly unknown[]): readonly PlanEntry[] {
     .slice(0, MAX_ENTRIES)
     .filter(isRecord)
     .flatMap((entry) => {
-      const content = stringField(entry, 'content') ?? stringField(entry, 'text') ?? stringField(entry, 'description');
+      const content = getString(entry, 'content') ?? getString(entry, 'text') ?? getString(entry, 'description');
       if (content === null) return [];
-      const priority = PRIORITIES.find((name) => name === stringField(entry, 'priority'));
+      const priority = PRIORITIES.find((name) => name === getString(entry, 'priority'));
       return [{ content, status: readStatus(entry), ...(priority === undefined ? undefined : { priority }) }];
     });
 }
@@ -26,7 +26,7 @@ export function readPlan(entries: readonly unknown[]): readonly PlanEntry[] {
 const PRIORITIES = ['high', 'medium', 'low'] as const;
 
 function readStatus(entry: object): PlanEntry['status'] {
-  const status = stringField(entry, 'status');
-  if (status === 'completed' || status === 'done' || booleanField(entry, 'completed') === true) return 'completed';
+  const status = getString(entry, 'status');
+  if (status === 'completed' || status === 'done' || getBoolean(entry, 'completed') === true) return 'completed';
   return status === 'in_progress' ? 'in_progress' : 'pending';
 }

@@ -6,54 +6,54 @@
  * The value under a key. Records come from `JSON.parse`, where even `__proto__` is an ordinary key, so only the names
  * of `Object.prototype` are inherited: never ask for one of those.
  */
-export function field(record: object, key: string): unknown {
+export function getField(record: object, key: string): unknown {
   return (record as Readonly<Record<string, unknown>>)[key];
 }
 
-/** @example stringField({ id: 'a' }, 'id') // 'a' */
-export function stringField(record: object, key: string): string | null {
-  const value = field(record, key);
+/** @example getString({ id: 'a' }, 'id') // 'a' */
+export function getString(record: object, key: string): string | null {
+  const value = getField(record, key);
   return typeof value === 'string' ? value : null;
 }
 
 /** A string that names something: empty counts as missing. */
-export function nameField(record: object, key: string): string | null {
-  const value = field(record, key);
+export function getName(record: object, key: string): string | null {
+  const value = getField(record, key);
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /** A number that JSON can write again: it reads `1e999` as infinity, which it cannot. */
-export function numberField(record: object, key: string): number | null {
-  const value = field(record, key);
+export function getNumber(record: object, key: string): number | null {
+  const value = getField(record, key);
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
 /** A whole number, as programs exit with. */
-export function integerField(record: object, key: string): number | null {
-  const value = field(record, key);
+export function getInteger(record: object, key: string): number | null {
+  const value = getField(record, key);
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
 }
 
 /** A whole number that is not negative, as tokens are counted. */
-export function countField(record: object, key: string): number | null {
-  const value = field(record, key);
+export function getCount(record: object, key: string): number | null {
+  const value = getField(record, key);
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-export function booleanField(record: object, key: string): boolean | null {
-  const value = field(record, key);
+export function getBoolean(record: object, key: string): boolean | null {
+  const value = getField(record, key);
   return typeof value === 'boolean' ? value : null;
 }
 
 /** An object that is not an array. */
-export function objectField(record: object, key: string): object | null {
-  const value = field(record, key);
+export function getObject(record: object, key: string): object | null {
+  const value = getField(record, key);
   return isRecord(value) ? value : null;
 }
 
-/** A missing array is empty: what is in it is `unknown` all the same. */
-export function arrayField(record: object, key: string): readonly unknown[] {
-  const value = field(record, key);
+/** A missing array is empty; its items are `unknown`. */
+export function getArray(record: object, key: string): readonly unknown[] {
+  const value = getField(record, key);
   return Array.isArray(value) ? value : [];
 }
 
@@ -86,9 +86,12 @@ export type FieldTable = Readonly<Record<string, ReadonlySet<string>>>;
  * Makes a table of the fields each type of record may have, besides those that all have.
  *
  * @example
- * fieldTable(['type'], { error: ['message'] })['error'] // Set { 'type', 'message' }
+ * createFieldTable(['type'], { error: ['message'] })['error'] // Set { 'type', 'message' }
  */
-export function fieldTable(common: readonly string[], table: Readonly<Record<string, readonly string[]>>): FieldTable {
+export function createFieldTable(
+  common: readonly string[],
+  table: Readonly<Record<string, readonly string[]>>,
+): FieldTable {
   const fields: Record<string, ReadonlySet<string>> = Object.create(null) as Record<string, ReadonlySet<string>>;
   for (const [type, own] of Object.entries(table)) fields[type] = new Set([...common, ...own]);
   return fields;

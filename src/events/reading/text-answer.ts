@@ -1,7 +1,7 @@
 import type { Report } from '../engines/report.js';
 import type { BlankFrame, Frame, JsonFrame, TextFrame } from '../framing/frame.js';
 import { LOW_CONFIDENCE } from './line-message.js';
-import { stringField } from './record-fields.js';
+import { getString } from './record-fields.js';
 
 /** Held at most; then what is held is settled as if the program had ended. */
 const MAX_HELD_BYTES = 1024 * 1024;
@@ -29,7 +29,7 @@ export class TextAnswer {
     this.#judge = judge;
   }
 
-  /** Whether the program may still turn out to print plain text. */
+  /** Whether the program may still print plain text. */
   get isPossible(): boolean {
     return this.#isPossible;
   }
@@ -50,7 +50,7 @@ export class TextAnswer {
     if (!this.#isPossible) return;
     this.#isPossible = false;
     if (this.#held.length === 0) return;
-    this.#giveUp();
+    this.#discard();
     this.#report.about(current);
   }
 
@@ -61,7 +61,7 @@ export class TextAnswer {
     const confidence = this.#judge(first);
     if (confidence === null) {
       this.#isPossible = false;
-      this.#giveUp();
+      this.#discard();
     } else this.#emit(first, confidence);
   }
 
@@ -82,11 +82,11 @@ export class TextAnswer {
     if (confidence < LOW_CONFIDENCE) this.#report.lowConfidence(text);
   }
 
-  #giveUp(): void {
+  #discard(): void {
     for (const frame of this.#take()) {
       if (frame.kind === 'blank') continue;
       this.#report.about(frame);
-      if (frame.kind === 'json') this.#report.unknownType(stringField(frame.value, 'type') ?? 'a value without a type');
+      if (frame.kind === 'json') this.#report.unknownType(getString(frame.value, 'type') ?? 'a value without a type');
       else this.#report.unparsed();
     }
   }

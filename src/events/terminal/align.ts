@@ -1,7 +1,7 @@
 /**
- * Aligns two sequences so that as many elements as possible stand beside an equal one, in order. For each element of
- * `other` the answer has the index of its partner in `main`, or -1. What really occurs twice in both is paired twice.
- * Costs the product of the lengths, equal beginnings and ends aside: give it windows, not streams.
+ * Aligns two sequences so that as many elements as possible are paired with an equal one, in order. For each element of
+ * `other` the result has the index of its partner in `main`, or -1. An element that occurs twice in both is paired twice.
+ * Costs the product of the lengths, apart from equal beginnings and ends: pass windows, not streams.
  *
  * @example
  * align(['a', 'c'], ['a', 'b', 'c']) // [0, -1, 1]

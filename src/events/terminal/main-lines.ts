@@ -7,7 +7,7 @@ const WINDOW = 4096;
 /** Other lines remembered. */
 const MAX_TEXT_LINES = 20_000;
 
-/** What stdout and stderr printed, as far as the terminal may still repeat it. */
+/** Recent lines of stdout and stderr, as far as the terminal may still repeat them. */
 export class MainLines {
   #records: string[] = [];
   /** How often each key is among the records. */
@@ -97,8 +97,8 @@ export function takeOne(counts: Map<string, number>, key: string): boolean {
 }
 
 /**
- * A fingerprint of a text, so that long lines need not be kept to be compared. Two independent 32-bit
- * hashes and the length; an attacker gains nothing from a collision but one of their own lines reported once.
+ * A fingerprint of a text, so that long lines need not be kept to be compared. Two independent 32-bit hashes and the
+ * length; an attacker gains nothing from a collision but that one of their own lines is reported once.
  */
 export function textKey(text: string): string {
   const plain = text.trim();

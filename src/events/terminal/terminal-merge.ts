@@ -12,15 +12,15 @@ const MAX_WAITING = 2048;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 /**
- * Merges a terminal recording with stdout and stderr of the same attempt. The streams come first; the terminal fills
- * in what they lost. Both are aligned as sequences, so a message that was really said twice stays twice. Waiting frames
- * are bounded: a terminal that lags behind by more than that is set aside rather than reported twice.
+ * Merges a terminal recording with stdout and stderr of the same attempt. The streams come first; the terminal fills in
+ * what they lost. Both are aligned as sequences, so a message that was printed twice stays twice. Waiting frames are
+ * bounded: a terminal that lags behind by more than that is set aside rather than reported twice.
  */
 export class TerminalMerge {
   readonly #engine: Engine;
   readonly #attempt: Attempt;
   readonly #writer: EventWriter;
-  /** What stdout and stderr printed, which is already reported; every frame of theirs must be added. */
+  /** The frames of stdout and stderr, which are already reported; every one must be added. */
   readonly main = new MainLines();
   /** Reads the terminal alone: its order is whole where that of stdout has holes. */
   readonly #shadow: Attempt;
@@ -106,7 +106,7 @@ export class TerminalMerge {
     this.#attempt.report.outcome = isWhole ? this.#shadow.report.outcome : before;
   }
 
-  /** Which record of the streams each of these is, -1 for none; and how often the streams have each of the others. */
+  /** Pairs these records with those of the streams (-1 for none) and counts how often the streams have each of the others. */
   #pair(records: readonly WaitingFrame[]): {
     readonly partners: readonly number[];
     readonly others: Map<string, number>;

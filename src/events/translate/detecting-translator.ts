@@ -36,7 +36,7 @@ export class DetectingTranslator {
   push(stream: CapturedStream, bytes: Uint8Array, atMs: number): Emitted[] {
     if (this.#translator !== null) return this.#translator.push(stream, bytes, atMs);
     this.#held.push({ stream, bytes: bytes.slice(), atMs });
-    // What was sent to a program does not show which one it is.
+    // Input of a program does not show which one it is.
     if (stream !== 'stdin') this.#detector.push(stream, bytes);
     return this.#detector.isSettled ? this.#decide().emitted : [];
   }
@@ -141,7 +141,7 @@ class EngineDetector {
     for (const framer of Object.values(this.#framers)) framer.end();
   }
 
-  /** What comes after the answer is settled does not count: pushes may be cut anywhere. */
+  /** Bytes after the detection do not count: pushes may be split anywhere. */
   #look(frame: Frame): void {
     if (this.isSettled) return;
     this.#frames += 1;

@@ -12,7 +12,7 @@ import { RecentBytes } from '../terminal/recent-bytes.js';
 import { TerminalMerge } from '../terminal/terminal-merge.js';
 import { CoverageLedger } from './coverage-ledger.js';
 
-/** Which attempt is translated. */
+/** The attempt to translate. */
 export interface AttemptStart {
   readonly runId: string;
   readonly attempt: number;
@@ -40,7 +40,7 @@ export class StreamTranslator {
   readonly #mismatch: EngineMismatch;
   readonly #framers: Readonly<Record<CapturedStream, Framer>>;
   readonly #ledgers: Readonly<Record<CapturedStream, CoverageLedger>>;
-  /** What the streams printed lately: a terminal that shows up is compared with it. */
+  /** Recent output of the streams, to compare with a terminal that starts late. */
   readonly #recent = { stdout: new RecentBytes(), stderr: new RecentBytes() };
   #terminal: TerminalMerge | null = null;
   #isStarted = false;
@@ -91,13 +91,13 @@ export class StreamTranslator {
     return this.#writer.take();
   }
 
-  /** All bytes have arrived: reports what was left open, and returns what they show as a whole. */
+  /** Marks the end of the bytes: reports what is still open, and returns the state as a whole. */
   drain(exit: ProcessExit, atMs: number): Drained {
     this.#readRest(exit, atMs);
     return { events: this.#writer.take(), ...this.peek() };
   }
 
-  /** What the bytes have said so far. */
+  /** Returns the state according to the bytes so far. */
   peek(): Omit<Drained, 'events'> {
     const { endSignal, runtimeError, usage } = this.#attempt.report.outcome;
     return {
@@ -123,7 +123,7 @@ export class StreamTranslator {
     return { stdout: stdout.report(), stderr: stderr.report(), pty: pty.report(), stdin: stdin.report() };
   }
 
-  /** What of the engine's output this version does not know; null if it knows everything. */
+  /** Unknown types and fields in the engine's output; null if there are none. */
   drift(): DriftSummary | null {
     return this.#attempt.drift.summary({
       run_id: this.#start.runId,
@@ -176,7 +176,7 @@ export class StreamTranslator {
     return { stream, framing, recognises: (value: object) => this.#engine.detect(value) > 0 };
   }
 
-  /** The first byte of a terminal: what the streams printed before is read once more, to be compared. */
+  /** The first byte of a terminal: the earlier output of the streams is read again, to be compared. */
   #meetTerminal(): TerminalMerge {
     const terminal = new TerminalMerge(this.#engine, this.#attempt, this.#writer);
     for (const stream of ['stdout', 'stderr'] as const) {
@@ -195,7 +195,7 @@ export class StreamTranslator {
     this.#attempt.report.warning('ENGINE_MISMATCH', message, { subject: other });
   }
 
-  /** What was sent to the agent; engines that do not take part in a conversation have no use for it. */
+  /** Reads what was sent to the agent; engines without a conversation ignore it. */
   #readSent(frame: Frame): void {
     if (this.#engine.readsInput === true && (frame.kind === 'json' || frame.kind === 'text')) this.#attempt.read(frame);
   }

@@ -64,7 +64,7 @@ function* listReadings(
   if (items !== undefined) yield { value: items, rule: items.length > 1 ? 'values_to_list' : 'item_to_list' };
 }
 
-/** The given item together with the other values of the text; undefined if it is unclear which values are meant. */
+/** The given item together with the other values of the text; undefined if it is unclear which values belong to the list. */
 function collectItems(aligning: Aligning, view: AlignmentView, value: unknown): unknown[] | undefined {
   const { source } = aligning;
   if (source === undefined || placeValues(source).length < 2) return [value];
@@ -73,7 +73,7 @@ function collectItems(aligning: Aligning, view: AlignmentView, value: unknown): 
   const items = findItems(source, (other) => {
     const isItem =
       aligning.mayTry() && aligning.passes(item, aligning.align(item, other, { path: [0], isElement: true }).value);
-    // A list beside the items is what was asked for.
+    // A list next to the items is the requested one.
     hasList ||= Array.isArray(other) && !isItem;
     return isItem;
   });
@@ -101,7 +101,7 @@ function splitText(item: AlignmentView, text: string): unknown[] | undefined {
 
 const SENTENCE = /[.!?。！？:：]\s*$|[\n\r]|[.!?。！？]\s/u;
 const SEPARATED = /[,;|、，；•]|\s(?:and|or|und|oder)\s/iu;
-/** First words of sentences that are not an item: refusals, apologies, statements that there is nothing. */
+/** First words of sentences that are not an item: refusals, apologies, statements about missing values. */
 const OPENINGS = new Set(
   [
     'i im we you there this that it as sorry unfortunately no not none nothing unable cannot cant error failed please',

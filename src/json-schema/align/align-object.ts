@@ -1,4 +1,4 @@
-import { isJsonObject, ownValue, setOwnValue } from '../json-schema.js';
+import { isJsonObject, getOwnValue, setOwnValue } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/index.js';
 import { listSchemasForKey } from '../views/schema-views.js';
 import type { AlignmentView } from '../views/schema-views.js';
@@ -137,7 +137,7 @@ function hasKnownKey(view: AlignmentView, value: unknown, depth = 0): boolean {
   const keys = Object.keys(value);
   if (keys.some((key) => view.properties.has(key)) || matchKeys(keys, [...view.properties.keys()]).size > 0)
     return true;
-  return keys.some((key) => mayHoldAnswer(key) && hasKnownKey(view, ownValue(value, key), depth + 1));
+  return keys.some((key) => mayHoldAnswer(key) && hasKnownKey(view, getOwnValue(value, key), depth + 1));
 }
 
 /** A list or object that only one property of the schema could hold: nothing else is required, nothing else fits. */

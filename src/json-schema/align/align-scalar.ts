@@ -4,7 +4,7 @@ import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
 import { readBoolean, saysNull } from '../text/plain-values.js';
 import { choose, chooseBySpelling, ENUM_PLACEMENT } from '../text/choices.js';
 import { readDate, readDateTime } from '../text/dates.js';
-import { foldCase, LONGEST_TEXT } from '../text/spelling.js';
+import { foldCase, MAX_TEXT_LENGTH } from '../text/spelling.js';
 import { readNumber } from '../text/numbers.js';
 import { changed, combineOutcomes, unchanged } from './rules.js';
 
@@ -35,7 +35,7 @@ export function alignScalar(aligning: Aligning, view: AlignmentView, value: unkn
   return combineOutcomes(changed(place.path, held.rule, value, held.value), inner);
 }
 
-/** What a value may mean, the nearest reading first. */
+/** Lists the possible readings of a value, the most likely first. */
 function* readings(aligning: Aligning, view: AlignmentView, value: unknown): Generator<Reading> {
   const type = view.types[0];
   if (view.members !== undefined) {
@@ -59,9 +59,9 @@ function* textReadings(aligning: Aligning, view: AlignmentView, value: unknown):
   if (written !== undefined) yield { value: written, rule: 'scalar_to_text' };
   if (typeof value !== 'string') return;
   if (value.trim() !== value) yield { value: value.trim(), rule: 'trimmed' };
-  const inner = value.length > LONGEST_TEXT ? undefined : AROUND.exec(value)?.[2];
+  const inner = value.length > MAX_TEXT_LENGTH ? undefined : AROUND.exec(value)?.[2];
   if (inner !== undefined) yield { value: inner.trim(), rule: 'trimmed' };
-  const [, label, target] = (value.length > LONGEST_TEXT ? undefined : LINK.exec(value)) ?? [];
+  const [, label, target] = (value.length > MAX_TEXT_LENGTH ? undefined : LINK.exec(value)) ?? [];
   if (label !== undefined && label === target) yield { value: label, rule: 'trimmed' };
   const date = view.format === 'date' ? readDate(value) : view.format === 'date-time' ? readDateTime(value) : undefined;
   if (date !== undefined) yield { value: date, rule: 'date_notation' };

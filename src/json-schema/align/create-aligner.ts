@@ -114,8 +114,8 @@ function isSamePlace(left: Place, right: Place): boolean {
 }
 
 /**
- * Tries every alternative and chooses the cheapest. If two cost the same and give different values, the value is not changed:
- * it is unknown which one is meant.
+ * Tries every alternative and chooses the cheapest. If two cost the same and give different values, the value is not
+ * changed: the intended one is unknown.
  */
 function alignChoice(
   aligning: Aligning,

@@ -108,7 +108,7 @@ export interface Aligning {
   readonly allowance: Allowance;
   /** Where the value comes from, if it was read from a text. */
   readonly source: AlignmentSource | undefined;
-  /** How a number was written. */
+  /** Finds how a number was written. */
   readonly findDigits: DigitFinder;
   /** Uses one attempt; false when none are left. */
   readonly mayTry: () => boolean;

@@ -12,7 +12,7 @@ interface PlacedValue {
 /** Most values of a text that are made a list. */
 const MAX_VALUES = 10_000;
 /** Longest text between two values that is looked through for a correction. */
-const LONGEST_BETWEEN = 2000;
+const MAX_GAP_LENGTH = 2000;
 
 /** Words that show that the value before or after them is not an item. */
 const NOT_ITEMS =
@@ -32,11 +32,11 @@ export function findItems(
   const placed = placeValues(source);
   if (placed.length > MAX_VALUES || !placed.every((one) => 'value' in one)) return undefined;
   const items: unknown[] = [];
-  let isClear = !TAKEN_BACK.test(foldCase(text.slice(placed.at(-1)?.end).slice(0, LONGEST_BETWEEN)));
+  let isClear = !TAKEN_BACK.test(foldCase(text.slice(placed.at(-1)?.end).slice(0, MAX_GAP_LENGTH)));
   for (const [index, { start, value }] of placed.entries()) {
     if (!isItem(value)) continue;
     items.push(value);
-    const before = text.slice(Math.max(placed[index - 1]?.end ?? 0, start - LONGEST_BETWEEN), start);
+    const before = text.slice(Math.max(placed[index - 1]?.end ?? 0, start - MAX_GAP_LENGTH), start);
     isClear &&= !NOT_ITEMS.test(foldCase(before));
   }
   return items.length < 2 || isClear ? items : undefined;

@@ -71,8 +71,8 @@ function createContainsCheck({ schema, compile }: KeywordContext): Check {
       count += 1;
       evaluated?.contained.add(index);
     }
-    if (count < least) return fail(run, `must contain at least ${least} fitting item${least === 1 ? '' : 's'}`);
-    return count <= most || fail(run, `must contain at most ${most} fitting items`);
+    if (count < least) return fail(run, `must contain at least ${least} matching item${least === 1 ? '' : 's'}`);
+    return count <= most || fail(run, `must contain at most ${most} matching items`);
   };
 }
 

@@ -17,7 +17,7 @@ export interface CheckRun {
   explaining: number;
 }
 
-/** Which keys and items of the value some schema has already looked at, for `unevaluatedProperties` and `-Items`. */
+/** Keys and items of the value that a schema has already evaluated, for `unevaluatedProperties` and `-Items`. */
 export interface Evaluated {
   readonly keys: Set<string>;
   /** All items before this index. */
@@ -36,7 +36,7 @@ export interface CompiledSchema {
   check: Check;
 }
 
-/** What the keywords of one schema object are compiled with. */
+/** The context in which the keywords of one schema object are compiled. */
 export interface KeywordContext {
   readonly schema: SchemaObject;
   readonly location: string;

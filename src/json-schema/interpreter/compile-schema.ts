@@ -113,7 +113,7 @@ function joinChecks(context: KeywordContext): Check {
   };
 }
 
-/** `unevaluated…` sees what its own schema object has looked at, not what a neighbour has. */
+/** `unevaluated…` considers what its own schema object has evaluated, not what a neighbour has. */
 function recordEvaluated(check: Check): Check {
   return (value, run, evaluated) => {
     const looked = nothingEvaluated();
@@ -156,7 +156,7 @@ function refuseEndlessReferences(document: SchemaDocument): void {
     function open(at: LocatedSchema): void {
       if (typeof at.node === 'boolean' || state.get(at.node) === 'done') return;
       if (state.get(at.node) === 'open') {
-        throw createSchemaError(at.location, 'this schema refers to itself without going deeper into the value');
+        throw createSchemaError(at.location, 'this schema refers to itself without descending into the value');
       }
       state.set(at.node, 'open');
       stack.push({ at, rest: [...references(at), ...listInPlaceSchemas(at)] });

@@ -46,7 +46,7 @@ function oneOfCheck(schemas: readonly unknown[], branches: readonly CompiledSche
   };
 }
 
-/** How many alternatives pass; counting ends at `enough`. */
+/** Counts the alternatives that pass, up to `enough`. */
 function countPassing(
   branches: readonly CompiledSchema[],
   value: unknown,
@@ -71,7 +71,7 @@ function countPassing(
 /** Limit on nested alternatives that are explained: each level checks everything below it again. */
 const DEEPEST_EXPLANATION = 8;
 
-/** If only one alternative is meant for such a value, its issues are more helpful than "none matches". */
+/** If only one alternative fits the type of the value, its issues are more helpful than "none matches". */
 function explainBranches(
   schemas: readonly unknown[],
   branches: readonly CompiledSchema[],

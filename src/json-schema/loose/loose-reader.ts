@@ -1,6 +1,6 @@
 import { setOwnValue } from '../json-schema.js';
 
-/** How a text differs from JSON, where reading it took more than the readers of `sluice/json` repair. */
+/** The difference between a text and JSON that the readers of `sluice/json` do not repair. */
 export type LooseKind = 'loose_brackets' | 'loose_lists' | 'loose_text';
 
 /** A value read loosely, and what was loose about it. */
@@ -9,13 +9,13 @@ export interface LooseReading {
   readonly kinds: ReadonlySet<LooseKind>;
 }
 
-/** What a mismatched closing bracket closes: the nearest open bracket of its kind, or the innermost one. */
+/** The bracket that a mismatched closing bracket closes: the nearest open one of its kind, or the innermost one. */
 export type Closing = 'matching' | 'innermost';
 
 /** An object or list that is being read. */
 interface Frame {
   readonly open: string;
-  /** Undefined once the braces turn out to be a set. */
+  /** Undefined once the braces are known to be a set. */
   members: Record<string, unknown> | undefined;
   readonly items: unknown[];
   key: string | undefined;
@@ -42,8 +42,8 @@ const NEXT_KEY = /[,\n]\s*["'“]?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["'”]?\s*:/
 const CALL = /[\p{L}_][\p{L}\p{N}_.]*\(/uy;
 
 /**
- * Reads JSON with brackets that are superfluous, premature, wrong or missing, with tuples and sets, and with text without quotes up
- * to the next known key. Every character counts: undefined if anything is left over, said twice, or cut.
+ * Reads JSON with brackets that are superfluous, premature, wrong or missing, with tuples and sets, and with text without
+ * quotes up to the next known key. Every character counts: undefined if anything is left over, duplicated, or cut.
  */
 export function readLoosely(
   text: string,

@@ -13,7 +13,7 @@ const BLOCK = /^\|(-?)\s*$/;
 
 /**
  * Reads an object that is written as lines of `key: value`, with lists as lines of `- item` and texts over several lines as
- * in YAML. Every line must be one of these, every key known and said once: undefined otherwise.
+ * in YAML. Every line must be one of these, every key known and unique: undefined otherwise.
  */
 export function readMembers(text: string, isKnownKey: (key: string) => boolean): Record<string, unknown> | undefined {
   const members: Record<string, unknown> = {};

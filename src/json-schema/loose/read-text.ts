@@ -2,7 +2,7 @@ import type { AlignmentChange } from '../../json/index.js';
 import { changed, combineOutcomes } from '../align/rules.js';
 import type { Aligning, AlignmentRule, Outcome, Place } from '../align/rules.js';
 import { jsonEquals } from '../json-values.js';
-import { LONGEST_TEXT } from '../text/spelling.js';
+import { MAX_TEXT_LENGTH } from '../text/spelling.js';
 import type { AlignmentView } from '../views/schema-views.js';
 import { readLoosely } from './loose-reader.js';
 import { readMembers } from './read-lines.js';
@@ -89,7 +89,7 @@ function* listReadings(
   }
 }
 
-/** What calls may mean: their parameters alone, or with the name of the tool. */
+/** Lists the possible forms of calls: their parameters alone, or with the name of the tool. */
 function listForms(calls: readonly ToolCall[]): readonly Reading[] {
   const forms = [
     calls.map(({ parameters }) => parameters),
@@ -123,9 +123,9 @@ function cutOut(text: string, opening: RegExp, last: number): readonly string[] 
 
 /** A scalar as an object, where only one property can hold it and no other is required. Free text counts only in quotes. */
 function wrapLoneValue(aligning: Aligning, root: AlignmentView, body: string): unknown {
-  if (root.types[0] !== 'object' || root.groups.length > 0 || body.length > LONGEST_TEXT) return undefined;
+  if (root.types[0] !== 'object' || root.groups.length > 0 || body.length > MAX_TEXT_LENGTH) return undefined;
   const scalar = readScalar(body);
-  // Text with brackets or quotes was meant as more than a word.
+  // Text with brackets or quotes was intended as more than a word.
   if (scalar === undefined && /[[\]{}()"]/.test(body)) return undefined;
   const holders = [...root.properties].filter(([name, nodes]) => {
     const view = aligning.getView(nodes, name);

@@ -16,9 +16,9 @@ const ENTITY = /&(?:(lt|gt|amp|quot|apos)|#(\d{1,6})|#x([\da-f]{1,5}));/gi;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /**
- * Reads plain XML: elements with elements inside are objects, all others text. Repeated elements whose name is not a key of the schema
- * make a list, and a single such element around everything is ignored. Undefined if there is anything else: attributes, text beside
- * elements, an unmatched tag, an example.
+ * Reads plain XML: elements with elements inside are objects, all others text. Repeated elements whose name is not a key of
+ * the schema become a list, and a single such element around everything is ignored. Undefined if there is anything else:
+ * attributes, text between elements, an unmatched tag, an example.
  */
 export function readXml(text: string, isKnownKey: (key: string) => boolean): unknown {
   const root: Element = { name: '', text: '', children: [] };

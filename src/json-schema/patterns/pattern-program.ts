@@ -3,7 +3,7 @@ import { createSchemaError } from '../json-schema.js';
 /** Repetitions are written out, so this bounds what `.{1,500}` and its nestings may grow to. */
 const MAX_INSTRUCTIONS = 5000;
 
-/** One step of a compiled pattern; `split` goes on at two places. */
+/** One step of a compiled pattern; `split` continues at two places. */
 export type PatternInstruction =
   | { readonly op: 'character'; readonly matches: (code: number) => boolean }
   | { readonly op: 'split'; first: number; second: number }

@@ -73,7 +73,7 @@ export function toRegExp(source: string, location: string): RegExp {
  * once, and each visit is charged. No pattern can make it slower than that.
  */
 function createLinearPattern(program: readonly PatternInstruction[], unicode: boolean): Pattern {
-  // Which visit an instruction belongs to. Shared by all tests of this pattern: filling it again for each short text would
+  // The visit an instruction belongs to. Shared by all tests of this pattern: filling it again for each short text would
   // cost more than matching.
   const visits = new Int32Array(program.length);
   let visit = 0;

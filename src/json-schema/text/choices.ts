@@ -1,4 +1,4 @@
-import { foldCase, foldSpelling, LETTER_AS_WORD, LONGEST_TEXT, splitWords } from './spelling.js';
+import { foldCase, foldSpelling, LETTER_AS_WORD, MAX_TEXT_LENGTH, splitWords } from './spelling.js';
 import type { Word } from './spelling.js';
 
 /** One of several values that a text may mean, and the ways it may be written. */
@@ -62,7 +62,7 @@ export interface ChosenValue {
 }
 
 /** Maximum number of words in a member that is searched for inside a text. */
-const LONGEST_NAME = 8;
+const MAX_NAME_LENGTH = 8;
 /** Maximum number of words in a text that is searched for a member; a longer text probably only mentions it. */
 const MAX_WORDS = 40;
 
@@ -81,7 +81,7 @@ const GUARDS = new Set(
 
 /** How members may appear in a text. */
 export interface Placement {
-  /** What may separate a member from its explanation. */
+  /** Separators between a member and its explanation. */
   readonly separators: RegExp;
   /** Whether every member must be in the position of an answer; short ones always must (`A` in `A good one` does not count). */
   readonly isStrict: boolean;
@@ -92,7 +92,7 @@ export const ENUM_PLACEMENT: Placement = { separators: /^\s*["'*`]*\s*[:;(（–
 
 /** Finds the value that a text names; undefined if it could be more than one or might mean the opposite. */
 export function choose(text: string, index: ChoiceIndex, placement: Placement): ChosenValue | undefined {
-  if (text.length > LONGEST_TEXT) return undefined;
+  if (text.length > MAX_TEXT_LENGTH) return undefined;
   const spelled = chooseBySpelling(text, index);
   if (spelled !== undefined) return spelled === 'several' ? undefined : { value: spelled.value, rule: 'enum_spelling' };
   const mentioned = chooseInText(text, index.byWords, placement);
@@ -101,7 +101,7 @@ export function choose(text: string, index: ChoiceIndex, placement: Placement): 
 
 /** The whole text is the name: in other case, then without accents, then without separators and punctuation. */
 export function chooseBySpelling(text: string, { spellings }: ChoiceIndex): Choice | 'several' | undefined {
-  if (text.length > LONGEST_TEXT) return undefined;
+  if (text.length > MAX_TEXT_LENGTH) return undefined;
   for (const { fold, names } of spellings) {
     const found = names.get(fold(text));
     if (found !== undefined) return UNCLOSED.test(text) && isBeginning(text, [...names.keys()]) ? 'several' : found;
@@ -186,7 +186,7 @@ function findLongestMention(
   const first = words[index];
   let joined = '';
   let longest: { mention: Mention; length: number } | undefined;
-  for (let length = 1; length <= LONGEST_NAME; length += 1) {
+  for (let length = 1; length <= MAX_NAME_LENGTH; length += 1) {
     const last = words[index + length - 1];
     if (first === undefined || last === undefined) break;
     joined += foldWords(last.text);

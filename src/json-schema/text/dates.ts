@@ -33,7 +33,7 @@ export function readDate(text: string): string | undefined {
   return `${String(year).padStart(4, '0')}-${pad(month)}-${pad(day)}`;
 }
 
-/** Reads a date with a time and a zone; without a zone it is not known which moment is meant. */
+/** Reads a date with a time and a zone; without a zone the moment is ambiguous. */
 export function readDateTime(text: string): string | undefined {
   if (text.length > 60) return undefined;
   const match = TIME.exec(foldCase(text).trim());

@@ -1,9 +1,9 @@
-import { foldCase, LONGEST_TEXT } from './spelling.js';
+import { foldCase, MAX_TEXT_LENGTH } from './spelling.js';
 
-/** How a number was found: in quotes alone, or in another notation. */
+/** The notation of a number: only quoted, or another notation. */
 type NumberRule = 'number_text' | 'number_notation';
 
-/** What the schema knows about the number that is expected. */
+/** The schema's hints about the expected number. */
 export interface NumberHints {
   /** The number is a share between -1 and 1, so `85%` is 0.85 and not 85. */
   readonly isShare: boolean;
@@ -28,7 +28,7 @@ const MAGNITUDES: ReadonlyMap<string, number> = new Map([
   ['万', 4],
   ['亿', 8],
 ]);
-/** Letters that mean a magnitude only where an amount of money is meant: `$5M`, but `5 m` are metres. */
+/** Letters that are a magnitude only for an amount of money: `$5M`, but `5 m` are metres. */
 const MONEY_MAGNITUDES: ReadonlyMap<string, number> = new Map([
   ['m', 6],
   ['b', 9],
@@ -44,7 +44,7 @@ const WORD_AFTER = /^(.*\d)\s*([\p{L}°]+)\.?$/u;
  */
 export function readNumber(text: string, hints: NumberHints): { value: number; rule: NumberRule } | undefined {
   // Compatibility folding would read 10⁵ as 105.
-  if (text.length > LONGEST_TEXT || /\p{No}/u.test(text)) return undefined;
+  if (text.length > MAX_TEXT_LENGTH || /\p{No}/u.test(text)) return undefined;
   const folded = foldCase(text.replaceAll(/[−–](?=\s*[\d$€£¥])/g, '-')).trim();
   if (PLAIN.test(folded)) return toOutcome(folded, 0, 'number_text');
   const [, label, labelled] = LABELLED.exec(folded) ?? [];

@@ -1,5 +1,5 @@
 /** The longest text in which a number, word or date is looked for. Longer ones are prose. */
-export const LONGEST_TEXT = 300;
+export const MAX_TEXT_LENGTH = 300;
 
 const PLAIN = /^[a-z\d]+$/i;
 const ASCII = /^[\x20-\x7e]*$/;

@@ -4,7 +4,7 @@ import type { SchemaChecks } from '../interpreter/compile-schema.js';
 import { isJsonObject } from '../json-schema.js';
 import type { Allowance } from '../patterns/pattern.js';
 import { isBeginning } from '../text/choices.js';
-import { foldCase, LONGEST_TEXT } from '../text/spelling.js';
+import { foldCase, MAX_TEXT_LENGTH } from '../text/spelling.js';
 import { listSchemasForKey } from './schema-views.js';
 import type { AlignmentView, Conjunction, SchemaViews } from './schema-views.js';
 
@@ -13,7 +13,7 @@ const MAX_WAYS = 64;
 /** Steps for one part. */
 const MAX_STEPS = 5_000_000;
 
-/** What the schema can say about a part of a value, before the rest is known. */
+/** Checks of a part of a value, before the rest is known. */
 export interface PartChecks {
   /** Reports the issues of a finished part of a value; none if any alternative of the schema accepts it. */
   readonly checkPart: (path: Path, value: unknown) => readonly SchemaIssue[];
@@ -44,8 +44,8 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
 
   function mayGoOn(value: unknown, text: string): boolean {
     const { path, leaf } = findLast(value);
-    if (typeof leaf !== 'string' || leaf === '' || leaf.length > LONGEST_TEXT) return false;
-    if (!foldCase(text.slice(-2 * LONGEST_TEXT)).endsWith(foldCase(leaf))) return false;
+    if (typeof leaf !== 'string' || leaf === '' || leaf.length > MAX_TEXT_LENGTH) return false;
+    if (!foldCase(text.slice(-2 * MAX_TEXT_LENGTH)).endsWith(foldCase(leaf))) return false;
     views.beginValue();
     const members = expand(follow(path).ways.map((nodes) => views.getView(nodes, ''))) ?? [];
     const names = members.flatMap((view) => view.members?.flatMap((member) => member.names) ?? []);

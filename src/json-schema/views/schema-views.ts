@@ -104,13 +104,13 @@ export type Conjunction = readonly SchemaNode[];
 /** One way of `anyOf` or `oneOf`; several schemas are constants that together make an enum. */
 export type Alternative = readonly SchemaNode[];
 
-/** What views are made with. */
+/** The input from which views are created. */
 export interface ViewSource {
   readonly document: SchemaDocument;
   readonly compilePattern: PatternCompiler;
 }
 
-/** What a schema says about the shape of a value, with references and `allOf` folded in. */
+/** The schema's description of a value, with references and `allOf` merged in. */
 export interface AlignmentView {
   /** The schemas that decide the verdict. */
   readonly nodes: Conjunction;
@@ -129,7 +129,7 @@ export interface AlignmentView {
   readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
   readonly required: ReadonlySet<string>;
   readonly isClosed: boolean;
-  /** What applies to keys that neither a property nor a pattern names. */
+  /** The schema of keys that neither a property nor a pattern names. */
   readonly rest: Conjunction;
   readonly prefix: readonly Conjunction[];
   readonly items: Conjunction;
@@ -181,7 +181,7 @@ function chooseType(view: AlignmentView, type: string): AlignmentView {
   return { ...view, types: [type], members: view.members?.filter(({ value }) => hasSchemaType(value, type)) };
 }
 
-/** What applies to the value under a key; undefined if the key is not allowed. */
+/** Lists the schemas that apply to the value under a key; undefined if the key is not allowed. */
 export function listSchemasForKey(view: AlignmentView, key: string, allowance: Allowance): Conjunction | undefined {
   const named = view.properties.get(key);
   const matching = view.patterns.filter(({ pattern }) => pattern.test(key, allowance));

@@ -12,8 +12,8 @@ const MAX_CONTAINERS = 64;
 const DEEPEST = 8;
 
 /**
- * What an envelope may hold, in the order to try: texts, and objects in a place for answers. A JSON string holding JSON
- * is an envelope too. What a user or a tool said is left out.
+ * Lists the possible contents of an envelope in the order in which they are tried: texts, and objects in a place for
+ * answers. A JSON string containing JSON is an envelope too. Messages of a user or a tool are left out.
  */
 export function listEnvelopeContents(value: unknown): readonly unknown[] {
   if (typeof value === 'string') return [value];

@@ -1,7 +1,7 @@
 import { BracketWalker, findNextBracket } from './bracket-walker.js';
 import type { Region, Survey, TagBlock } from './survey.js';
 
-/** How a candidate was found. `docs/glossary.md` has a sentence on each. */
+/** The finder of a candidate. `docs/glossary.md` explains each. */
 export type FinderName = 'whole' | 'tag' | 'ndjson' | 'envelope' | 'fence' | 'prose';
 
 /** A span of the text that may be the answer; offsets are UTF-16 units of the text that was given. */
@@ -9,7 +9,7 @@ export interface Candidate extends Region {
   readonly finder: FinderName;
 }
 
-/** A part of the text that may hold a value. Fences and prose say where it begins; the reader finds out where it ends. */
+/** A part of the text that may contain a value. Fences and prose show where it begins; the reader finds its end. */
 export interface Span extends Candidate {
   /** Read without repairs, it counts as untouched: nothing had to be cut out. */
   readonly untouched: boolean;
@@ -29,7 +29,7 @@ const LABEL_LINE = /^\s*(?:#|\*\*)|:\s*$/;
 const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
 /** A text that begins with a fence is read as what the fence holds: as a whole, text after the fence would join a cut string. */
 const FENCED_WHOLE = /^\s*(?:```|~~~)[\w+.-]*\s+[[{]/;
-/** What may follow the opening bracket of a value: checked before anything is read, because prose is full of brackets. */
+/** Characters that may follow the opening bracket of a value: checked before anything is read, because prose contains many brackets. */
 const MAY_BEGIN =
   /\{\s{0,99}(?:["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
 
@@ -46,7 +46,7 @@ export function* findMarkedSpans(text: string, { regions, blocks }: Survey, most
   for (const line of findNdjsonLines(text, regions, most)) yield createSpan('ndjson', line.start, line.end);
 }
 
-/** The whole text without the thinking and the white space around it. It is known not to be valid JSON. */
+/** The whole text without the thinking and the white space around it. It is not valid JSON. */
 function findWhole(text: string, { start, end }: Region): Span {
   const content = text.slice(start, end);
   if (content.length === text.length) return createSpan('whole', 0, end, true);

@@ -86,7 +86,7 @@ export function surveyText(text: string, hides = true): Survey {
   const hasLandmarks = text.includes('<') || /think[\]▷]/i.test(text);
   /** Where thinking began that is not over. */
   let hiddenFrom = 0;
-  /** Every tag so far that speaks of thinking was closed again; looked for only as long as that is so, to stay linear. */
+  /** Whether every thinking tag so far was closed; searched only while that is true, to stay linear. */
   let isPaired = true;
   for (const match of hasLandmarks ? text.matchAll(new RegExp(LANDMARK, 'gi')) : []) {
     const { index, 2: tag = '' } = match;

@@ -44,14 +44,14 @@ export function takeBareToken(source: Source, length: number): BareToken | undef
   return { text: token.trim(), cut: end === text.length, quote };
 }
 
-/** How far the pattern matches, which is bounded, when it is applied again and again. */
+/** Measures how far a bounded pattern matches when it is applied repeatedly. */
 export function measureBare(source: Source, pattern: RegExp): number {
   let length = 0;
   for (let step = LONGEST; step === LONGEST; length += step) step = source.match(pattern, length);
   return length;
 }
 
-/** What an unquoted token turned out to be, and the repair it took. */
+/** The value of an unquoted token, and the repair it needed. */
 export interface BareReading {
   /** Missing where the text ended inside the token and it is unknown what it would have become. */
   readonly value?: unknown;
@@ -97,7 +97,7 @@ export function isBareKey(token: string, policy: ReaderPolicy): boolean {
   return policy.generous ? token !== '' : PLAIN_KEY.test(token);
 }
 
-/** What a word for a value means, by its first letter. */
+/** Reads a literal word, by its first letter. */
 export function readLiteral(word: string): boolean | null {
   const letter = word.charAt(0).toLowerCase();
   return letter === 't' ? true : letter === 'f' ? false : null;

@@ -2,13 +2,13 @@
 export const CONTROL = '\\0-\\x1f';
 
 /** Characters examined to judge the backslashes of a string. */
-export const LONGEST_LOOK = 256;
+export const MAX_LOOKAHEAD = 256;
 
 /** A style of quotes: those that end a string opened by one of them, and a pattern for text up to the next special character. */
 export interface QuoteStyle {
   readonly closers: string;
   readonly plain: RegExp;
-  /** What is left of the string, enough of it to distinguish a path or a formula from a text. */
+  /** The rest of the string, enough to distinguish a path or a formula from a text. */
   readonly rest: RegExp;
 }
 
@@ -54,6 +54,6 @@ function quoteStyle(closers: string): QuoteStyle {
   return {
     closers,
     plain: new RegExp(`[^\\\\${CONTROL}${closers}]*`, 'y'),
-    rest: new RegExp(`(?:\\\\[^]|[^\\\\${closers}]){0,${LONGEST_LOOK}}`, 'y'),
+    rest: new RegExp(`(?:\\\\[^]|[^\\\\${closers}]){0,${MAX_LOOKAHEAD}}`, 'y'),
   };
 }

@@ -1,7 +1,7 @@
 import { skipSpace } from './character.js';
 import type { Source } from './source.js';
 
-/** What is due: a value (`root`, `first` after the first bracket, another one), or something else. */
+/** The expected token: a value (`root`, `first` after the first bracket, another one), or something else. */
 export type Due = 'root' | 'first' | 'value' | 'other';
 
 /** The state of the structure around the filler. */
@@ -18,12 +18,12 @@ const FENCE = /```[ \t]*[\w+-]*/y;
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s*(?:[:,}\]]|$))/y;
 const CUT_EMPHASIS = /_\w{0,9}\s*$/y;
 /** A fence is skipped in one piece, once its language word is known to be complete. */
-const LONGEST_FENCE = 40;
+const MAX_FENCE_LENGTH = 40;
 
 /** Skips what is between tokens: white space, comments, Markdown fences. */
 export class Filler {
   readonly #source: Source;
-  /** What ends the open comment. */
+  /** The text that ends the open comment. */
   #commentEnd = '';
 
   constructor(source: Source) {
@@ -103,7 +103,7 @@ export class Filler {
       return 'more';
     }
     const length = source.match(FENCE);
-    if (!source.has(length + 1) && length < LONGEST_FENCE) return 'more';
+    if (!source.has(length + 1) && length < MAX_FENCE_LENGTH) return 'more';
     source.repair('markdown', source.at, length);
     source.at += length;
     return 'passed';

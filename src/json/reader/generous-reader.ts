@@ -7,7 +7,7 @@ import type { ValueListener } from './value-builder.js';
 
 const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
 /** White space after the last bracket that is looked through. */
-const LONGEST_TAIL = 64;
+const MAX_TAIL_LENGTH = 64;
 
 /**
  * The reader of `repairJson`: it finds a value in any text. It takes unquoted text of any kind as a string, and reads a string
@@ -37,7 +37,7 @@ export class GenerousReader extends Reader {
   protected override endCutString(string: StringToken): boolean {
     const { cursor, structure } = this;
     const opened = string.offset - cursor.base;
-    if (opened < 0 || !/[\]},+]\s*$/.test(cursor.text.slice(-LONGEST_TAIL))) return super.endCutString(string);
+    if (opened < 0 || !/[\]},+]\s*$/.test(cursor.text.slice(-MAX_TAIL_LENGTH))) return super.endCutString(string);
     structure.rereads = true;
     this.#reread(opened);
     return false;

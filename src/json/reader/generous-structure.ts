@@ -9,8 +9,8 @@ const GOES_ON = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]|]\s{0,64},\s{0,64}"[^"\n
 const MEMBER_OUTSIDE = /:[^[\]{}]{0,4096}}/y;
 
 /**
- * What `repairJson` adds to the structure: function calls around values, several values in one text, members outside of
- * their object, and `null` for a missing value.
+ * The structure that `repairJson` adds: function calls around values, several values in one text, members outside of their
+ * object, and `null` for a missing value.
  */
 export class GenerousStructure extends Structure {
   #openCalls = 0;
@@ -34,7 +34,7 @@ export class GenerousStructure extends Structure {
       builder.close();
       this.endValue();
     }
-    // A key that was cut may be the beginning of one that is there already.
+    // A key that was cut may be the beginning of an existing one.
     if (this.awaitsValue && builder.last === undefined) builder.place(null);
     super.finish();
   }

@@ -30,7 +30,10 @@ export interface PlainRun {
   readonly length: number;
 }
 
-/** The longest run that begins here; undefined if it is short or a key is there twice. `keepsDigits`: also if a double may lose digits. */
+/**
+ * The longest run that begins here; undefined if it is short or has a duplicate key. `keepsDigits`: also if a double may
+ * lose digits.
+ */
 export function readPlainRun(text: string, at: number, keepsDigits = false): PlainRun | undefined {
   RUN.lastIndex = 0;
   const window = text.slice(at, at + WINDOW);
@@ -48,19 +51,19 @@ export function readPlainRun(text: string, at: number, keepsDigits = false): Pla
 
 /** Characters read before the first search for a run, and between a failed search and the next one, doubled each time. */
 const SHORT_TEXT = 1024;
-const SHORTEST_PAUSE = 16;
-const LONGEST_PAUSE = 8192;
+const MIN_PAUSE = 16;
+const MAX_PAUSE = 8192;
 
 /** Searches for runs, less and less often where it finds none. */
 export class RunFinder {
   #from = SHORT_TEXT;
-  #pause = SHORTEST_PAUSE;
+  #pause = MIN_PAUSE;
 
   find(text: string, at: number, keepsDigits: boolean): PlainRun | undefined {
     if (at < this.#from) return undefined;
     const run = readPlainRun(text, at, keepsDigits);
     this.#from = at + this.#pause;
-    this.#pause = run === undefined ? Math.min(2 * this.#pause, LONGEST_PAUSE) : SHORTEST_PAUSE;
+    this.#pause = run === undefined ? Math.min(2 * this.#pause, MAX_PAUSE) : MIN_PAUSE;
     return run;
   }
 }

@@ -28,7 +28,7 @@ function parsePlainValue(bracket: string, next: string): string {
   return `${STRING}(?=,${SPACE}(?:${bracket}|${next})|${SPACE}${bracket}${SPACE}[,}\\]])|${SCALAR}`;
 }
 
-/** What a plain value is. */
+/** Reads a plain value. */
 export function readPlainValue(token: string, numbers: NumberMode): unknown {
   const char = token.charAt(0);
   if (char === '"' && token.includes('\\')) return JSON.parse(token);

@@ -1,4 +1,4 @@
-/** What a quote inside a string is: its end, part of its content, or not yet decidable. */
+/** The role of a quote inside a string: its end, part of its content, or not yet decidable. */
 export type QuoteVerdict = 'ends' | 'content' | 'unknown';
 
 /** The role of a string, and the structure around it. */
@@ -36,7 +36,7 @@ const BARE_KEY = `${BARE_WORD}${SPACE}${COLON}`;
 const CUT_BARE_KEY = `${BARE_WORD}${SPACE}(?:␃|${COLON}${SPACE}␃)`;
 /** Prose may hold `, note:` too: on one line a bare key counts only with a value that can be nothing else. */
 export const BARE_MEMBER = `${BARE_KEY}${SPACE}(?:${QUOTE}|[{[]|${LITERAL})`;
-/** The same with a word for a value, which prose may contain too: only where no quotation is open inside the string. */
+/** The same with a literal word, which prose may contain too: only if no quotation is open inside the string. */
 const WORD_MEMBER = `${BARE_KEY}${SPACE}[\\w$.-]{1,64}(?:${SPACE}[,}]|\\s{0,64}␃)`;
 /** A key without its closing quote. */
 const UNCLOSED_KEY = `"[\\w$-]{1,64}:${SPACE}["{[\\d]`;

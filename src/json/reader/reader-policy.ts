@@ -2,7 +2,7 @@ import type { Limits } from '../options.js';
 import type { NumberMode } from './number.js';
 import { REPAIR_KINDS, type RepairKind, type RepairSet } from '../repair.js';
 
-/** What a reader may do with invalid JSON. */
+/** The rules of a reader for invalid JSON. */
 export interface ReaderPolicy {
   /** The repairs it may make; where another would be needed, the reading ends with `SYNTAX`. */
   readonly repairs: RepairSet;
@@ -27,7 +27,7 @@ export const repairSets = {
   allInProse: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'unquoted_string')),
 } as const;
 
-/** How everything but `repairJson` reads: nothing is added that is not in the text. */
+/** Creates the policy of everything but `repairJson`: nothing is added that is not in the text. */
 export function createCautiousPolicy(
   { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
   repairs: RepairSet,
@@ -36,7 +36,7 @@ export function createCautiousPolicy(
   return { repairs, generous: false, rootMustEnd, numbers, depth: limits.depth };
 }
 
-/** What a value beyond the depth limit fails with. */
+/** Creates the error for a value beyond the depth limit. */
 export function tooDeep(depth: number): string {
   return `The value is nested deeper than limits.depth, ${depth}`;
 }

@@ -7,7 +7,7 @@ import type { ReaderPolicy } from './reader-policy.js';
 import { type Reading, readValue, type ReadValue } from './reader.js';
 import { REPAIR_KINDS } from '../repair.js';
 
-/** What is compared of two readings, without what always differs. */
+/** Returns the fields of a reading that are compared, without those that always differ. */
 function readPieces(pieces: readonly string[], policy: ReaderPolicy): unknown {
   const ReaderClass = chooseReader(policy);
   const reader = new ReaderClass(policy);

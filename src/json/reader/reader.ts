@@ -22,7 +22,7 @@ export class Reader {
   readonly cursor: Source;
   readonly structure: Structure;
   readonly policy: ReaderPolicy;
-  /** What is being read: a string, unquoted text, or nothing but structure. */
+  /** The token being read: a string, unquoted text, or none. */
   token: StringToken | 'bare' | undefined;
 
   constructor(policy: ReaderPolicy, offset = 0, listener?: ValueListener) {
@@ -166,7 +166,7 @@ interface Refusal {
   readonly end: number;
 }
 
-/** What reading a text gave: a value, a refusal, or both where the text was cut: the partial value. */
+/** The result of reading a text: a value, a failure, or both if the text was cut off: the partial value. */
 export type Reading = (ReadValue & { readonly ok: true }) | (ReadValue & Refusal) | Refusal;
 
 /** A value that took no repair. */

@@ -7,7 +7,7 @@ export interface ReadFailure {
   readonly offset: number;
 }
 
-/** What a text that ends too early fails with. */
+/** The error of a text that ends too early. */
 export const CUT_OFF = 'The text is cut off';
 /** More repairs than this are not listed. */
 const MAX_REPAIRS = 1000;

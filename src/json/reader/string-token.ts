@@ -1,4 +1,4 @@
-import { isQuote, LONGEST_LOOK, type QuoteStyle, getQuoteStyle } from './character.js';
+import { isQuote, MAX_LOOKAHEAD, type QuoteStyle, getQuoteStyle } from './character.js';
 import { judgeQuote, type StringSurroundings } from './quote-verdict.js';
 import { GrowingText, LOOK_BEHIND, type Source } from './source.js';
 
@@ -10,10 +10,14 @@ const ESCAPE_LETTERS = '"\\/bfnrt';
 const ESCAPED = '"\\/\b\f\n\r\t';
 const CODE_ESCAPE = /\\(?:u([\da-f]{4})|x([\da-f]{2})|u\{([\da-f]{1,5}|10[\da-f]{4})\})/iy;
 const CUT_ESCAPE = /\\(?:u[\da-f]{0,3}|x[\da-f]?|u\{[\da-f]{0,6})?$/iy;
-/** What escapes an escape once more where quotes are escaped: `\\n`, `\\\"`. */
+/**
+ * An escaped escape where quotes are escaped: `\
+ *
+ * `, `\\\"`.
+ */
 const ESCAPED_ESCAPE = /\\\\?(?=\\[^])/y;
-const LONGEST_ESCAPE = 12;
-/** `\\server\share` without any escapes: one backslash after the name shows that the two before it are meant. */
+const MAX_ESCAPE_LENGTH = 12;
+/** `\\server\share` without any escapes: one backslash after the name shows that the two before it are literal. */
 const NETWORK_PATH = /\\\\[\w.-]+(?:\\[\w$]|$)/y;
 /** A backslash before a letter that is no escape of JSON. */
 const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrtu])[A-Za-z]/;
@@ -26,7 +30,7 @@ const COMMAND_NAME = /\\(?:[A-Za-z]{2}|\()/y;
 /** A path after a drive letter inside a sentence; in it `\n` is part of a name only before a small letter. */
 const PATH_IN_SENTENCE = /(?:\\[^\s\\"]{1,256}){1,64}/y;
 const DRIVE = /(?<![^\s"'`(=])[a-z]:$/i;
-/** What separates a string without end quote from the next quote, with the filler around it, in which nothing is escaped. */
+/** The separator between a string without end quote and the next quote, with the filler around it, in which nothing is escaped. */
 const SEPARATOR = /(?:\s|\/\*[^*\\]*\*\/)*([,+:]|\n)(?:\s|\/\*[^*\\]*\*\/)*$/;
 const SEPARATORS = { root: '+', key: ':', member: ',+\n', item: ',+' } as const;
 /** The second of two opening quotes, where two close the string too. */
@@ -63,7 +67,7 @@ export class StringToken {
   #closingQuotes = 1;
   #controlSeen = false;
   #escapeSeen = false;
-  /** What the backslashes of the string are, decided at the first one before a letter. */
+  /** The meaning of the string's backslashes, decided at the first one before a letter. */
   #backslashes: 'escapes' | 'formula' | 'path' | undefined;
   /** Where a path inside a sentence ends. */
   #pathEnd = 0;
@@ -129,10 +133,10 @@ export class StringToken {
    */
   endCut(depth: number): boolean {
     const source = this.#source;
-    const [tail = ''] = TAIL.exec(this.content.slice(-LONGEST_LOOK)) ?? [];
+    const [tail = ''] = TAIL.exec(this.content.slice(-MAX_LOOKAHEAD)) ?? [];
     const before = this.content.slice(0, this.content.length - tail.length);
     const isWhole = tail.includes('\n') && tail.replace(/[^}\]]/g, '').length === depth && !tail.includes('`');
-    // What was opened inside the string is closed there.
+    // Brackets opened inside the string are closed there.
     if (tail === '' || (!isWhole && /[[{]/.test(before))) return false;
     this.#cut(tail.length);
     if (!isWhole) return false;
@@ -163,13 +167,13 @@ export class StringToken {
         source.repair('quote_style', at - 1, 3);
         this.#closingQuotes = 3;
         source.at += 2;
-        // After a fence, the word for the language.
+        // After a fence, the name of the language.
         if (quote === '`') source.at += Math.max(0, source.match(/[\w+-]{0,32}\n/y));
         return 'on';
       }
       if ((isKey || around.doublesQuotes) && /\w/.test(text.charAt(at + 1))) {
         const length = source.match(DOUBLED);
-        if (length === -1 && !source.has(LONGEST_LOOK)) return 'more';
+        if (length === -1 && !source.has(MAX_LOOKAHEAD)) return 'more';
         if (length !== -1) {
           source.repair('quote_style', at - 1, 2);
           this.#closingQuotes = 2;
@@ -240,7 +244,7 @@ export class StringToken {
 
   /** Takes back what was read after the end. */
   #cut(length: number): void {
-    // A quote of the other kind was meant to end it; lines of structure are no part of it.
+    // A quote of the other kind was intended to end it; lines of structure are not part of it.
     const content = this.content
       .slice(0, -length)
       .trimEnd()
@@ -252,7 +256,7 @@ export class StringToken {
 
   #takeEscape(): StringProgress | 'on' {
     const source = this.#source;
-    if (source.match(CUT_ESCAPE) !== -1 || (this.#escapedQuotes && !source.has(LONGEST_ESCAPE))) {
+    if (source.match(CUT_ESCAPE) !== -1 || (this.#escapedQuotes && !source.has(MAX_ESCAPE_LENGTH))) {
       if (source.final) source.at = source.text.length;
       return source.final ? 'cut' : 'more';
     }
@@ -277,7 +281,7 @@ export class StringToken {
     const isLetter = /[a-z]/i.test(next);
     if (isLetter && source.allowed.has('invalid_escape') && !this.#judgeBackslashes()) return 'more';
     const isFormula = this.#escapeSeen || this.#backslashes === 'formula' || source.formulas;
-    // `\\b` beside an escape that JSON does not know is a word boundary.
+    // `\\b` next to an escape that JSON does not know is a word boundary.
     const isBoundary = next === 'b' && (this.#escapeSeen || this.#backslashes === 'formula');
     const isCommand = isBoundary || (isFormula && source.match(COMMAND_HERE) !== -1);
     if (isLetter && DRIVE.test(text.slice(Math.max(0, at - 3), at))) {
@@ -306,17 +310,18 @@ export class StringToken {
     if (escape !== '' && !(isPath && next === 'x'))
       return this.#take(escape.length, String.fromCodePoint(Number(`0x${codes.join('')}`)));
     source.formulas ||= !isPath && source.match(COMMAND_NAME) !== -1;
-    // An escaped quote or line break loses its backslash; any other backslash was meant as one: `C:\dir`, `\d+`, `\alpha`, `'\'`.
+    // An escaped quote or line break loses its backslash; any other backslash is literal: `C:\dir`, `\d+`, `\alpha`,
+    // `'\'`.
     const isEscaped = (isQuote(next) && text[at - 1] !== next) || next === '\n';
     return this.#take(2, isEscaped ? next : `\\${next}`);
   }
 
-  /** Whether the string is a path or a formula, in which backslashes are meant as such; false if more text must come. */
+  /** Whether the string is a path or a formula, in which backslashes are literal; false if more text is needed. */
   #judgeBackslashes(): boolean {
     if (this.#backslashes !== undefined) return true;
     const source = this.#source;
     const length = source.match(this.#style.rest);
-    if (length < LONGEST_LOOK && !source.has(length + 1)) return false;
+    if (length < MAX_LOOKAHEAD && !source.has(length + 1)) return false;
     const rest = source.text.slice(source.at, source.at + length);
     const hasUnknown = UNKNOWN_ESCAPE.test(rest);
     const isWord = !/\s/.test(this.content + rest);

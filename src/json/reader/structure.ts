@@ -7,10 +7,10 @@ import { type ReaderPolicy, tooDeep } from './reader-policy.js';
 import type { Source } from './source.js';
 import { ValueBuilder, type ValueListener } from './value-builder.js';
 
-/** What the structure expects next; `first` is an item or key right after its bracket, `dots` what follows an ellipsis. */
+/** The token that the structure expects next; `first` is an item or key right after its bracket, `dots` follows an ellipsis. */
 export type State = 'root' | 'first' | 'item' | 'key' | 'colon' | 'member' | 'dots' | 'after' | 'end';
 
-/** What to do after a structural character: continue, wait for more text, or read a token that begins here. */
+/** The action after a structural character: continue, wait for more text, or read a token that begins here. */
 export type Step = 'on' | 'wait' | 'string' | 'bare';
 
 const DOTS = /\.{3,}|…/y;
@@ -23,7 +23,7 @@ export class Structure implements StringSurroundings {
   readonly rootMustEnd: boolean;
   /** There is evidence of JSON beyond the first bracket: a key with its colon, an item, a nested bracket. */
   plausible = false;
-  /** What the token that begins here will be. */
+  /** The role of the token that begins here. */
   role: StringSurroundings['role'] = 'root';
   /** Strings end at the next delimiter, because the end quote of one was missing. */
   rereads = false;
@@ -65,7 +65,7 @@ export class Structure implements StringSurroundings {
     return this.state === 'colon' || this.state === 'member';
   }
 
-  /** What the filler before the next token has to know. */
+  /** The expectation that the filler before the next token depends on. */
   get due(): Due {
     const state = this.state;
     if (state === 'root' || (state === 'first' && this.builder.depth === 1)) return state;
@@ -120,7 +120,7 @@ export class Structure implements StringSurroundings {
     else this.state = this.builder.inArray ? 'item' : 'key';
   }
 
-  /** The text is over: closes what is open where the policy allows it. */
+  /** Ends the text: closes what is open if the policy allows it. */
   finish(): void {
     if (this.complete) return;
     if (this.state === 'root') this.refuse();
@@ -136,7 +136,7 @@ export class Structure implements StringSurroundings {
     return 'wait';
   }
 
-  /** What a value is where one is due. */
+  /** The role of a value where one is expected. */
   get #valueRole(): 'root' | 'item' | 'member' {
     return this.builder.depth === 0 ? 'root' : this.builder.inArray ? 'item' : 'member';
   }

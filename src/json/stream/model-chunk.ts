@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/index.js';
 
-/** What a model's stream yields: text, bytes, or an event of OpenAI's, Anthropic's or the AI SDK's stream. */
+/** A chunk of a model's stream: text, bytes, or an event of OpenAI's, Anthropic's or the AI SDK's stream. */
 export type ModelChunk = string | Uint8Array | object;
 
 /**

@@ -80,7 +80,7 @@ describe('streamJson', () => {
 });
 
 describe('createJsonTransform', () => {
-  /** What comes out of the transform when these texts go in. */
+  /** Runs these texts through the transform and returns its output. */
   async function read(
     texts: readonly string[],
     ...[given, options]: Parameters<typeof createJsonTransform<Items>>

@@ -8,11 +8,11 @@ import { ROOT, type ValueListener } from '../reader/value-builder.js';
 const LANDMARKS_AND_BRACKETS = /* @__PURE__ */ new RegExp(`${LANDMARK}|[[{]`, 'gi');
 /** The beginning of a landmark whose rest has not arrived. */
 const CUT_LANDMARK = /<(?:[^<>]{0,125}|\|channel\|>[^{["]{0,120})$/i;
-/** Text that may turn out not to be a value is kept up to this length, to be scanned again. */
-const LONGEST_DOUBT = 4096;
+/** Text that may not be a value is kept up to this length, to be scanned again. */
+const MAX_UNDECIDED_LENGTH = 4096;
 const SCALAR_START = /^[\s\uFEFF]*["\d\-tfn]/;
 
-/** Which unfinished things appear in a snapshot. */
+/** The unfinished values that appear in a snapshot. */
 export interface PartialOptions {
   /** Include an incomplete string. Default true. */
   readonly strings?: boolean;
@@ -40,7 +40,7 @@ export class ValueFollower {
   #text = '';
   #at = 0;
   #atBeginning = true;
-  /** What the reader was given, while it may have to be looked through again. */
+  /** The input of the reader, kept while it may have to be scanned again. */
   #doubted: string | undefined;
   #root: unknown;
   /** The root began a line, and no tag: a further line supersedes it. */
@@ -114,7 +114,7 @@ export class ValueFollower {
     const failed = cursor.failure !== undefined;
     if (this.#doubted !== undefined) this.#doubted += text;
     if (!failed && !complete) {
-      if (plausible || (this.#doubted?.length ?? 0) > LONGEST_DOUBT) this.#doubted = undefined;
+      if (plausible || (this.#doubted?.length ?? 0) > MAX_UNDECIDED_LENGTH) this.#doubted = undefined;
       return;
     }
     this.reader = undefined;

@@ -1,7 +1,7 @@
 import type { Decision, IssueState, Resolution } from '../../records/index.js';
 
 /**
- * Where a decision puts the issue; undefined where it stays as it is. Never `done`: that is for a person to say.
+ * Returns the issue state after a decision; undefined if it does not change. Never `done`: only a person sets that.
  *
  * @example
  * getIssueState({ action: 'advance', reason: '…', result_code: 'none', next: '…' }) // 'review'
@@ -20,7 +20,7 @@ export function getIssueState(decision: Pick<Decision, 'action'>): IssueState | 
 }
 
 /**
- * Where a person's decision puts the issue.
+ * Returns the issue state after a person's decision.
  *
  * @example
  * getResolvedState('accept') // 'review'

@@ -27,7 +27,7 @@ function commentOn(reading: Reading, exitCode: number | null = 0): string {
   return renderComment({ order, reading, decision });
 }
 
-/** What a reader of comments sees: the keys of the header and the titles of the sections. */
+/** Reads the outline of a comment: the keys of the header and the titles of the sections. */
 function readOutline(comment: string): { header: readonly string[]; sections: readonly string[] } {
   const lines = comment.split('\n');
   const header = lines.slice(0, lines.indexOf('')).map((line) => line.slice(0, line.indexOf(':')));

@@ -15,9 +15,10 @@ export interface CommentContent {
 }
 
 /**
- * The comment that a decision writes: header lines, a blank line, sections, always the same ones in the same order, with
- * `none` for what is absent; one about the evidence where there is any. Text of a worker stays inside a quote or on one line, so that it cannot forge a header or a section.
- * It notifies no one and loads no image; the only link is the address of the pull request.
+ * Renders the comment of a decision: header lines, a blank line, sections, always the same ones in the same order, with
+ * `none` for absent values; one about the evidence if there is any. Text of a worker stays inside a quote or on one line,
+ * so that it cannot forge a header or a section. It mentions no user and loads no image; the only link is the address of
+ * the pull request.
  *
  * @example
  * renderComment({ order, reading, decision }).split('\n')[0] // 'Role: backend'
@@ -53,7 +54,7 @@ export function renderComment(content: CommentContent): string {
 }
 
 /**
- * What a comment is written for, as its key: the run, or the inbox item that a person settled.
+ * Formats the trigger of a comment as its key: the run, or the inbox item that a person settled.
  *
  * @example
  * formatTrigger(order) // 'workrun:2026-11-15-backend-0001'
@@ -76,7 +77,7 @@ function chooseAction({ action }: Decision, resolved: CommentContent['resolved']
   }
 }
 
-/** What may be shown as this run's: a result that names another run says nothing about this one. */
+/** Reads the claims of this run: a result that names another run says nothing about this one. */
 function readClaims({ order, reading, resolved }: CommentContent): WorkResult | undefined {
   const result = resolved?.resolution.result ?? reading.result;
   return result?.run_id === order.run_id && result.issue_ref === order.issue_ref ? result : undefined;
@@ -91,7 +92,7 @@ function findCommit({ reading, resolved }: CommentContent, result: WorkResult | 
   return `git:${commit}`;
 }
 
-/** The reason, what a person said about lines, and the worker's own words: its summary, or its answer where it left no result. */
+/** The reason, a person's comments on lines, and the worker's own words: its summary, or its answer if it left no result. */
 function summarize({ decision, reading, resolved }: CommentContent, result: WorkResult | undefined): string {
   const comments = resolved?.resolution.comments ?? [];
   const said = list(comments.map((comment) => `${describePlace(comment)}: ${comment.text}`));

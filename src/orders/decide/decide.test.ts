@@ -10,7 +10,7 @@ import type { DecisionCase } from './decide.js';
 
 const clean = { order, reading: createReading(), activeRunId: order.run_id, exitCode: 0, signal: null };
 
-/** What becomes of a case that differs from a clean success in these points. */
+/** Decides a case that differs from a clean success in these fields. */
 function decideWith(changes: Partial<DecisionCase>) {
   return decide({ ...clean, ...changes });
 }
@@ -45,7 +45,7 @@ describe('row 2: the agent was not started', () => {
       action: 'blocked',
       result_code: 'dep_unresolved',
       reason: 'The agent was not started: acme/shop#11, local#setup must be in review or done first.',
-      next: 'Submit the order again when they are.',
+      next: 'Submit the order again after that.',
     });
   });
 
@@ -245,7 +245,7 @@ describe('row 8: something contradicts ok', () => {
       action: 'needs-human',
       result_code: 'manual_intervention',
       reason: `The agent reports ok, but ${because}.`,
-      next: 'Check which of the two is true, then accept, reject or retry.',
+      next: 'Check which one is correct, then accept, reject or retry.',
     });
   });
 });

@@ -24,12 +24,12 @@ export interface DecisionCase {
   readonly reading: Reading;
   /** The run whose result counts; null if there is none, undefined if another one is and its name is unknown. */
   readonly activeRunId: string | null | undefined;
-  /** How the agent's process ended. Both missing: exit unknown. */
+  /** Exit of the agent's process. Both missing: exit unknown. */
   readonly exitCode?: number | null;
   readonly signal?: string | null;
   /** How long it ran. */
   readonly durationMs?: number | null;
-  /** What its run says went wrong, beyond exit code and signal: out of time, over a limit, refused by its model. */
+  /** The error of its run, besides exit code and signal: timeout, limit exceeded, refused by its model. */
   readonly runError?: string;
   /** The run that has what it printed. */
   readonly run?: string;
@@ -39,17 +39,17 @@ export interface DecisionCase {
   readonly startError?: string;
   /** The run was canceled before its process started. */
   readonly canceled?: boolean;
-  /** What is known about the result beyond what it says. */
+  /** Evidence about the result besides its own claims. */
   readonly evidence?: readonly Evidence[];
-  /** What it takes to advance; `reported` by default. */
+  /** The evidence required to advance; `reported` by default. */
   readonly policy?: EvidencePolicy;
   /** Names of the checks that the order asks for. */
   readonly checks?: readonly string[];
 }
 
 /**
- * What becomes of an order: one table, read from the top, the first row that fits decides. The last row is the only one
- * that advances, and nothing reaches it but the active run's own `ok` with evidence, explicit tests and exit code 0.
+ * Decides an order: one table, read from the top; the first row that matches decides. The last row is the only
+ * one that advances, and nothing reaches it but the active run's own `ok` with evidence, explicit tests and exit code 0.
  *
  * @example
  * decide({ order, reading, activeRunId: order.run_id, exitCode: 0, signal: null }).action // 'advance'
@@ -87,7 +87,7 @@ const ROWS: readonly Row[] = [
       action: 'blocked',
       result_code: 'dep_unresolved',
       reason: `The agent was not started: ${listNames(unresolved)} must be in review or done first.`,
-      next: 'Submit the order again when they are.',
+      next: 'Submit the order again after that.',
     };
   },
 
@@ -176,7 +176,7 @@ const ROWS: readonly Row[] = [
     return needsHuman(
       'manual_intervention',
       `The agent reports ok, but ${objections.join(', and ')}.`,
-      'Check which of the two is true, then accept, reject or retry.',
+      'Check which one is correct, then accept, reject or retry.',
     );
   },
 

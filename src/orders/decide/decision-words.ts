@@ -6,7 +6,7 @@ import type { Evidence, Problem, ResultCode, WorkResult } from '../../records/in
  * The wording of reasons. Whatever comes from a worker is put on one line, cut and made visible.
  */
 
-/** How an agent's process ended; both null if unknown. */
+/** Exit of an agent's process; both null if unknown. */
 export interface End {
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -17,7 +17,7 @@ export function knownCode(code: string | undefined): ResultCode | undefined {
   return RESULT_CODES.find((known) => known === code && known !== 'none');
 }
 
-/** What the agent wrote, and a code that Sluice does not know. */
+/** Describes the agent's report, and a code that Sluice does not know. */
 export function describeReport({ summary, result_code: code }: WorkResult): string {
   const odd =
     code === undefined || (RESULT_CODES as readonly string[]).includes(code) ? '' : ` (${showLine(code, 50)})`;
@@ -32,13 +32,13 @@ export function describeDisagreement({ tests }: WorkResult): string {
     : '';
 }
 
-/** How the process ended, as a part of a sentence. */
+/** Describes how the process ended, as a part of a sentence. */
 export function describeExit({ exitCode, signal }: End): string {
   if (signal !== null) return `its process was ended by signal ${showLine(signal, 20)}`;
   return exitCode === null ? 'its exit is unknown' : `its process exited with code ${exitCode}`;
 }
 
-/** How the process ended, as a sentence. */
+/** Describes how the process ended, as a sentence. */
 export function describeEnd(end: End): string {
   const words = describeExit(end);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
@@ -78,7 +78,7 @@ export function sentence(text: string): string {
   return `${showLine(text, 300).replace(/[.\s]+$/, '')}.`;
 }
 
-/** Why a result advances: what Sluice confirmed, what is only the agent's word, and what Sluice could not check. */
+/** Describes why a result advances: what Sluice confirmed, what is only the agent's word, and what Sluice could not check. */
 export function describeAdvance(evidence: readonly Evidence[] = []): string {
   const facts = evidence.filter(({ claim }) => claim !== 'result');
   const confirmed = listClaims(facts.filter(({ verdict }) => verdict === 'confirmed'));

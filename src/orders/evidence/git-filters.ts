@@ -40,8 +40,8 @@ export async function readGitFilters(names: readonly string[]): Promise<GitFilte
 }
 
 /**
- * The filters, for a private git directory that works on the objects of a repository. Git LFS keeps the content of files beside
- * the objects; without this setting it would look for it in the private directory, which is deleted afterwards.
+ * The filters, for a private git directory that works on the objects of a repository. Git LFS stores the content of files
+ * next to the objects; without this setting it would look for it in the private directory, which is deleted afterwards.
  */
 export function placeGitFilters(filters: GitFilters, objects: string): GitFilters {
   const isLfs = Object.keys(filters).some((key) => key.startsWith('filter.lfs.'));

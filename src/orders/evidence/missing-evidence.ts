@@ -1,7 +1,7 @@
 import type { Problem, WorkOrder, WorkResult } from '../../records/index.js';
 
 /**
- * What `ok` and `fail` must show and this result does not. `blocked` needs no evidence, and a report needs no change.
+ * Finds evidence that `ok` and `fail` require and this result lacks. `blocked` needs no evidence, and a report needs no change.
  *
  * @example
  * findMissingEvidence({ ...result, changes: {} }) // one problem: neither a pull request nor a commit

@@ -3,7 +3,7 @@ import { parse } from 'node:path';
 
 const TIME_LIMIT_MS = 10_000;
 
-/** How a call of git ended. */
+/** Exit of a git call. */
 export interface GitEnd {
   readonly code: number | 'no_git' | 'no_folder' | 'failed';
   readonly stdout: string;
@@ -19,7 +19,7 @@ export interface GitOptions {
   readonly indexFile?: string;
   /** Where objects are read and written, instead of the git directory's own. */
   readonly objectDirectory?: string;
-  /** What git reads from its input. */
+  /** Standard input of git. */
   readonly input?: string;
   /** Another machine, or another repository, that the call may reach; none by default. */
   readonly remote?: GitRemote;
@@ -30,7 +30,7 @@ export interface GitOptions {
   readonly maxBytes?: number;
 }
 
-/** What a call may reach, and what it needs for that. */
+/** The remote that a call may reach, and its credentials. */
 export interface GitRemote {
   readonly protocol: 'https' | 'http' | 'ssh' | 'file';
   /** Settings, which may hold passwords: they reach git through its environment. */
@@ -57,7 +57,7 @@ export async function runGit(folder: string, args: readonly string[], options: G
   return callGit(['--no-pager', '-C', folder, ...args], environmentFor(config, options), options);
 }
 
-/** What the command line says outranks what a repository says. */
+/** Options of the command line override those of a repository. */
 const NOTHING_RUNS = {
   'core.fsmonitor': 'false',
   'core.hooksPath': '/dev/null',

@@ -17,7 +17,7 @@ import type { GitFilters } from '../evidence/run-git.js';
 import type { Repo } from '../repos/repos.js';
 import type { Wrappers } from '../wrappers/wrappers.js';
 
-/** Whoever delegates work: submits orders, settles their results, asks people, comments on the issues. */
+/** The delegating side: submits orders, settles their results, asks people, comments on the issues. */
 export interface Lead {
   /** The workers of the configuration, by name. */
   readonly wrappers: Wrappers;
@@ -29,7 +29,7 @@ export interface Lead {
   readonly filters: GitFilters;
   /** Checks a request, assigns its run id, makes it the active one and queues it. */
   submit(request: unknown, options?: SubmitOptions): Promise<SubmittedOrder>;
-  /** Reads what an agent reports, and decides nothing: for whoever gathers evidence before it is settled. */
+  /** Reads an agent's report, and decides nothing: for callers that gather evidence before it is settled. */
   read(end: OrderName & WorkerEnd): Promise<Reading>;
   /** Looks up a pull request in the repository that an issue names, with the credentials of a sink. */
   findPullRequest(issueRef: string, named: string): Promise<PullRequestFinding>;

@@ -34,7 +34,7 @@ function createVirtualTime() {
   };
 }
 
-/** What goes wrong with the deliveries of the first worker. */
+/** Faults in the deliveries of the first worker. */
 interface Trouble {
   /** It is paused between the claim and what follows. */
   readonly stallAfterClaim: number;
@@ -48,7 +48,7 @@ interface Trouble {
   readonly isCommitLost: boolean;
 }
 
-/** Delivers one message with two workers, the first of which has trouble, and returns the keys of what reached the sink. */
+/** Delivers one message with two workers, the first of which fails, and returns the keys that reached the sink. */
 async function deliverWithTrouble(trouble: Trouble, isSearchable: boolean): Promise<readonly string[]> {
   const time = createVirtualTime();
   const store = openMemoryStore();

@@ -5,7 +5,7 @@ import type { OutboxStore } from '../ports/outbox-store.js';
 import { SinkError } from '../sinks/sink.js';
 import type { Delivery, Sink } from '../sinks/sink.js';
 
-/** What delivering needs. */
+/** Options for delivering. */
 export interface DeliveryPorts {
   readonly store: OutboxStore;
   readonly sinks: readonly Sink[];
@@ -116,34 +116,34 @@ async function fail(ports: DeliveryPorts, sink: Sink, message: OutboxMessage, th
   const retryAt = isDead ? null : clock() + pause;
   if (!(await store.markFailed({ id: message.id, workerId, error, retryAt }))) return { is: 'lost' };
   const fields = { sink: sink.name, issue_ref: message.issue_ref, trigger: message.trigger, tries, error };
-  if (isDead) ports.logger.error('comment given up', fields);
+  if (isDead) ports.logger.error('comment delivery failed', fields);
   else ports.logger.warn('comment not delivered, trying again', { ...fields, pause_ms: pause });
   return retryAt === null ? { is: 'dead' } : { is: 'postponed', retryAt };
 }
 
-const LONGEST_ERROR = 500;
+const MAX_ERROR_LENGTH = 500;
 
 /** A sink does not know whether it will be called again, so only here can a message say that it was given up. */
 function describe(thrown: unknown, givenUpAfter: number | undefined): string {
   const times = givenUpAfter === 1 ? '1 try' : `${givenUpAfter} tries`;
   const end = givenUpAfter === undefined ? '' : ` Given up after ${times}. Mend the cause, then redeliver the comment.`;
-  return getErrorMessage(thrown).slice(0, LONGEST_ERROR - end.length) + end;
+  return getErrorMessage(thrown).slice(0, MAX_ERROR_LENGTH - end.length) + end;
 }
 
-/** How failed deliveries are spaced out and when they are given up. */
+/** The pauses between failed deliveries, and when a delivery fails permanently. */
 export interface Backoff {
   /** The pause after the first failure; doubled after each further one. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** After so many tries a message is dead. */
+  /** A message is dead after this many attempts. */
   readonly maxTries: number;
 }
 
-/** Up to an hour between two tries, half of it on average: gives up after about three days. */
+/** Up to an hour between two attempts, half of it on average: fails permanently after about three days. */
 export const DEFAULT_BACKOFF: Backoff = { firstMs: 2000, longestMs: 3_600_000, maxTries: 150 };
 
 /**
- * How long to wait after try number `tries` has failed. Jitter over the whole range keeps many messages that failed
+ * Returns how long to wait after try number `tries` has failed. Jitter over the whole range keeps many messages that failed
  * together from coming back together; `leastMs` lets a request whose answer was lost arrive before it is looked for.
  *
  * @example
@@ -161,9 +161,9 @@ export function pauseAfter(failure: {
 }
 
 /** A worker that has the sink claims a message within seconds; after this time none seems to have it. */
-const PATIENCE_MS = 60_000;
+const OVERDUE_MS = 60_000;
 /** How often such messages are searched for. */
-const LOOK_MS = 30_000;
+const CHECK_EVERY_MS = 30_000;
 const AT_ONCE = 1000;
 
 const REASON =
@@ -179,12 +179,12 @@ export function createStrandedReport(
   const { store, clock, logger } = context;
   const sinks = context.sinks.map(({ name }) => name);
   const reported = new Set<string>();
-  let lookAt = -Infinity;
+  let nextCheckAt = -Infinity;
   return async () => {
     const now = clock();
-    if (now < lookAt) return;
-    lookAt = now + LOOK_MS;
-    const wanted = { sinks, dueBefore: now - PATIENCE_MS, error: REASON, limit: AT_ONCE };
+    if (now < nextCheckAt) return;
+    nextCheckAt = now + CHECK_EVERY_MS;
+    const wanted = { sinks, dueBefore: now - OVERDUE_MS, error: REASON, limit: AT_ONCE };
     for (const sink of await store.noteStranded(wanted)) {
       if (!reported.has(sink)) logger.warn('comments are waiting for a sink that is not configured here', { sink });
       reported.add(sink);

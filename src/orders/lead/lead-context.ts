@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { createUlids, silentLogger } from '../../base/index.js';
 import type { Logger } from '../../base/index.js';
 import { chooseDataFolder } from '../../files/index.js';
-import { compileSecrets, sensitiveEnvironment } from '../../runs/index.js';
+import { compileSecrets, listSensitiveValues } from '../../runs/index.js';
 import type { Secrets } from '../../runs/index.js';
-import { runFolderPath } from '../../run-folder/index.js';
+import { getRunFolderPath } from '../../run-folder/index.js';
 import type { OrderStore, StoreClock } from '../ports/order-store.js';
 import type { OutboxStore } from '../ports/outbox-store.js';
 import { createMarkdownSink } from '../sinks/markdown-sink.js';
@@ -17,7 +17,7 @@ import type { Wrappers } from '../wrappers/wrappers.js';
 import { DEFAULT_BACKOFF } from './deliver.js';
 import type { Backoff } from './deliver.js';
 
-/** What a lead works with. */
+/** Options for a lead. */
 export interface LeadOptions {
   readonly store: OrderStore & OutboxStore & StoreClock;
   /** The workers of the configuration, by name; the built-in ones are always there. */
@@ -51,7 +51,7 @@ export interface LeadOptions {
 /** The options with every default filled in, and who this lead is. */
 export interface LeadContext extends Required<Omit<LeadOptions, 'backoff' | 'environment' | 'secrets'>> {
   readonly backoff: Backoff;
-  /** What is taken out of what workers report. */
+  /** Secrets that are masked in the reports of workers. */
   readonly secrets: Secrets;
   /** Unique per lead. */
   readonly leadId: string;
@@ -78,7 +78,7 @@ export function createLeadContext(options: LeadOptions): LeadContext {
     backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
     concurrency: options.concurrency ?? DELIVERIES_AT_ONCE,
     secrets: compileSecrets({
-      values: sensitiveEnvironment(options.environment ?? process.env),
+      values: listSensitiveValues(options.environment ?? process.env),
       patterns: options.secrets?.patterns ?? [],
     }),
     logger: options.logger ?? silentLogger,
@@ -86,6 +86,6 @@ export function createLeadContext(options: LeadOptions): LeadContext {
     newId,
     random: options.random ?? Math.random,
     leadId: newId(),
-    getRunFolder: (run) => runFolderPath(data, run),
+    getRunFolder: (run) => getRunFolderPath(data, run),
   };
 }

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/index.js';
 
-/** What a lead refuses; `docs/errors.md` says what to do. */
+/** Error codes of a lead; `docs/errors.md` says what to do. */
 export const LEAD_ERROR_CODES = [
   'ORDER_NOT_FOUND',
   'ITEM_NOT_FOUND',

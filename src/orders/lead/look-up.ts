@@ -22,9 +22,9 @@ export async function findPullRequest(
   const [sink, ...others] =
     wanted.host === undefined ? able : able.filter(({ pullRequests }) => pullRequests?.host === wanted.host);
   if (sink?.pullRequests === undefined) {
-    return { found: 'nothing', why: `no sink has credentials for ${wanted.host ?? 'its host'}` };
+    return { found: 'nothing', why: `no sink is configured with credentials for ${wanted.host ?? 'its host'}` };
   }
-  if (others.length > 0) return { found: 'nothing', why: 'several sinks could have it; name it by its address' };
+  if (others.length > 0) return { found: 'nothing', why: 'several sinks match; use the full URL' };
   if (wanted.repository !== undefined && wanted.repository.toLowerCase() !== repository.toLowerCase()) {
     return { found: 'elsewhere', repository };
   }

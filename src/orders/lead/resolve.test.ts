@@ -66,7 +66,7 @@ describe('a person who decides', () => {
     expect(order?.instructions).toBe(`Fix it.
 
 ## Review of run ${item.run_id}
-Ada has read the change of that run and asks for corrections: I looked at it
+Ada reviewed the change of that run and requests corrections: I looked at it
 
 - src/a.ts, line 3: Use the
   helper.

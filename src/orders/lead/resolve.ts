@@ -148,7 +148,7 @@ function isText(value: unknown, maxLength: number): boolean {
   return typeof value === 'string' && value.trim() !== '' && value.length <= maxLength;
 }
 
-/** What is accepted; undefined where nothing is. */
+/** Returns the accepted result; undefined if nothing is accepted. */
 function getResult({ action, result, id }: ResolveRequest, item: InboxItem, order: WorkOrder): WorkResult | undefined {
   if (action === 'edit') return readResultValue(result, order);
   if (action !== 'accept') return undefined;

@@ -14,7 +14,7 @@ import type {
   Reading,
   RunResult,
 } from '../../records/index.js';
-import { failedResult } from '../../runs/index.js';
+import { createFailedResult } from '../../runs/index.js';
 import { getIssueState } from '../comment/issue-state.js';
 import { renderComment, formatTrigger } from '../comment/render-comment.js';
 import { decide } from '../decide/decide.js';
@@ -32,19 +32,19 @@ import { RESULT_BYTES, RESULT_FILES } from '../reading/result-file.js';
 import type { LeadContext } from './lead-context.js';
 import { LeadError } from './lead-error.js';
 
-/** How an order's worker ended. */
+/** The end of an order's worker. */
 export interface WorkerEnd {
   /** Both null: process exit unknown. */
   readonly exitCode: number | null;
   readonly signal?: string | null;
-  /** What it printed; the end is enough. */
+  /** Its output; the end is enough. */
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
   /** Where its result is, if not in the run folder. */
   readonly dir?: string;
   /** Whether everything it started has been ended: its result file cannot be half written then. */
   readonly hasEnded?: boolean;
-  /** What its run says went wrong, beyond exit code and signal. */
+  /** The error of its run, besides exit code and signal. */
   readonly runError?: string;
   /** Why it could not be started. */
   readonly startError?: string;
@@ -65,25 +65,25 @@ export interface WorkerEnd {
   readonly answer?: RejectedAnswer;
   /** A repaired answer of the worker, for a person to start from; it decides nothing. */
   readonly draft?: unknown;
-  /** What else a person should know, such as a worktree that was kept. */
+  /** A further note for a person, such as a worktree that was kept. */
   readonly note?: string;
   /** The result of its run; by default made from exit code and signal. */
   readonly runResult?: RunResult;
-  /** What `Lead.read` returned, where the result has been read already. */
+  /** The return value of `Lead.read`, if the result has been read already. */
   readonly reading?: Reading;
-  /** What was found out about its claims. */
+  /** Evidence about its claims. */
   readonly evidence?: readonly Evidence[];
   /** Lines that its change adds and removes, where they were counted; ranks the results of a race. */
   readonly changedLines?: number;
 }
 
-/** Which order. */
+/** Identifies an order. */
 export interface OrderName {
   readonly issueRef: string;
   readonly runId: string;
 }
 
-/** What was read and what was decided. */
+/** The reading and the decision. */
 export interface Settlement {
   readonly decision: Decision;
   readonly reading: Reading;
@@ -130,7 +130,7 @@ export async function settle(context: LeadContext, end: OrderName & WorkerEnd): 
     at,
   };
 
-  // Which of the two is written, the guarded update in the store decides: it alone knows the active run at that moment.
+  // The guarded update in the store decides which of the two is written: only it knows the active run at that moment.
   const ifActive = withNote(decide({ ...given, activeRunId: runId }), end.note);
   const active = issue?.active_run_id ?? null;
   // Where it is still the active one here, it is stale only if another becomes active before the update.
@@ -214,7 +214,7 @@ export async function readResult(context: LeadContext, end: OrderName & WorkerEn
   return readEnd(context, await findRecord(context, end), end);
 }
 
-/** What was found out, and what is only the agent's word; without secrets. */
+/** Collects verified and merely reported evidence, without secrets. */
 function collectEvidence(
   { secrets }: LeadContext,
   { order }: OrderRecord,
@@ -289,10 +289,10 @@ function createRunResult(end: WorkerEnd): RunResult {
   const { exitCode, signal = null, command = [], workerVersion = null } = end;
   if (!wasStarted(end)) {
     const why = end.startError ?? (end.canceled === true ? 'it was canceled' : 'issues it depends on are not resolved');
-    return failedResult('RUN_NOT_STARTED', `The run was not started: ${why}.`);
+    return createFailedResult('RUN_NOT_STARTED', `The run was not started: ${why}.`);
   }
   const process = { exit_code: exitCode, signal, command, version: workerVersion };
-  const { error, ...rest } = failedResult('PROCESS_EXIT_NON_ZERO', 'The process did not end with exit code 0.');
+  const { error, ...rest } = createFailedResult('PROCESS_EXIT_NON_ZERO', 'The process did not end with exit code 0.');
   return exitCode === 0
     ? { ...rest, status: 'success', process }
     : { ...rest, ...(error === undefined ? {} : { error }), process };
@@ -306,7 +306,7 @@ const READ_AND_WRITE = constants.O_RDWR | (constants.O_NOFOLLOW ?? 0) | (constan
  */
 async function maskResultFiles({ secrets }: Pick<LeadContext, 'secrets'>, dir: string, below: Below): Promise<void> {
   for (const name of RESULT_FILES) {
-    // What cannot be written to stays as it is; who reads it masks it once more.
+    // A file that cannot be written stays unchanged; readers mask it again.
     const file = await withFolder(dir, below, {
       work: async (place) => open(join(place, name), READ_AND_WRITE),
       undo: async (opened) => opened.close(),
@@ -323,7 +323,10 @@ async function maskResultFiles({ secrets }: Pick<LeadContext, 'secrets'>, dir: s
   }
 }
 
-/** A file with a second hard link may belong to anyone, and is left alone; one that is too large is not read as a result either. */
+/**
+ * A file with a second hard link may belong to another user, and is not changed; one that is too large is not read as a
+ * result either.
+ */
 async function maskFile(file: FileHandle, mask: (bytes: Buffer) => Buffer): Promise<void> {
   const found = await file.stat();
   if (!found.isFile() || found.nlink > 1 || found.size > RESULT_BYTES) return;

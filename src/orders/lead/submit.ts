@@ -47,7 +47,7 @@ export async function submit(
   return { order: record.order, run: record.run, repeated, record, rivals: submitted.rivals };
 }
 
-/** What belongs to a request without being part of it. */
+/** Options that accompany a request. */
 export interface SubmitOptions {
   /** The span that caused the order, as W3C Trace Context has it; the parent of its spans. */
   readonly traceparent?: string | undefined;
@@ -79,7 +79,7 @@ async function prepareOrder(
   };
 }
 
-/** What is known of an order's run before a worker prepares it; the worker replaces it by what it really starts. */
+/** Creates a preliminary spec for an order's run; the worker replaces it with the real one. */
 export function sketchSpec({ repo_dir, instructions }: WorkRequest, { type, command }: Wrapper): StoredRunSpec {
   const engine = command === undefined ? findAgentEngine(type) : undefined;
   return { engine: engine ?? 'command', workdir: repo_dir, prompt: instructions };

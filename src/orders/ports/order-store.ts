@@ -26,8 +26,8 @@ export interface StoreClock {
 }
 
 /**
- * What the lead's rules ask of a store: each method is one transaction, done or not done. Times are milliseconds since
- * 1970 and come from the caller, who asks `StoreClock`.
+ * The store as the lead uses it: each method is one transaction, done or not done. Times are milliseconds since 1970 and
+ * come from the caller, who reads `StoreClock`.
  */
 export interface OrderStore {
   /**
@@ -92,7 +92,7 @@ export interface Listed<T> {
   readonly next_cursor: string | null;
 }
 
-/** Which executions are meant; what is left out does not matter. */
+/** Filters for executions; a missing filter matches all. */
 export interface ExecutionFilter {
   readonly issueRef?: string;
   readonly runId?: string;
@@ -110,7 +110,7 @@ export interface OrderSubmission {
   readonly workerType: string;
   /** The run that will carry the order. */
   readonly run: string;
-  /** What is known of it before a worker prepares it: engine, folder, instructions. */
+  /** The preliminary spec before a worker prepares it: engine, folder, instructions. */
   readonly spec: StoredRunSpec;
   /** Makes a run id from the number that the store assigns: `2026-11-15-backend-0001`. */
   readonly makeRunId: (number: number) => string;
@@ -126,7 +126,7 @@ export interface OrderSubmission {
 /** Another run of a race: the same request with another worker. */
 export type Rival = Pick<OrderSubmission, 'request' | 'workerType' | 'run' | 'spec' | 'isolation'>;
 
-/** What is written if the run is the active one, and what if it is not. */
+/** The rows to write if the run is the active one, and if it is not. */
 export interface OrderSettlement {
   readonly issueRef: string;
   readonly runId: string;
@@ -153,7 +153,7 @@ export interface DecidedOrder {
   readonly outbox: readonly NewOutboxMessage[];
 }
 
-/** What a run of a race has to show; kept as JSON until the last one has entered. */
+/** The outcome of one run of a race; stored as JSON until the last one has entered. */
 export interface RaceEntry {
   /** With the decision that the run would get alone. */
   readonly execution: Omit<Execution, 'id'> & { readonly order: WorkOrder };
@@ -161,7 +161,7 @@ export interface RaceEntry {
   readonly lines: number | null;
 }
 
-/** How a race ends. */
+/** The end of a race. */
 export interface RaceConclusion {
   /** The run whose result counts from now on; null where a person has to choose. */
   readonly winner: string | null;

@@ -11,14 +11,14 @@ export interface OutboxStore {
     readonly limit: number;
     readonly sinks?: readonly string[];
   }): Promise<readonly OutboxMessage[]>;
-  /** False if the lease was lost in between: then somebody else delivers, and finds the marker. */
+  /** False if the lease was lost in between: then another process delivers, and finds the marker. */
   markDelivered(done: {
     readonly id: string;
     readonly workerId: string;
     readonly deliveredTo: string;
     readonly now: number;
   }): Promise<boolean>;
-  /** Tries again at `retryAt`, or gives up (null): then the message is dead. The issue stays as it is. */
+  /** Retries at `retryAt`, or never (null): then the message is dead. The issue does not change. */
   markFailed(failure: {
     readonly id: string;
     readonly workerId: string;

@@ -19,7 +19,7 @@ export const CHECK_SCHEMA = {
   properties: {
     /** The program and its arguments; started without a shell. */
     command: words,
-    /** What has to run first, such as `npm ci`; it may use the network. */
+    /** A command to run first, such as `npm ci`; it may use the network. */
     prepare: words,
     /** How long either of them may take; 600 by default. */
     timeout_s: { type: 'number', exclusiveMinimum: 0, maximum: 86_400 },
@@ -100,7 +100,7 @@ export function findChecks(
   });
 }
 
-/** What an issue needs to advance: proof, or the agent's report where nothing contradicts it. */
+/** The evidence an issue needs to advance: proof, or the agent's report if nothing contradicts it. */
 export type EvidencePolicy = 'proven' | 'reported';
 
 /**

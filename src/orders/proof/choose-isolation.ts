@@ -4,8 +4,9 @@ import { findAgentEngine } from '../wrappers/wrappers.js';
 import type { Wrapper } from '../wrappers/wrappers.js';
 
 /**
- * Where an order works: as its request says; the runs of a race and orders of a repository with a URL in a worktree each; otherwise agents get a worktree in a repository that has a commit, because
- * they may not commit themselves, and everything else works in the repository.
+ * Chooses where an order works: as its request says; the runs of a race and orders of a repository with a URL in a worktree
+ * each; otherwise agents get a worktree in a repository that has a commit, because they may not commit themselves, and
+ * everything else works in the repository.
  *
  * @example
  * await chooseIsolation({ repo_dir: '/srv/shop' }, { type: 'codex-cli' }) // 'worktree' if /srv/shop is a git repository

@@ -16,7 +16,7 @@ export interface CheckOutcome {
 }
 
 /**
- * What a check says about a result. Confirmed only if its last try passed, the agent does not claim otherwise, and
+ * Judges a result by one of its checks. Confirmed only if its last try passed, the agent does not claim otherwise, and
  * the change did not write the check.
  *
  * @example
@@ -46,7 +46,7 @@ export function judgeCheck(outcome: CheckOutcome, claimed: WorkResult | undefine
   return { claim: 'tests', by: 'sluice', verdict: 'confirmed', detail, ...run };
 }
 
-/** What was enforced while the check ran. */
+/** Describes the sandbox of a check. */
 function describeSandbox({ network = 'none' }: NamedCheck, last: CheckTry | undefined): string {
   if (last === undefined || !('result' in last) || last.result.process === undefined) return '';
   const { sandbox } = last.result;

@@ -4,7 +4,7 @@ import { showLine } from '../plain-text.js';
 import { isCiPath, isTestPath, isToolingPath, listDeletedTests, listPaths, listSubmodules } from './changes.js';
 import type { FileChange } from './changes.js';
 
-/** What git says about a claimed commit; the first finding that is not `change` ends the search. */
+/** Git's findings on a claimed commit; the first one that is not `change` ends the search. */
 export type CommitFacts =
   /** It could not be examined. */
   | { readonly found: 'nothing'; readonly why: string }
@@ -26,7 +26,7 @@ export interface WitnessedChange {
   readonly authors: readonly string[];
   /** A commit is dated before the one the work began from. */
   readonly isBackdated: boolean;
-  /** Those of its `package.json` whose scripts differ. */
+  /** Changed `package.json` files whose scripts differ. */
   readonly scripts: readonly string[];
   /** Symbolic links of the change that lead out of the repository. */
   readonly linksOut: readonly string[];
@@ -35,7 +35,7 @@ export interface WitnessedChange {
 }
 
 /**
- * What is known about a claimed commit, and about the files it touches.
+ * Judges a claimed commit and the files it changes.
  *
  * @example
  * judgeCommit({ found: 'missing', commit: '1a2b3c4d' }, order)[0]?.verdict // 'contradicted'

@@ -4,7 +4,7 @@ import { showLine } from '../plain-text.js';
 import type { EvidencePolicy } from './checks.js';
 
 /**
- * What a result claims without a check: every claim that the evidence so far says nothing about.
+ * Lists unchecked claims of a result: those without evidence so far.
  *
  * @example
  * listReported({ ...result, changes: { pr: '#7' } }, []) // pr and tests, both unchecked
@@ -33,8 +33,8 @@ function unchecked(claim: Evidence['claim'], what: string): Evidence {
 }
 
 /**
- * What a result lacks to be proven: commit or pull request confirmed, unless it is a report, and every check that Sluice
- * ran. Empty where it is proven, and where the policy asks for no proof.
+ * Finds what a result lacks to be proven: commit or pull request confirmed, unless it is a report, and every check that
+ * Sluice ran. Empty where it is proven, and where the policy asks for no proof.
  *
  * @example
  * findUnproven([{ claim: 'pr', by: 'worker', verdict: 'unchecked', detail: '#7' }], 'proven', order) // ['the commit is not confirmed']
@@ -59,7 +59,8 @@ export function findUnproven(
 }
 
 /**
- * Everything known about a result: whether it is this run's, what was found out, and what only the worker says.
+ * Collects all evidence about a result: whether it belongs to this run, verified facts, and unverified claims of the
+ * worker.
  *
  * @example
  * gatherEvidence(reading, order, { exitCode: 0 }, found)

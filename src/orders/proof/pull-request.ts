@@ -1,7 +1,7 @@
 import type { Evidence } from '../../records/index.js';
 import { showLine } from '../plain-text.js';
 
-/** How a result may name a pull request: by its address, with its repository, or by its number alone. */
+/** A pull request as a result names it: by its address, with its repository, or by its number alone. */
 export interface NamedPullRequest {
   readonly host?: string;
   readonly repository?: string;
@@ -34,7 +34,7 @@ export function parsePullRequest(text: string): NamedPullRequest | undefined {
   return alone === undefined ? undefined : { number: Number(alone) };
 }
 
-/** What looking up a pull request gave. */
+/** The outcome of looking up a pull request. */
 export type PullRequestFinding =
   /** It could not be looked up, or the forge did not answer. */
   | { readonly found: 'nothing'; readonly why: string }
@@ -43,7 +43,7 @@ export type PullRequestFinding =
   | { readonly found: 'request'; readonly address: string; readonly head: string };
 
 /**
- * What is known about a pull request: it exists, belongs to the issue's repository, and its head is the commit.
+ * Judges a pull request: it exists, belongs to the issue's repository, and its head is the commit.
  *
  * @example
  * judgePullRequest({ found: 'missing', repository: 'acme/shop' }, '#7', undefined).verdict // 'contradicted'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listRewritten } from './rewritten-checks.js';
 
-/** What a check of this command has to say about a change of this file. */
+/** Checks how a change of this file affects a check with this command. */
 function look(command: readonly string[], path: string, scripts: readonly string[] = []): readonly string[] {
   const file = { kind: 'modified', path, oldMode: '100644', newMode: '100644', blob: 'a'.repeat(40) } as const;
   return listRewritten({ command }, { files: [file], scripts });

@@ -32,7 +32,7 @@ export function listRewritten(
   );
 }
 
-/** What a command starts: its program, the script that an interpreter is given, and both in the text given to a shell. */
+/** Lists what a command starts: its program, the script that an interpreter is given, and both in the text given to a shell. */
 function listPrograms(command: readonly string[]): readonly string[] {
   const found: string[] = [];
   for (const [index, word] of command.entries()) {

@@ -1,7 +1,7 @@
 import type { Decision, Evidence } from '../../records/index.js';
 import type { RaceEntry } from '../ports/order-store.js';
 
-/** What becomes of an entry. */
+/** The rank and decision of an entry. */
 export interface RankedEntry {
   readonly entry: RaceEntry;
   readonly decision: Decision;
@@ -39,7 +39,7 @@ export function decideRace(entries: readonly RaceEntry[]): DecidedRace {
   };
 }
 
-/** What an entry would get alone; the policy of every race is `proven`. */
+/** Whether an entry would advance by itself; the policy of every race is `proven`. */
 function isProven({ execution }: RaceEntry): boolean {
   return execution.decision.action === 'advance';
 }

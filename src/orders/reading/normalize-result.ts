@@ -100,7 +100,7 @@ function missing(name: string): Problem {
   return { code: 'KEY_MISSING', message: 'missing', path: name };
 }
 
-/** What a worker says it changed, and what is wrong with how it says it. */
+/** The changes a worker reports, and problems in that report. */
 export interface ChangesFound {
   readonly changes: WorkResult['changes'];
   readonly problems: readonly Problem[];

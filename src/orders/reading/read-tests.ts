@@ -3,7 +3,7 @@ import { isNoneLike } from '../evidence/missing-evidence.js';
 import { invalidValue } from '../shapes/check-shape.js';
 import { isFields, readResultFields } from './result-fields.js';
 
-/** What was said about tests; neither key where nothing was. */
+/** The report about tests; neither key if there is none. */
 export interface TestsFound {
   readonly tests?: WorkResult['tests'];
   readonly problem?: Problem;
@@ -82,8 +82,8 @@ const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?[: =]+(\d{1,3})\b/;
 const SHARE = /\b(\d{1,9}) ?(?:\/|of|out of) ?(\d{1,9})\b[^.;,\d]{0,20}\b(?:pass|ok|succe)/;
 
 /**
- * What words about tests say: passed, failed, not run, or words in which none of these is recognised. Failure is looked
- * for first, so that a report of both is never a success.
+ * Recognizes the outcome in words about tests: passed, failed, not run, or words in which none of these is recognised. Failure is
+ * looked for first, so that a report of both is never a success.
  *
  * @example
  * recognizeTestResult('42 passed, 0 failed') // 'pass'

@@ -21,7 +21,7 @@ export interface ResultPlace {
   readonly below?: string | undefined;
   readonly stdout?: string | Uint8Array;
   readonly stderr?: string | Uint8Array;
-  /** What the agent answered and why that is not a result; other output of its program is then ignored. */
+  /** The agent's answer and why it is not a result; other output of its program is then ignored. */
   readonly answer?: RejectedAnswer;
   readonly order: Pick<WorkOrder, 'repo_dir'>;
   /** When the worker was started: a file older than that is not its result. */
@@ -47,8 +47,8 @@ const FILES = [
 ] as const;
 
 /**
- * Reads what a worker reported, in a fixed order: `work_result.json`, `work_result.txt`, what it printed. The first that
- * is there counts, readable or not: a broken file is never replaced by a less reliable source.
+ * Reads a worker's report, in a fixed order: `work_result.json`, `work_result.txt`, its output. The first that exists
+ * counts, readable or not: a broken file is never replaced by a less reliable source.
  *
  * @example
  * const reading = await readWorkResult({ dir, stdout, stderr, order })
@@ -104,7 +104,7 @@ function withNotices(reading: Reading, notices: readonly Problem[]): Reading {
   return notices.length === 0 ? reading : { ...reading, notices: [...(reading.notices ?? []), ...notices] };
 }
 
-/** What an encoding gives a reading. */
+/** The part of a reading that an encoding provides. */
 export type ResultReading = Pick<Reading, 'result' | 'problems' | 'notices' | 'draft'>;
 
 // A real result is not nested deeply; a malicious one may be.
@@ -154,7 +154,7 @@ function withDraft(reading: ResultReading, draft: unknown): ResultReading {
 /** How much of a stream is looked at, from its end: a result is what comes last. */
 export const STREAM_BYTES = 256 * 1024;
 
-/** What a worker only printed: anchors, and a draft for a person. Never a result. */
+/** Reads printed output for anchors and a draft for a person. Never a result. */
 export function readStreams({
   stdout = '',
   stderr = '',
@@ -232,14 +232,14 @@ export function findAnchors(text: string): NonNullable<Reading['anchors']> {
   return found;
 }
 
-// What pre-fills a form need not be long, and what is stored must not be deep.
+// A draft for a form can be short, and stored data must not be deep.
 const DRAFT_LENGTH = 256 * 1024;
 const DRAFT_DEPTH = 64;
 const LIST_LENGTH = 100;
 
 /**
- * What can be read of an invalid result, for a person to complete; undefined if nothing can. It is
- * repaired, so it decides nothing.
+ * Creates a draft from an invalid result, for a person to complete; undefined if nothing can be read. It is repaired, so it
+ * decides nothing.
  */
 function draftFromText(text: string): Readonly<Record<string, unknown>> | undefined {
   const parsed = parse(text.slice(0, DRAFT_LENGTH), undefined, {

@@ -12,7 +12,7 @@ export const RESULT_FILES = ['work_result.json', 'work_result.txt'] as const;
 /** A result says what was done in words; a megabyte is ample. */
 export const RESULT_BYTES = 1024 * 1024;
 
-/** What a result file turned out to be. `outdated`: it was there before the run began. */
+/** The state of a result file. `outdated`: it existed before the run began. */
 export type ResultFile =
   | { readonly status: 'absent' }
   | { readonly status: 'outdated' }
@@ -25,7 +25,7 @@ const CLOCK_TICK_MS = 20;
 const RECENT_MS = 2000;
 const SECOND_LOOK_MS = 100;
 
-/** What is known of the worker that wrote a file. */
+/** Facts about the worker that wrote a file. */
 export interface Writer {
   /** When it was started, in milliseconds since 1970: an older file is not its own. */
   readonly startedAt?: number | undefined;
@@ -103,10 +103,7 @@ export type DecodedText =
   | { readonly text: string; readonly problem?: undefined }
   | { readonly text?: undefined; readonly problem: Problem };
 
-/**
- * UTF-8, with or without a byte order mark, or UTF-16 that says so with one: some shells write that. Nothing is guessed
- * and nothing replaced.
- */
+/** UTF-8, with or without a byte order mark, or UTF-16 with one: some shells write that. Nothing is guessed and nothing replaced. */
 export function decodeText(bytes: Uint8Array): DecodedText {
   try {
     const text = new TextDecoder(detectEncoding(bytes), { fatal: true }).decode(bytes);

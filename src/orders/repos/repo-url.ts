@@ -1,7 +1,7 @@
 /** The protocols that git may use. */
 const PROTOCOLS = ['https:', 'http:', 'ssh:', 'file:'];
 
-/** What is wrong with the URL of a repository; undefined if nothing is. */
+/** Finds what is wrong with the URL of a repository; undefined if nothing is. */
 export function findUrlProblem(text: string): string | undefined {
   let url: URL;
   try {

@@ -21,7 +21,7 @@ export const REPO_SCHEMA = {
         user: name,
         /** The branch that work begins from; the default branch of the repository otherwise. */
         branch: { type: 'string', pattern: '^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$' },
-        /** Whether commits of orders are pushed back, each on a branch of its own; true by default. */
+        /** Whether commits of orders are pushed back, each on a separate branch; true by default. */
         push: flag,
         /** How large a mirror may become; 10 GiB by default. */
         max_bytes: { type: 'integer', minimum: 1 },
@@ -36,7 +36,7 @@ export interface Repo {
   readonly branch?: string;
   readonly push: boolean;
   readonly maxBytes: number;
-  /** What the server is sent, if it needs a password. */
+  /** Credentials for the server, if it needs a password. */
   readonly credentials?: { readonly user: string; readonly token: string };
 }
 

@@ -54,7 +54,7 @@ describe('a retry after a review', () => {
     const { instructions } = continueFromReview(long, settledWith('confirmed'), { ...review, comments });
     expect(instructions).toHaveLength(30_000);
     expect(instructions.startsWith(`${'y'.repeat(20_000)}\n\n## Review of run ${order.run_id}\n`)).toBe(true);
-    expect(instructions.endsWith('… (cut: the instructions have no more room)')).toBe(true);
+    expect(instructions.endsWith('… (truncated: the instructions are too long)')).toBe(true);
     const full = { ...asked, instructions: 'y'.repeat(30_000) };
     expect(continueFromReview(full, settledWith('confirmed'), { ...review, comments }).instructions).toBe(
       full.instructions,

@@ -6,7 +6,7 @@ import { checkShape } from '../shapes/check-shape.js';
 
 const schema = fromJsonSchema<readonly LineComment[]>(lineComments);
 
-/** What is wrong with comments that come from outside, as parts of a sentence. */
+/** Finds what is wrong with comments that come from outside, as parts of a sentence. */
 export function findCommentProblems(comments: unknown): readonly string[] {
   if (comments === undefined) return [];
   const { problems = [] } = checkShape(schema, comments);
@@ -18,8 +18,9 @@ export function findCommentProblems(comments: unknown): readonly string[] {
 type RepeatedOrder = Omit<WorkOrder, 'run_id' | 'request_id'>;
 
 /**
- * The order of a retry: it continues from the commit that was reviewed, at the same path and in the session of its run,
- * where Sluice has confirmed that commit; otherwise it begins again. Its instructions end with what the person said about lines of the change. Of a race only the run is repeated that was reviewed.
+ * The order of a retry: it continues from the commit that was reviewed, at the same path and in the session of its run, if
+ * Sluice has confirmed that commit; otherwise it starts over. Its instructions end with the person's comments on lines of
+ * the change. Of a race only the reviewed run is repeated.
  */
 export function continueFromReview(
   { start_commit: _, start_run: __, start_folder: folder, race: ___, ...asked }: RepeatedOrder,
@@ -38,7 +39,7 @@ export function continueFromReview(
   };
 }
 
-/** The words of the order stay whole; of the comments as many follow as there is room for. */
+/** The instructions of the order stay complete; comments follow as far as the limit allows. */
 function addReview(
   instructions: string,
   runId: string,
@@ -47,13 +48,13 @@ function addReview(
 ): string {
   const lines = [
     `\n\n## Review of run ${runId}`,
-    `${showLine(who, 100)} has read the change of that run and asks for corrections: ${showLine(why, 1000)}\n`,
+    `${showLine(who, 100)} reviewed the change of that run and requests corrections: ${showLine(why, 1000)}\n`,
     ...comments.map(describeComment),
   ];
   const review = lines.join('\n');
   const room = INSTRUCTIONS_LENGTH - instructions.length;
   if (review.length <= room) return instructions + review;
-  const notice = '… (cut: the instructions have no more room)';
+  const notice = '… (truncated: the instructions are too long)';
   return room < notice.length ? instructions : `${instructions}${cutText(review, room - notice.length)}${notice}`;
 }
 

@@ -1,7 +1,7 @@
 import type { StandardSchema } from '../../json/index.js';
 import type { Problem } from '../../records/index.js';
 
-/** The value as its schema sees it, or everything that is wrong with it. */
+/** The value according to its schema, or all its problems. */
 export type CheckedShape<T> =
   | { readonly value: T; readonly problems?: undefined }
   | { readonly problems: readonly Problem[] };

@@ -59,7 +59,7 @@ describe('readWorkRequest', () => {
       ['role', 'use letters and digits, with single - or _ between them, at most 40 characters'],
       ['instructions', 'expected string, got number'],
       ['priority', 'expected integer, got number'],
-      ['repo_dir', 'use an absolute path, so that it means the same to every worker'],
+      ['repo_dir', 'use an absolute path, so that it is the same for every worker'],
     ]);
     expect(() => readWorkRequest(wrong)).toThrow(
       expect.objectContaining({

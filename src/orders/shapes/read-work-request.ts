@@ -86,14 +86,14 @@ function adviceFor([name = '', index]: readonly string[], fields: Readonly<Recor
   }
 }
 
-/** What a schema cannot say. */
+/** Finds contradictions that a schema cannot express. */
 function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterable<Problem> {
   const { repo, repo_dir, issue_ref, depends_on, run_id, race, isolation } = fields;
   if (repo_dir === undefined)
     yield { code: 'KEY_MISSING', message: 'name the folder, or the URL of a repository in repo', path: 'repo_dir' };
   if (typeof repo === 'string') yield* findRepoContradictions(repo, fields);
   else if (typeof repo_dir === 'string' && repo_dir !== '' && !isAbsolute(repo_dir)) {
-    yield invalidValue('repo_dir', 'use an absolute path, so that it means the same to every worker');
+    yield invalidValue('repo_dir', 'use an absolute path, so that it is the same for every worker');
   }
   if (Array.isArray(depends_on) && typeof issue_ref === 'string' && depends_on.includes(issue_ref)) {
     yield invalidValue('depends_on', 'an issue cannot wait for itself; leave it out');
@@ -109,7 +109,7 @@ function* findContradictions(fields: Readonly<Record<string, unknown>>): Iterabl
 function* findRepoContradictions(repo: string, fields: Readonly<Record<string, unknown>>): Iterable<Problem> {
   const why = findUrlProblem(repo);
   if (why !== undefined) yield invalidValue('repo', why);
-  // What a worker is given has the folder as well.
+  // The order for a worker contains the folder as well.
   if (fields['run_id'] === undefined && fields['repo_dir'] !== repo) {
     yield invalidValue('repo_dir', 'the request names a repository by its URL already; leave it out');
   }

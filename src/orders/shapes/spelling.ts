@@ -35,7 +35,7 @@ export function readSpellings(fields: Iterable<readonly [string, unknown]>, name
   return { known, unknown, conflicts };
 }
 
-/** What all spellings of a key have in common. */
+/** Returns the common form of all spellings of a key. */
 export function foldKey(key: string): string {
   return key.replaceAll('_', '').toLowerCase();
 }

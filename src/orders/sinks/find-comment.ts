@@ -58,7 +58,7 @@ function unreadable(): SinkError {
   );
 }
 
-/** What writing comments to a forge needs to know. */
+/** Options for writing comments to a forge. */
 export interface ForgeOptions {
   /** An access token that may read and write comments. */
   readonly token: string;

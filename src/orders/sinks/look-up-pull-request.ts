@@ -4,7 +4,7 @@ import type { PullRequest } from './sink.js';
 
 /** One question to a forge. */
 export interface PullRequestQuery {
-  /** What the forge is called in messages. */
+  /** Name of the forge in messages. */
   readonly forge: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

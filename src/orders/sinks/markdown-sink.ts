@@ -10,7 +10,7 @@ import type { NewOutboxMessage } from '../../records/index.js';
 import { formatMarker, withMarker, SinkError } from './sink.js';
 import type { Sink } from './sink.js';
 
-/** Who writes to which file, in the folder of the comments. */
+/** The writer of each file in the folder of comments. */
 const LOCKS = '.locks';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -95,7 +95,7 @@ async function contains(handle: FileHandle, size: number, wanted: Buffer): Promi
   return false;
 }
 
-/** How much of the entry, not all of it, already stands at the end of the file: what a crash left. */
+/** Returns how much of the entry is already at the end of the file because a crash cut it off. */
 async function getCutLength(handle: FileHandle, size: number, entry: Buffer): Promise<number> {
   const tail = await readPart(handle, Math.max(0, size - entry.length), Math.min(entry.length, size));
   // Knuth, Morris and Pratt: the longest beginning of the entry that the tail ends with, in linear time.

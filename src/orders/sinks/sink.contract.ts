@@ -7,13 +7,13 @@ import type { Sink } from './sink.js';
 /** A sink under test and the place it writes to. */
 export interface SinkUnderTest {
   readonly sink: Sink;
-  /** What has arrived so far, one text per comment. */
+  /** Returns the comments received so far, one text each. */
   readonly arrived: () => Promise<readonly string[]>;
   /** Only for sinks that reach over a network. */
   readonly failNext?: (...faults: readonly Fault[]) => void;
 }
 
-/** What every sink promises. */
+/** The contract of every sink. */
 export function describeSink(name: string, start: () => Promise<SinkUnderTest>): void {
   const signal = AbortSignal.timeout(60_000);
 
@@ -46,7 +46,7 @@ export function describeSink(name: string, start: () => Promise<SinkUnderTest>):
   });
 }
 
-/** What sinks promise that can be searched. */
+/** The contract of sinks that can be searched. */
 export function describeSearchableSink(name: string, start: () => Promise<Required<SinkUnderTest>>): void {
   const signal = AbortSignal.timeout(60_000);
 
@@ -88,7 +88,7 @@ export function describeSearchableSink(name: string, start: () => Promise<Requir
   });
 }
 
-/** What sinks promise that reach over a network: every failure is typed, and nothing is sent twice by itself. */
+/** The contract of sinks that use a network: every failure is typed, and nothing is sent twice by itself. */
 export function describeNetworkSink(name: string, start: () => Promise<Required<SinkUnderTest>>): void {
   const signal = AbortSignal.timeout(60_000);
 

@@ -36,7 +36,7 @@ export interface PullRequest {
   /** The commit it asks to merge. */
   readonly head: string;
   readonly address: string;
-  /** `owner/repo`, where the forge says so. */
+  /** `owner/repo`, if the forge reports it. */
   readonly repository?: string;
 }
 
@@ -90,8 +90,8 @@ interface SinkErrorDetails {
 const OPENING = '<!-- sluice:';
 
 /**
- * The hidden line by which a message is found again. The id in it cannot be guessed before it was published, so no one
- * can suppress a comment by writing its marker first.
+ * The hidden line by which a message is found again. The id in it cannot be guessed before it was published, so a comment
+ * cannot be suppressed by writing its marker first.
  *
  * @example
  * formatMarker(message) // '<!-- sluice:workrun:2026-11-15-backend-0001 01KA3… -->'

@@ -4,7 +4,7 @@ import type { NewOutboxMessage } from '../../records/index.js';
 import { checkStatus, sendRequest } from './http/send-request.js';
 import type { Sink } from './sink.js';
 
-/** What a webhook needs to know. */
+/** Options for a webhook. */
 export interface WebhookOptions {
   readonly url: string;
   /** At least 16 characters; both sides know it. */
@@ -119,7 +119,7 @@ export function signWebhook(secret: string, timestamp: string, body: string): st
 }
 
 /**
- * For receivers: whether a body came from somebody who knows the secret, and not long ago.
+ * For receivers: whether a body was signed with the secret, and recently.
  *
  * @example
  * if (!isSignedWebhook({ secret, body, timestamp: headers['sluice-timestamp'], signature: headers['sluice-signature'] })) refuse()

@@ -4,7 +4,10 @@ import type { Problem, RunEngine, RunSpec } from '../../records/index.js';
 import { OrdersError, refuse } from '../orders-error.js';
 import { checkShape, invalidValue } from '../shapes/check-shape.js';
 
-/** How a type of worker is started and receives its order. Data only; it comes from the configuration, never from a request. */
+/**
+ * The start command of a worker type, and how it receives its order. Data only; it comes from the configuration, never from
+ * a request.
+ */
 export interface Wrapper {
   /** `codex-cli`, `script` or a custom name; limits and the audit are grouped by it. */
   readonly type: string;
@@ -18,7 +21,7 @@ export interface Wrapper {
    * the command has a placeholder. `env`: instructions and places as variables too.
    */
   readonly inject?: 'file' | 'args' | 'env';
-  /** What an agent may do; `workspace` by default. */
+  /** Permissions of the agent; `workspace` by default. */
   readonly permissions?: NonNullable<RunSpec['permissions']>;
   /** Whether its runs are sandboxed; as the configuration says by default. */
   readonly sandbox?: NonNullable<RunSpec['sandbox']>;
@@ -30,7 +33,7 @@ export interface Wrapper {
   readonly env?: readonly string[];
   /** Names of checks that Sluice runs for orders that name none. */
   readonly checks?: readonly string[];
-  /** What an issue needs to advance: `proven` (default where checks are named) or `reported`. */
+  /** The evidence an issue needs to advance: `proven` (default if checks are named) or `reported`. */
   readonly policy?: { readonly evidence?: 'proven' | 'reported' };
 }
 

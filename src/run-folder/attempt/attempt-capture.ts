@@ -20,11 +20,11 @@ export interface AttemptCapture {
   /** Records the input that the agent was started with, without a time: it is not part of a conversation. */
   writeInput(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
-  /** What was written to each file; final after `close`. A file that an earlier process began is not among them. */
+  /** Digests of the files written; final after `close`. Files that an earlier process began are not included. */
   digests(): readonly StreamDigest[];
 }
 
-/** What was captured of a stream; a comparison with it shows whether the file was changed afterwards. */
+/** Digest of a captured stream, to detect whether the file was changed afterwards. */
 export interface StreamDigest {
   readonly attempt: number;
   readonly stream: CapturedStream;
@@ -109,7 +109,7 @@ interface OpenLog {
 }
 
 /**
- * Writes an attempt's meta, whole: once when it starts, once more when it has ended.
+ * Writes an attempt's meta file: when it starts, and again when it has ended.
  *
  * @example
  * await writeAttemptMeta(folder, 1, { engine: 'codex', started_at: '2026-11-15T08:00:00.000Z' })

@@ -29,10 +29,10 @@ export interface Following {
 export const POLL_MS = 100;
 
 /**
- * The recorded bytes of an attempt, each once, interleaved as `timing.N.jsonl` says. Its offsets are hints: whatever
- * they say, each stream comes whole and in order, and what they do not cover comes at the end. Without timing: stdout,
- * stderr, terminal. What was sent to the agent is a part of it only where the timing says so: a prompt that was given at
- * the start is no part of a conversation. Memory does not grow with the logs.
+ * The recorded bytes of an attempt, each once, interleaved according to `timing.N.jsonl`. Its offsets are hints: whatever
+ * they are, each stream is complete and in order, and bytes they do not cover come at the end. Without timing: stdout,
+ * stderr, terminal. Input of the agent is included only if the timing has it: a prompt that was passed at the start is not
+ * part of a conversation. Memory does not grow with the logs.
  */
 export async function* readAttemptChunks(
   folder: RunFolder,
@@ -64,7 +64,7 @@ export async function* readAttemptChunks(
         yield* readUpTo(tails[entry.stream], entry.offset + entry.bytes, entry.stream, entry.ms);
       }
       if (isOver || following.signal.aborted) break;
-      // Who records timing makes its file first; the second look is for those who make it with the first line.
+      // Most writers create the timing file first; the second check is for those that create it with the first line.
       passes += 1;
       if (!timing.isThere && passes > 1) yield* readEverything(tails);
       await sleep(POLL_MS, undefined, { signal: following.signal }).catch(() => undefined);

@@ -19,13 +19,13 @@ export interface AttemptMeta {
   readonly verdict?: Verdict;
   /** Details of the verdict: which limit, what could not be started, what the schema rejected. */
   readonly reason?: string;
-  /** How it was judged: the reason code of its completion state. */
+  /** The judgement: the reason code of its completion state. */
   readonly reason_code?: string;
   /** The process, as the system numbered it. */
   readonly pid?: number;
   /** The session that this attempt resumes; null if it started a new one. */
   readonly session_id?: string | null;
-  /** What the person answered, if the attempt resumes after a question. */
+  /** The person's answer, if the attempt resumes after a question. */
   readonly reply?: string;
   /** Whether the attempt was run in a terminal, so that there are no other streams. */
   readonly terminal?: boolean;

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
-import { arrayField, isRecord } from '../../events/index.js';
+import { getArray, isRecord } from '../../events/index.js';
 import type { FsDiff } from '../../events/index.js';
 import type { RunFolderWarning } from '../run-folder-error.js';
-import { AUDIT_FOLDER, attemptFileName } from '../file-names.js';
+import { AUDIT_FOLDER, getAttemptFileName } from '../file-names.js';
 import { parseJson, readSmallFile } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
 
 /** Paths of a hundred thousand files fit. */
 const FS_DIFF_BYTES = 16 * 1024 * 1024;
 
-/** What an attempt changed in its working folder, without Sluice's own files; undefined if it is not recorded. */
+/** Reads what an attempt changed in its working folder, without Sluice's own files; undefined if it is not recorded. */
 export async function readFsDiff(
   folder: RunFolder,
   attempt: number,
   warn: (warning: RunFolderWarning) => void,
 ): Promise<FsDiff | undefined> {
-  const path = join(folder.place, attemptFileName('fsDiff', attempt));
+  const path = join(folder.place, getAttemptFileName('fsDiff', attempt));
   const text = await readSmallFile(path, FS_DIFF_BYTES, async () => folder.openAttempt('fsDiff', attempt));
   if (text === undefined) return undefined;
   const value = parseJson(text);
@@ -27,7 +27,7 @@ export async function readFsDiff(
     });
     return undefined;
   }
-  const take = (key: keyof FsDiff): string[] => arrayField(value, key).filter(isArtifactPath);
+  const take = (key: keyof FsDiff): string[] => getArray(value, key).filter(isArtifactPath);
   return { created: take('created'), modified: take('modified'), deleted: take('deleted') };
 }
 

@@ -1,9 +1,9 @@
-import { LOG_END, comparePositions, countField, decodeLine, getPosition } from '../../events/index.js';
+import { LOG_END, comparePositions, getCount, decodeLine, getPosition } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
 import { openLineTail } from '../../files/index.js';
 import type { FileLine } from '../../files/index.js';
 import type { RunFolder } from '../open-run-folder.js';
-import { firstIndexThat } from '../../base/index.js';
+import { findFirstIndex } from '../../base/index.js';
 import { ROW_BYTES } from './read-log-file.js';
 
 /** Reads a run's events of one protocol page by page, also while they are being written. */
@@ -18,7 +18,7 @@ export interface EventPages {
 /** Lines between two remembered offsets, so that a page is found without reading the log from its start. */
 const STRIDE = 256;
 
-/** A page ends after so much text: a single event may hold megabytes. */
+/** A page ends after this much text: a single event may have megabytes. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** An event's place in the log, and where its line begins. */
@@ -32,7 +32,7 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
   const places: Place[] = [];
 
   function placeBefore(after: LogPosition): Place | undefined {
-    return places[firstIndexThat(places, ({ position }) => comparePositions(position, after) > 0) - 1];
+    return places[findFirstIndex(places, ({ position }) => comparePositions(position, after) > 0) - 1];
   }
 
   /** Places are remembered in the order of the log only: a page further back adds none. */
@@ -90,6 +90,6 @@ export function openEventPages(folder: RunFolder, protocol: Emitted['protocol'])
 function readEvents(protocol: Emitted['protocol'], text: string | undefined): Emitted[] {
   const events = text === undefined ? [] : (decodeLine(text) ?? []);
   const hasPlace = (event: object): boolean =>
-    countField(event, 'seq') !== null && (protocol === 'fcmp' || countField(event, 'attempt_number') !== null);
+    getCount(event, 'seq') !== null && (protocol === 'fcmp' || getCount(event, 'attempt_number') !== null);
   return events.filter(hasPlace).map((event) => ({ protocol, event }) as Emitted);
 }

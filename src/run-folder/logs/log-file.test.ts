@@ -70,16 +70,16 @@ describe('a log file', () => {
   test('a process that is killed while it adds leaves no event that is not whole', { timeout: 60_000 }, async () => {
     const dir = await makeRunFolder({});
     const path = join(dir, 'log');
-    const PATIENCE = { timeout: 30_000, interval: 1 };
+    const WAIT_OPTIONS = { timeout: 30_000, interval: 1 };
     const program = await bundleProgram(new URL('../fixtures/append-forever.js', import.meta.url));
     for (let round = 1; round <= 4; round += 1) {
       const ready = join(dir, `ready.${round}`);
       const child = program.start([path, ready]);
       const exited = once(child, 'exit');
-      await vi.waitFor(async () => stat(ready), PATIENCE);
+      await vi.waitFor(async () => stat(ready), WAIT_OPTIONS);
       const { size } = await stat(path);
       const isLonger = async () => expect((await stat(path)).size).toBeGreaterThan(size + 1_000_000);
-      await vi.waitFor(isLonger, PATIENCE);
+      await vi.waitFor(isLonger, WAIT_OPTIONS);
       child.kill('SIGKILL');
       expect(await exited).toEqual([null, 'SIGKILL']);
       // A kill between two lines tears nothing; this one tears for certain.

@@ -66,7 +66,7 @@ const FCMP_ONLY: readonly RunLog[] = ['fcmp'];
 const RASP_ONLY: readonly RunLog[] = ['rasp'];
 const RASP_AND_DIAGNOSTICS: readonly RunLog[] = ['rasp', 'diagnostics'];
 
-/** Where an event is kept: RASP and FCMP each in its log, diagnostics once more in theirs. */
+/** Selects the logs of an event: RASP and FCMP each in its log, diagnostics also in theirs. */
 function selectLogs({ protocol, event }: Emitted): readonly RunLog[] {
   if (protocol === 'fcmp') return FCMP_ONLY;
   return event.event.category === 'diagnostic' ? RASP_AND_DIAGNOSTICS : RASP_ONLY;
@@ -77,7 +77,7 @@ export function toRows(emitted: Emitted): Row[] {
   return selectLogs(emitted).map((log) => ({ log, value: emitted.event }));
 }
 
-/** Where the count of an attempt's drift is kept. */
+/** Creates the row that counts an attempt's drift. */
 export function toDriftRow(summary: DriftSummary): Row {
   return { log: 'diagnostics', value: summary };
 }

@@ -15,7 +15,7 @@ import {
 } from './zip-format.js';
 import type { ZipEntry } from './zip-format.js';
 
-/** What is read of a packed file first: its end, which for most runs has the whole directory. */
+/** Bytes of a packed file read first: its end, which for most runs contains the whole directory. */
 const FIRST_READ = Math.max(16 * 1024, TAIL_BYTES);
 /** A directory has about 100 bytes a file. */
 const MAX_FILES = 200_000;
@@ -95,7 +95,7 @@ function checkPaths(entries: readonly ZipEntry[], place: string): void {
 function openMember(open: OpenFile, entry: ZipEntry, place: string): ReadableFile {
   const isWhole = entry.method === DEFLATED || entry.size <= SMALL_FILE;
   let opened: Promise<Member> | undefined;
-  // Who reads a large file from its start to its end gets its checksum compared too.
+  // A reader that reads a large file from start to end gets its checksum compared too.
   let seen = { upTo: 0, crc: 0 };
   return {
     stat: async () => ({ size: entry.size }),

@@ -12,7 +12,7 @@ import { openRunFolder } from '../open-run-folder.js';
 import type { RunFolder } from '../open-run-folder.js';
 import { replayRunFolder } from '../replay-run-folder.js';
 import { rewriteRunLogs } from '../rewrite-run-logs.js';
-import { openRun, packedRunPath } from '../run-place.js';
+import { openRun, getPackedRunPath } from '../run-place.js';
 import { translateRunFolder } from '../translate-run-folder.js';
 import { PACK_STEPS, packRunFolder, removePackedRun } from './pack-run-folder.js';
 
@@ -83,7 +83,7 @@ describe('a packed run', () => {
       'for name in packed.namelist(): again.write(sys.argv[2] + "/" + name, name)',
       'again.close()',
     ].join('\n');
-    await promisify(execFile)('python3', ['-c', script, packedRunPath(data, RUN), there]);
+    await promisify(execFile)('python3', ['-c', script, getPackedRunPath(data, RUN), there]);
     expect(await readAll(await openRunFolder(join(there, RUN)))).toEqual(before);
     expect(await readAll(await openRunFolder(join(there, 'again.zip')))).toEqual(before);
   });
@@ -106,7 +106,7 @@ describe('a packed run', () => {
   test('is never changed', async () => {
     const data = await makeData();
     await packRunFolder(data, RUN);
-    const rewrite = rewriteRunLogs(packedRunPath(data, RUN));
+    const rewrite = rewriteRunLogs(getPackedRunPath(data, RUN));
     await expect(rewrite.next()).rejects.toMatchObject({ code: 'RUN_PACKED' });
   });
 
@@ -125,7 +125,7 @@ describe('a packed run', () => {
       expect(events.length).toBeGreaterThan(0);
       await packRunFolder(data, name);
       expect(await list()).toEqual(events);
-      expect(await replayRunFolder(packedRunPath(data, name))).toEqual(replayed);
+      expect(await replayRunFolder(getPackedRunPath(data, name))).toEqual(replayed);
     },
   );
 
@@ -136,7 +136,7 @@ describe('a packed run', () => {
     const content = Buffer.from('hello\n'.repeat(20));
     const sha256 = createHash('sha256').update(content).digest('hex');
     const captured = { attempt: 1, stream: 'stdout', bytes: content.length, sha256 } as const;
-    const path = packedRunPath(data, RUN);
+    const path = getPackedRunPath(data, RUN);
     expect(await replayRunFolder(path, { captured: [captured] })).toMatchObject({ status: 'same', captured: 1 });
     expect(await replayRunFolder(path, { captured: [{ ...captured, sha256: '0'.repeat(64) }] })).toMatchObject({
       status: 'altered',
@@ -186,7 +186,7 @@ describe('packing', () => {
 
   test('keeps the folder where the packed file that is there cannot be read', async () => {
     const data = await makeData();
-    const path = packedRunPath(data, RUN);
+    const path = getPackedRunPath(data, RUN);
     await mkdir(join(path, '..'), { recursive: true });
     await writeFile(path, 'not a zip file');
     await expect(packRunFolder(data, RUN)).rejects.toMatchObject({ code: 'PACKED_RUN_DAMAGED' });
@@ -228,7 +228,7 @@ describe('a damaged packed run is a typed error', () => {
   test.each(damages)('%s', async (_, damage) => {
     const data = await makeData();
     await packRunFolder(data, RUN);
-    const path = packedRunPath(data, RUN);
+    const path = getPackedRunPath(data, RUN);
     await damage(path, await readFile(path));
     const read = async (): Promise<unknown> => readAll(await openRun(data, RUN));
     await expect(read()).rejects.toMatchObject({ code: 'PACKED_RUN_DAMAGED', message: expect.stringContaining(path) });

@@ -15,7 +15,7 @@ import {
 } from '../../files/index.js';
 import { removeRunFolder } from '../remove-run-folder.js';
 import type { ReadableFile } from '../../base/index.js';
-import { PACKED_FOLDER, packedRunPath, runFolderPath } from '../run-place.js';
+import { PACKED_FOLDER, getPackedRunPath, getRunFolderPath } from '../run-place.js';
 import { RunFolderError } from '../run-folder-error.js';
 import { walkRunFolder } from '../run-files.js';
 import type { RunFile } from '../run-files.js';
@@ -26,11 +26,11 @@ import type { ZipEntry } from './zip-format.js';
 /** The outcome of packing: packed, or left unchanged because the folder has too many files or is too large. */
 export type Packing = 'packed' | 'too_large' | 'missing';
 
-/** How a run is packed. */
+/** Options for packing a run. */
 export interface PackOptions {
   /** Called before each step; a test stops there. */
   readonly onStep?: (step: PackStep) => void;
-  /** Files beside those of the folder; one of a name that the folder has is left out. */
+  /** Files in addition to those of the folder; one with a name that the folder has is left out. */
   readonly more?: () => AsyncIterable<RunFile>;
   /** Called when the packed file is complete, before it gets its name. */
   readonly beforeName?: () => Promise<void>;
@@ -67,8 +67,8 @@ let made = 0;
  */
 export async function packRunFolder(data: string, runId: string, options: PackOptions = {}): Promise<Packing> {
   const { onStep = () => undefined } = options;
-  const folder = runFolderPath(data, runId);
-  const packed = packedRunPath(data, runId);
+  const folder = getRunFolderPath(data, runId);
+  const packed = getPackedRunPath(data, runId);
   if (!(await isPresent(folder))) return (await isPresent(packed)) ? 'packed' : 'missing';
   if (!(await isPresent(packed))) {
     const files = await listFiles(data, folder, options);
@@ -225,7 +225,7 @@ function changed(path: string): RunFolderError {
 /** Removes a packed run; true if there was one. */
 export async function removePackedRun(data: string, runId: string): Promise<boolean> {
   try {
-    await unlink(packedRunPath(data, runId));
+    await unlink(getPackedRunPath(data, runId));
     return true;
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return false;

@@ -90,7 +90,7 @@ function encodeCentralHeader(entry: ZipEntry): Buffer {
   return header;
 }
 
-/** What local and central headers have in common, from the flags to the sizes. */
+/** Writes the fields that local and central headers share, from the flags to the sizes. */
 function writeFacts(header: Buffer, at: number, { method, crc, packed, size, mtimeMs }: ZipEntry): void {
   header.writeUInt16LE(UTF_8, at);
   header.writeUInt16LE(method, at + 2);

@@ -30,7 +30,7 @@ interface ProcessPlan {
   readonly agent: LiveAgent | null;
 }
 
-/** How a process ended, or that it was kept. */
+/** The exit of a process, or that it was kept. */
 interface CapturedEnd {
   readonly end: ProcessEnd;
   readonly pid: number;
@@ -43,8 +43,8 @@ interface CapturedEnd {
 const NOT_ENDED: ProcessEnd = { exitCode: null, signal: null };
 
 /**
- * Launches the process, or goes on with the one that was kept, and captures it to its end or to the end of its turn;
- * or says why it was not launched. `wantsMore` decides after a turn whether the process is kept; without it, it never is.
+ * Launches the process, or continues with the one that was kept, and captures it to its end or to the end of its turn; or
+ * returns why it was not launched. `wantsMore` decides after a turn whether the process is kept; without it, it never is.
  */
 export async function captureProcess(
   context: RunContext,
@@ -83,7 +83,7 @@ export async function captureProcess(
     }
     conversation?.close();
     const end = await running.ended;
-    // Once a conversation is over its process is ended by us, in one way or another.
+    // After a conversation its process is always ended by Sluice.
     const isOurs = conversation !== null && (conversation.isComplete || conversation.released.length > 0);
     return {
       end: isOurs && end.exitCode !== 0 ? NOT_ENDED : end,

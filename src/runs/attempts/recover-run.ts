@@ -12,7 +12,7 @@ import type { EventLog } from '../ports/event-log.js';
 import { addFindings } from './capture-process.js';
 import type { RunContext } from './run-context.js';
 
-/** What a run was doing when the process that executed it was lost, and what its attempts add up to. */
+/** The state of a run when its process was lost, and the totals of its attempts. */
 export interface RecoveredRun {
   readonly state:
     | { readonly kind: 'question'; readonly askedAt: number }
@@ -31,9 +31,9 @@ export interface RecoveredRun {
 const BATCH = 500;
 
 /**
- * Recovers a run from its folder: the attempt that was cut off gets an end, events that were not published are, and the
- * context knows what the attempts before have used and said. What a person was asked is taken from the event log, not from
- * the folder, which the agent could write to.
+ * Recovers a run from its folder: the attempt that was cut off gets an end, unpublished events are published, and the
+ * context gets the usage and messages of earlier attempts. Questions to a person are taken from the event log, not from the
+ * folder, which the agent could write to.
  */
 export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: EventFeed): Promise<RecoveredRun> {
   const { folder, id, ports, progress, runDir } = context;
@@ -49,7 +49,7 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
     const events = batch;
     batch = [];
     addFindings(context, events);
-    // What the log has already is left unchanged by it.
+    // Entries that the log already has are not changed.
     await ports.otherLog?.append(id, events);
     feed.publish(events);
   };
@@ -75,7 +75,7 @@ export async function recoverRun(context: Omit<RunContext, 'journal'>, feed: Eve
   return { state: findState(made, seen), retries, losses, artifacts, drift };
 }
 
-/** What is left of the time for an answer; at least a moment, so that one that was posted meanwhile counts. */
+/** Computes the remaining time for an answer; at least a moment, so that an answer posted meanwhile counts. */
 export function computeRemainingWait(askedAt: number, waitS: number, now: number): number {
   return Math.max(Math.min(5000, waitS * 1000), Math.min(waitS * 1000, askedAt + waitS * 1000 - now));
 }
@@ -123,7 +123,7 @@ class History {
     this.#lastAttempt = lastAttempt;
   }
 
-  /** What was asked in the last attempt and not answered. */
+  /** Questions of the last attempt without an answer. */
   get openQuestions(): readonly PermissionQuestion[] {
     return [...this.#open.values()];
   }
@@ -143,7 +143,7 @@ class History {
   }
 }
 
-/** What an event says about the progress of the run. */
+/** Updates the progress of the run from an event. */
 function note({ progress, usage, findings }: Omit<RunContext, 'journal'>, { protocol, event }: Emitted): void {
   if (protocol === 'rasp') {
     if (!isRasp(event, 'lifecycle.run.started')) return;

@@ -25,7 +25,7 @@ import type { Unstarted } from './capture-process.js';
 import { createAttemptSecrets } from '../secrets/compile-secrets.js';
 import type { LiveAgent } from './live-agent.js';
 
-/** How an attempt ended. */
+/** The end of an attempt. */
 export interface AttemptOutcome {
   /** The attempt's last FCMP event, which has the state of the run. */
   readonly last: FcmpEvent;
@@ -33,7 +33,7 @@ export interface AttemptOutcome {
   readonly judged: JudgedOutput | null;
   readonly fsDiff: FsDiff;
   readonly warnings: readonly RunWarning[];
-  /** What the reader of the engine did not know; null if there was nothing. */
+  /** Unknown types and fields in the engine's output; null if there are none. */
   readonly drift: DriftSummary | null;
   /** The error that explains how the process ended; null if it ended well, or the engine reported none. */
   readonly trouble: EngineTrouble | null;
@@ -45,7 +45,7 @@ export interface AttemptOutcome {
   readonly process?: RunProcess;
 }
 
-/** What the next attempt does. */
+/** The plan for the next attempt. */
 export interface AttemptPlan {
   readonly workdir: string;
   readonly prompt: string;
@@ -55,7 +55,7 @@ export interface AttemptPlan {
   readonly reply: string | null;
   /** Whether an output that fails the contract is sent back. */
   readonly mayRetry: boolean;
-  /** Answers to questions of the attempt before, whose process did not live to hear them. */
+  /** Answers to questions of the previous attempt, whose process ended before it received them. */
   readonly remembered: readonly RememberedAnswer[];
   /** The process of the attempt before, if it was kept: then this is its next turn. */
   readonly agent: LiveAgent | null;
@@ -83,7 +83,7 @@ export async function runAttempt(context: RunContext, plan: AttemptPlan): Promis
   try {
     const command = prepared.command.map((word) => secrets.maskText(word));
     const isConversation = prepared.converse !== undefined;
-    // What is said in a conversation is captured with its time when it is said.
+    // The messages of a conversation are captured with their time when they are sent.
     const input = isConversation ? '' : secrets.maskText(prepared.stdin ?? plan.prompt);
     await record.begin({ command, input });
     await keepLeftover(context, record);
@@ -144,7 +144,7 @@ function prepareTurn({ ports }: RunContext, { command, env }: LiveAgent): Prepar
   return { command, env, named: [], stdin: undefined, converse: { prompt: '' }, secrets };
 }
 
-/** Whether the run goes on in the same process after this turn: the agent asks, or its output is sent back. */
+/** Whether the run continues in the same process after this turn: the agent asks, or its output is sent back. */
 async function isTurnWanted(
   context: RunContext,
   { mayRetry }: AttemptPlan,
@@ -180,7 +180,7 @@ function explainRuntimeError({ runtimeError: message }: Drained): EngineTrouble 
   return { cause: findCause({ code: 'ENGINE_ERROR', message }), message, httpStatus: undefined };
 }
 
-/** What the owner of the run should know about the answer. */
+/** Lists warnings about the answer for the owner of the run. */
 function listAnswerWarnings(answer: AnswerCollector, attempt: number): RunWarning[] {
   const warnings: RunWarning[] = [];
   const { text = '', leftOut } = answer.lastWords;

@@ -97,8 +97,8 @@ async function decideNextStep(context: RunContext, plan: AttemptPlan, outcome: A
 }
 
 /**
- * Waits until a person answers; the time limit for work does not run meanwhile. A process that was kept waits too: where
- * its session can be resumed for `hold_s`, otherwise for as long as the question is open.
+ * Waits until a person answers; the time limit for work is paused meanwhile. A process that was kept waits too: if its
+ * session can be resumed for `hold_s`, otherwise while the question is open.
  */
 async function waitForReply(
   context: RunContext,
@@ -109,7 +109,7 @@ async function waitForReply(
   const { sessionId } = progress;
   const canResume = sessionId !== null && launcher.canResume && agent?.conversation?.canResume !== false;
   const reason = `No answer within limits.wait_s (${limits.wait_s} s).`;
-  const hint = 'Start the run again when somebody can answer.';
+  const hint = 'Start the run again when a person can answer.';
   const timer = setTimeout(() => control.requestStop({ verdict: 'timed_out', reason, hint }), waitMs);
   const release = (): void => {
     void agent?.dismiss();
@@ -146,7 +146,7 @@ async function waitForReply(
 /** A run that is lost more often is not resumed again: its agent may be what ends the worker. */
 const MAX_LOSSES = 3;
 
-/** How a run goes on whose worker was lost. Its questions are open again already. */
+/** Decides how to continue a run whose worker was lost. Its questions are already open again. */
 async function decideResumeStep(context: RunContext, { state, losses }: RecoveredRun): Promise<NextStep> {
   const { launcher, limits, ports, progress } = context;
   const { sessionId } = progress;
@@ -160,7 +160,7 @@ async function decideResumeStep(context: RunContext, { state, losses }: Recovere
     case 'permissions':
       if (canResume) return waitForPermissions(context, state.questions);
       return end(
-        `The permission counts as denied: its worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`,
+        `The permission is denied: its worker was lost, and the session of ${launcher.engine} cannot be resumed. Start a new run.`,
       );
     case 'working':
     case 'ended':

@@ -12,7 +12,7 @@ import type { Stopwatch } from './stopwatch.js';
 import { UsageTotals, sumUsage } from '../../events/index.js';
 import type { Usage } from '../../events/index.js';
 
-/** What all attempts of a run share. */
+/** The state that all attempts of a run share. */
 export interface RunContext {
   readonly id: string;
   readonly spec: RunSpec;
@@ -55,9 +55,9 @@ export interface RunProgress {
   sessionId: string | null;
   /** The agent's last words. */
   text: string | undefined;
-  /** What a process printed between two attempts; the next one records it. */
+  /** Output of a process between two attempts; the next one records it. */
   leftover: readonly OutputChunk[];
-  /** What was captured of each stream of each attempt. */
+  /** Digests of each captured stream of each attempt. */
   readonly captured: StreamDigest[];
   /** Whether the last process was sandboxed; undefined where there was none, or no sandbox was wanted. */
   sandbox: RunSandbox | undefined;
@@ -83,7 +83,7 @@ export class RunUsage {
     this.#session.add(usage);
   }
 
-  /** What was used so far; null if the engine reported nothing. */
+  /** Usage so far; null if the engine reported none. */
   get total(): Usage | null {
     const now = this.#session.total;
     if (this.#before === null || now === null) return now ?? this.#before;

@@ -35,12 +35,12 @@ export function explainStop({ verdict, reason, hint }: Stop, trouble: EngineTrou
   return { verdict, reason: hint === undefined ? reason : `${reason} ${hint}` };
 }
 
-/** What ends the wait for a reply. */
+/** The end of a wait for a reply. */
 export type Answered =
   | { readonly kind: 'reply'; readonly text: string }
   | { readonly kind: 'stop'; readonly stop: Stop };
 
-/** What ends the wait for a permission: an answer, a timeout, a withdrawn request, or the end of the run. */
+/** The end of a wait for a permission: an answer, a timeout, a withdrawn request, or the end of the run. */
 export type PermissionAnswered = PermissionReply | 'silent' | 'withdrawn' | 'stopped';
 
 interface OpenPermission {
@@ -50,9 +50,9 @@ interface OpenPermission {
 }
 
 /** Longer replies belong in files in the working folder. */
-const LONGEST_REPLY = 1024 * 1024;
+const MAX_REPLY_LENGTH = 1024 * 1024;
 
-/** How the owner of a run and its limits control it while it runs. The first stop counts. */
+/** Controls a run on behalf of its owner and its limits. The first stop counts. */
 export class RunControl {
   #stop: Stop | null = null;
   #isOver = false;
@@ -143,11 +143,11 @@ export class RunControl {
 
   /** Accepts a person's reply; throws `REPLY_NOT_EXPECTED` if nothing was asked. */
   reply(text: string): void {
-    if (text.trim() === '' || text.length > LONGEST_REPLY) {
+    if (text.trim() === '' || text.length > MAX_REPLY_LENGTH) {
       const problem =
         text.trim() === ''
           ? 'it is empty'
-          : `it is longer than ${LONGEST_REPLY} characters. Put the material into files`;
+          : `it is longer than ${MAX_REPLY_LENGTH} characters. Put the material into files`;
       throw new SluiceError('INVALID_REPLY', `Invalid reply: ${problem}.`);
     }
     if (!this.#isAsking || this.#stop !== null) {

@@ -12,7 +12,7 @@ import type { AgentSettings } from '../launchers/acp.js';
 export async function computeCacheKey(
   spec: RunSpec,
   engineVersion: string | undefined,
-  /** How the configuration starts the engine, if it added it. */
+  /** The engine's entry in the configuration, if it was added there. */
   agent?: AgentSettings,
 ): Promise<string> {
   const { contract } = spec;

@@ -12,10 +12,10 @@ import type { CachedFile } from './result-cache.js';
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 const MAX_RESULT_FILES = 1000;
 
-/** What the contents of all results may take; the least recently used is evicted first. */
+/** Size limits of all stored results; the least recently used is evicted first. */
 const STORE_LIMITS = { files: 20_000, bytes: 1024 * 1024 * 1024 };
 
-/** What is to be stored of a run. */
+/** The files of a run to store. */
 export interface FilesToStore {
   readonly workdir: string;
   readonly artifacts: FsDiff;
@@ -69,8 +69,8 @@ export async function storeFiles(
 }
 
 /**
- * Writes the files of a cached result into a working folder. False, and nothing written, where that is not possible: a
- * content is gone, or a file that the run had created is there with another content.
+ * Writes the files of a cached result into a working folder. False, with nothing written, if that is not possible: a stored
+ * content is missing, or a file that the run had created exists with another content.
  */
 export async function restoreFiles(store: string, workdir: string, files: readonly CachedFile[]): Promise<boolean> {
   const pending: { readonly file: CachedFile; readonly bytes: Buffer }[] = [];
@@ -134,7 +134,7 @@ async function readContent(path: string, maxBytes: number): Promise<Content | 'm
   }
 }
 
-/** What is at a path of the working folder; anything else than such a file counts as different content. */
+/** Reads the content at a path of the working folder; anything other than such a file counts as different content. */
 async function findContent(path: string, length: number): Promise<Content | 'missing' | 'other'> {
   try {
     if ((await lstat(path)).size !== length) return 'other';
@@ -149,7 +149,7 @@ function isSame(found: Content | 'other', bytes: Buffer): boolean {
   return found !== 'other' && found.bytes.equals(bytes);
 }
 
-/** Who may read a file may execute it. */
+/** Adds execute permission for everyone who may read the file. */
 function addExecuteBits(mode: number): number {
   return mode | ((mode & 0o444) >> 2);
 }

@@ -10,7 +10,7 @@ import { selectAgentEnvironment } from '../launch/prepare-launch.js';
 import { hasChanges } from '../result/merge-fs-diffs.js';
 import type { RunResult } from '../../records/index.js';
 import { compileSecrets } from '../secrets/compile-secrets.js';
-import { sensitiveEnvironment } from '../secrets/environment.js';
+import { listSensitiveValues } from '../secrets/environment.js';
 import { restoreFiles, storeFiles } from './cached-files.js';
 import type { CachedResult } from './result-cache.js';
 
@@ -76,12 +76,12 @@ async function tryToCache(
   if (progress.replies > 0) return 'a person answered a question of the agent';
   const doubt = result.warnings.find(({ code }) => DOUBTS.has(code));
   if (doubt !== undefined) return `it has the warning ${doubt.code}`;
-  if (result.value === undefined && result.text === undefined) return 'the agent said nothing';
+  if (result.value === undefined && result.text === undefined) return 'the agent printed nothing';
   if (!isDeepStrictEqual(JSON.parse(JSON.stringify(result.value ?? null)), result.value ?? null)) {
     return 'its value cannot be written as JSON';
   }
   const environment = selectAgentEnvironment({ spec, launcher, ports });
-  const secrets = compileSecrets({ values: sensitiveEnvironment(environment), patterns: ports.secretPatterns });
+  const secrets = compileSecrets({ values: listSensitiveValues(environment), patterns: ports.secretPatterns });
   const stored = await storeFiles(getFilesFolder(ports.data), {
     workdir,
     artifacts: result.artifacts,

@@ -14,7 +14,7 @@ export function cachedResult(value: unknown): CachedResult {
   };
 }
 
-/** What every result cache must do. `open` makes an empty one. */
+/** The contract of every result cache. `open` creates an empty one. */
 export function describeResultCache(name: string, open: (limits?: CacheLimits) => Promise<ResultCache>): void {
   describe(`the cache ${name}`, () => {
     it('returns what was stored', async () => {

@@ -12,13 +12,13 @@ import type { AttemptEnd, Drained, DriftSummary, Emitted, Engine, FcmpEvent, Tra
 import type { AnswerCollector } from '../judge/answer.js';
 import type { RunJournal } from './run-journal.js';
 
-/** Which attempt is recorded. */
+/** The attempt being recorded. */
 export interface RecordedStart {
   readonly runId: string;
   readonly attempt: number;
   /** As the run calls it. */
   readonly engine: string;
-  /** Who reads its output. */
+  /** Name of the engine that reads its output. */
   readonly reads: string;
   /** Engines in addition to the built-in ones. */
   readonly engines?: readonly Engine[];
@@ -40,7 +40,7 @@ export interface PublicationObserver {
   afterPublishing(): void;
 }
 
-/** How an attempt ended. */
+/** The end of an attempt. */
 export interface RecordedEnd extends Omit<AttemptEnd, 'warnings'> {
   readonly pid?: number | undefined;
   readonly version?: string | undefined;
@@ -121,12 +121,12 @@ export class AttemptRecord {
     return this.#fcmpSeq;
   }
 
-  /** What the reader of the engine did not know; null if there was nothing. */
+  /** Unknown types and fields in the engine's output; null if there are none. */
   get drift(): DriftSummary | null {
     return this.#translator.drift();
   }
 
-  /** What was captured of each stream; final after `end`. */
+  /** Digests of each captured stream; final after `end`. */
   get captured(): readonly StreamDigest[] {
     return this.#capture?.digests() ?? [];
   }
@@ -171,7 +171,7 @@ export class AttemptRecord {
     await this.#emit(events);
   }
 
-  /** What the bytes have said so far. */
+  /** Returns the state according to the bytes so far. */
   peek(): Omit<Drained, 'events'> {
     return this.#translator.peek();
   }

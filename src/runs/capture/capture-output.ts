@@ -4,13 +4,13 @@ import type { Stop } from '../attempts/run-control.js';
 import type { DecidedLimits } from '../spec/run-limits.js';
 import type { OutputReader } from './output-reader.js';
 
-/** What capturing the output of a process needs. */
+/** Options for capturing the output of a process. */
 export interface CaptureOptions {
   readonly output: OutputReader;
   readonly gauge: OutputGauge;
   /** Masks secrets at equal length; may hold back what could still become one. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
-  /** What was held back. */
+  /** Returns the bytes that were held back. */
   endMask(): readonly { readonly stream: StreamName; readonly bytes: Uint8Array }[];
   /** Milliseconds since the attempt began. */
   now(): number;
@@ -19,7 +19,7 @@ export interface CaptureOptions {
   /** Ends the process because its output cannot be stored. */
   abandon(): void;
   readonly idleMs: number;
-  /** Whether this goes on with a turn that was paused. */
+  /** Whether this continues a turn that was paused. */
   readonly isContinued?: boolean;
   /** For a two-way agent. */
   readonly conversation?: CapturedConversation;
@@ -29,7 +29,7 @@ export interface CaptureOptions {
 export interface CapturedConversation {
   /** Called once a turn, with the way to send: `bytes` are what is stored, `deliver` sends. */
   start(send: (bytes: Uint8Array, deliver: () => void) => void): void;
-  /** What the agent printed on stdout, not masked. */
+  /** Receives stdout of the agent, not masked. */
   receive(bytes: Uint8Array): void;
   /** Whether the agent waits for a person: then its silence does not count. */
   readonly isWaiting: boolean;
@@ -82,7 +82,7 @@ export async function captureOutput(options: CaptureOptions): Promise<void> {
 class BatchWriter {
   readonly #options: Pick<CaptureOptions, 'keep' | 'abandon'>;
   #waiting: CapturedChunk[] = [];
-  /** What is to be done once the waiting chunks are stored. */
+  /** Callbacks to run once the pending chunks are stored. */
   #afterwards: (() => void)[] = [];
   #bytes = 0;
   #writing: Promise<void> | null = null;

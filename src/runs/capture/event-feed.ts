@@ -12,7 +12,7 @@ const PAGE = 1024;
 export class EventFeed implements AsyncIterable<Emitted> {
   readonly #runId: string;
   readonly #log: EventLog;
-  readonly #see: ((event: FcmpEvent) => void) | undefined;
+  readonly #onEvent: ((event: FcmpEvent) => void) | undefined;
   readonly #order = new ProtocolOrder();
   readonly #recent = new RecentEvents();
   readonly #readers = new Set<{ next: number }>();
@@ -20,10 +20,10 @@ export class EventFeed implements AsyncIterable<Emitted> {
   #hasEnded = false;
   #failure: SluiceError | null = null;
 
-  constructor(runId: string, log: EventLog, see?: (event: FcmpEvent) => void) {
+  constructor(runId: string, log: EventLog, onEvent?: (event: FcmpEvent) => void) {
     this.#runId = runId;
     this.#log = log;
-    this.#see = see;
+    this.#onEvent = onEvent;
   }
 
   /** Publishes events, which must be in the log. */
@@ -33,7 +33,7 @@ export class EventFeed implements AsyncIterable<Emitted> {
     for (const { next } of this.#readers) needed = Math.min(needed, next);
     for (const { protocol, event } of events) {
       this.#order.add(protocol);
-      if (protocol === 'fcmp') this.#see?.(event);
+      if (protocol === 'fcmp') this.#onEvent?.(event);
     }
     this.#recent.add(events, needed);
     this.#wake();
@@ -164,8 +164,8 @@ export function estimateSize({ protocol, event }: Emitted): number {
 }
 
 /**
- * Which protocol each event of a run belongs to, in the order in which they were published: one bit an event. Logs keep the
- * protocols apart; with this their exact order can be restored.
+ * The protocol of each event of a run in the order of publication: one bit per event. Logs are separate for each protocol;
+ * with this their exact order can be restored.
  */
 class ProtocolOrder {
   #bits = new Uint8Array(128);

@@ -69,9 +69,9 @@ interface Batch {
 
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 /** If the event log is unavailable for longer, the run fails. */
-const LONGEST_OUTAGE_MS = 10 * 60_000;
+const MAX_OUTAGE_MS = 10 * 60_000;
 
 /** Appends events to the log in order, one call at a time, and repeats a call while the log is away. */
 class LogQueue {
@@ -158,7 +158,7 @@ class LogQueue {
         return;
       } catch (error) {
         since ??= performance.now();
-        if (!isOutage(error) || ending.aborted || performance.now() - since > LONGEST_OUTAGE_MS) throw error;
+        if (!isOutage(error) || ending.aborted || performance.now() - since > MAX_OUTAGE_MS) throw error;
         if (!this.#isAway) {
           logger.warn('event log not available, the run continues', {
             run_id: this.#runId,
@@ -167,7 +167,7 @@ class LogQueue {
         }
         this.#isAway = true;
         this.#change();
-        const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
+        const ms = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
         await pause(ms, undefined, { signal: ending }).catch(() => undefined);
       }
     }

@@ -1,11 +1,11 @@
 import {
   PERMISSION_METHOD,
-  arrayField,
-  countField,
-  field,
+  getArray,
+  getCount,
+  getField,
   isRecord,
-  nameField,
-  objectField,
+  getName,
+  getObject,
   readPermissionRequest,
 } from '../../events/index.js';
 import type { RpcId } from '../../events/index.js';
@@ -22,7 +22,7 @@ const ASKING_MODES = ['default', 'ask', 'read-only', 'workspace-write'] as const
 const INVALID_PARAMS = -32_602;
 const REFUSED = -32_000;
 
-/** What Sluice says of itself. */
+/** Sluice's own parameters of `initialize`. */
 export const INITIALIZE = {
   protocolVersion: 1,
   clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
@@ -74,13 +74,13 @@ export class AcpClient implements AgentClient {
 
   start(prompt: string): void {
     this.#ask('initialize', INITIALIZE, (result) => {
-      const version = field(result, 'protocolVersion');
+      const version = getField(result, 'protocolVersion');
       if (version !== 1)
-        return this.#peer.break(`it speaks version ${JSON.stringify(version) ?? 'unknown'} of the protocol, not 1`);
-      const capabilities = objectField(result, 'agentCapabilities') ?? {};
-      const sessions = objectField(capabilities, 'sessionCapabilities') ?? {};
-      const canLoad = field(capabilities, 'loadSession') === true;
-      const canResume = objectField(sessions, 'resume') !== null;
+        return this.#peer.break(`it uses protocol version ${JSON.stringify(version) ?? 'unknown'} instead of 1`);
+      const capabilities = getObject(result, 'agentCapabilities') ?? {};
+      const sessions = getObject(capabilities, 'sessionCapabilities') ?? {};
+      const canLoad = getField(capabilities, 'loadSession') === true;
+      const canResume = getObject(sessions, 'resume') !== null;
       this.#canResume = canLoad || canResume;
       const unsupported = findUnsupported(this.#inputs, readAccepts(capabilities));
       if (unsupported !== undefined) {
@@ -133,11 +133,11 @@ export class AcpClient implements AgentClient {
 
   #authenticate(initialized: object, next: () => void): void {
     const { authenticate: methodId } = this.#request;
-    const isOffered = arrayField(initialized, 'authMethods').some(
-      (method) => isRecord(method) && field(method, 'id') === methodId,
+    const isOffered = getArray(initialized, 'authMethods').some(
+      (method) => isRecord(method) && getField(method, 'id') === methodId,
     );
     if (methodId === undefined || !isOffered) return next();
-    // Who is logged in already may have no key for this method; if a login is missing, the session is refused.
+    // An agent that is already logged in may not need this method; if a login is missing, the session is refused.
     this.#ask('authenticate', { methodId }, next, next);
   }
 
@@ -149,7 +149,7 @@ export class AcpClient implements AgentClient {
     const mcpServers = this.#inputs.mcpServers.map(asServer);
     if (sessionId === null) {
       return this.#ask('session/new', { cwd, mcpServers }, (result) => {
-        const id = nameField(result, 'sessionId');
+        const id = getName(result, 'sessionId');
         if (id === null) return this.#peer.break('it opened a session without an id');
         next(id, result);
       });
@@ -179,7 +179,7 @@ export class AcpClient implements AgentClient {
     this.#ask('session/set_mode', { sessionId, modeId: mode }, setModel, setModel);
   }
 
-  /** A refusal ends the turn unless `refused` goes on. */
+  /** A refusal ends the turn unless `refused` continues it. */
   #ask(method: string, params: object, next: (result: object) => void, refused?: () => void): void {
     this.#peer.ask(method, params, next, refused ?? (() => this.#end()));
   }
@@ -198,19 +198,19 @@ export class AcpClient implements AgentClient {
         if (readPermissionRequest(params) === null) return this.#peer.refuse(id, INVALID_PARAMS, 'toolCall is missing');
         this.#permissions += 1;
         this.#questions.set(this.#permissions, id);
-        const call = objectField(params, 'toolCall') ?? {};
-        return this.#ports.onPermission(this.#permissions, nameField(call, 'kind'));
+        const call = getObject(params, 'toolCall') ?? {};
+        return this.#ports.onPermission(this.#permissions, getName(call, 'kind'));
       }
       case 'fs/read_text_file': {
-        const lines = { line: countField(params, 'line'), limit: countField(params, 'limit') };
-        const read = async () => ({ content: await this.#ports.readFile(nameField(params, 'path') ?? '', lines) });
+        const lines = { line: getCount(params, 'line'), limit: getCount(params, 'limit') };
+        const read = async () => ({ content: await this.#ports.readFile(getName(params, 'path') ?? '', lines) });
         return void this.#perform(id, read);
       }
       case 'fs/write_text_file': {
-        const content = field(params, 'content');
+        const content = getField(params, 'content');
         if (typeof content !== 'string') return this.#peer.refuse(id, INVALID_PARAMS, 'content is missing');
         const write = async () => {
-          await this.#ports.writeFile(nameField(params, 'path') ?? '', content);
+          await this.#ports.writeFile(getName(params, 'path') ?? '', content);
           return {};
         };
         return void this.#perform(id, write);
@@ -231,33 +231,33 @@ export class AcpClient implements AgentClient {
 
 /** The mode to change to, so that the agent asks; null where it does already, or knows no such mode. */
 function chooseMode(opened: object): string | null {
-  const modes = objectField(opened, 'modes');
+  const modes = getObject(opened, 'modes');
   if (modes === null) return null;
-  const current = nameField(modes, 'currentModeId');
-  const offered = arrayField(modes, 'availableModes').flatMap((mode) =>
-    isRecord(mode) ? (nameField(mode, 'id') ?? []) : [],
+  const current = getName(modes, 'currentModeId');
+  const offered = getArray(modes, 'availableModes').flatMap((mode) =>
+    isRecord(mode) ? (getName(mode, 'id') ?? []) : [],
   );
   const careful = ASKING_MODES.find((mode) => offered.includes(mode));
   return careful === undefined || ASKING_MODES.some((mode) => mode === current) ? null : careful;
 }
 
 /**
- * What an agent takes beside text, read from the capabilities in its answer to `initialize`.
+ * Reads what an agent accepts besides text, from the capabilities in its response to `initialize`.
  *
  * @example
  * readAccepts({ promptCapabilities: { image: true } }) // { attachments: ['image'], mcpServers: ['stdio'] }
  */
 export function readAccepts(capabilities: object): EngineAccepts {
-  const prompt = objectField(capabilities, 'promptCapabilities') ?? {};
-  const mcp = objectField(capabilities, 'mcpCapabilities') ?? {};
+  const prompt = getObject(capabilities, 'promptCapabilities') ?? {};
+  const mcp = getObject(capabilities, 'mcpCapabilities') ?? {};
   return {
     attachments: [
-      ...(field(prompt, 'image') === true ? (['image'] as const) : []),
-      ...(field(prompt, 'audio') === true ? (['audio'] as const) : []),
-      ...(field(prompt, 'embeddedContext') === true ? (['file'] as const) : []),
+      ...(getField(prompt, 'image') === true ? (['image'] as const) : []),
+      ...(getField(prompt, 'audio') === true ? (['audio'] as const) : []),
+      ...(getField(prompt, 'embeddedContext') === true ? (['file'] as const) : []),
     ],
     // Every agent takes servers over stdio: the protocol demands it.
-    mcpServers: ['stdio', ...(['http', 'sse'] as const).filter((type) => field(mcp, type) === true)],
+    mcpServers: ['stdio', ...(['http', 'sse'] as const).filter((type) => getField(mcp, type) === true)],
   };
 }
 

@@ -1,6 +1,6 @@
 import type { ConversationRequest } from '../launchers/launcher.js';
 
-/** What is asked of a two-way agent. */
+/** A request to a two-way agent. */
 export interface AgentRequest extends ConversationRequest {
   readonly workdir: string;
   /** The session to resume. */
@@ -19,9 +19,9 @@ export interface AgentClientPorts {
   onWithdrawn(number: number): void;
   readFile(path: string, lines: { readonly line: number | null; readonly limit: number | null }): Promise<string>;
   writeFile(path: string, text: string): Promise<void>;
-  /** The turn is over, or the agent refused to start it: nothing more is expected of it. */
+  /** The turn has ended, or the agent refused to start it: nothing more is expected of it. */
   onEnd(): void;
-  /** The agent cannot go on with the session. */
+  /** The agent cannot continue the session. */
   onSessionLost(reason: string): void;
   /** The agent does not take what is to be sent with the prompt. */
   onUnsupported(what: string): void;
@@ -52,7 +52,7 @@ export interface AgentClient {
   close(): void;
 }
 
-/** Who decided, and why. */
+/** The author of a decision, and the reason. */
 export interface AnswerAuthor {
   readonly by: 'rule' | 'person';
   readonly who?: string;

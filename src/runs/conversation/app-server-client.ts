@@ -1,4 +1,4 @@
-import { field, isApproval, nameField, objectField } from '../../events/index.js';
+import { getField, isApproval, getName, getObject } from '../../events/index.js';
 import type { RpcId } from '../../events/index.js';
 import { VERSION } from '../../files/index.js';
 import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
@@ -68,8 +68,8 @@ export class AppServerClient implements AgentClient {
     const params = { threadId: this.#threadId, input: [{ type: 'text', text, text_elements: [] }, ...pictures] };
     this.#peer.endHandshake();
     const started = (result: object): void => {
-      const turn = objectField(result, 'turn');
-      this.#turnId = turn === null ? null : nameField(turn, 'id');
+      const turn = getObject(result, 'turn');
+      this.#turnId = turn === null ? null : getName(turn, 'id');
     };
     this.#peer.request('turn/start', params, started, () => this.#end());
   }
@@ -108,8 +108,8 @@ export class AppServerClient implements AgentClient {
     this.#peer.notify('initialized');
     const settings = { cwd, ...thread, ...(model === undefined ? {} : { model }) };
     const opened = (result: object): void => {
-      const started = objectField(result, 'thread');
-      this.#threadId = started === null ? null : nameField(started, 'id');
+      const started = getObject(result, 'thread');
+      this.#threadId = started === null ? null : getName(started, 'id');
       if (this.#threadId === null) return this.#peer.break('it opened a thread without an id');
       next();
     };
@@ -124,16 +124,16 @@ export class AppServerClient implements AgentClient {
 
   #readRequest(id: RpcId, method: string, params: object): void {
     if (!isApproval(method)) return this.#peer.refuseMethod(id, method);
-    if (nameField(params, 'itemId') === null) return this.#peer.refuse(id, INVALID_PARAMS, 'itemId is missing');
+    if (getName(params, 'itemId') === null) return this.#peer.refuse(id, INVALID_PARAMS, 'itemId is missing');
     this.#permissions += 1;
     this.#questions.set(this.#permissions, id);
     this.#ports.onPermission(this.#permissions, null);
   }
 
   #readNotification(method: string, params: object): void {
-    if (nameField(params, 'threadId') !== this.#threadId || this.#threadId === null) return;
+    if (getName(params, 'threadId') !== this.#threadId || this.#threadId === null) return;
     if (method === 'turn/started') this.#turnId = readTurn(params) ?? this.#turnId;
-    if (method === 'serverRequest/resolved') return this.#readResolved(field(params, 'requestId'));
+    if (method === 'serverRequest/resolved') return this.#readResolved(getField(params, 'requestId'));
     if (method !== 'turn/completed') return;
     const turn = readTurn(params);
     if (this.#turnId === null || turn === null || turn === this.#turnId) this.#end();
@@ -158,6 +158,6 @@ export class AppServerClient implements AgentClient {
 }
 
 function readTurn(params: object): string | null {
-  const turn = objectField(params, 'turn');
-  return turn === null ? null : nameField(turn, 'id');
+  const turn = getObject(params, 'turn');
+  return turn === null ? null : getName(turn, 'id');
 }

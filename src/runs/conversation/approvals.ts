@@ -1,13 +1,13 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { matchGlob } from '../../base/index.js';
 import type { FcmpData, PermissionOption } from '../../events/index.js';
-import { isRecord, nameField, field } from '../../events/index.js';
+import { isRecord, getName, getField } from '../../events/index.js';
 import type { ApprovalRule, RunSpec } from '../../records/index.js';
 
-/** What an agent asks. */
+/** A permission request of an agent. */
 export type PermissionQuestion = FcmpData<'permission.required'>;
 
-/** What decides before a person is asked. */
+/** The rules that decide before a person is asked. */
 export interface ApprovalPolicy {
   readonly permissions: NonNullable<RunSpec['permissions']>;
   /** First match wins. */
@@ -16,7 +16,7 @@ export interface ApprovalPolicy {
   readonly runDir: string;
 }
 
-/** What was decided, and why. */
+/** A decision and its reason. */
 export interface Approval {
   readonly decide: ApprovalRule['decide'];
   readonly why?: string;
@@ -83,11 +83,11 @@ function matches(
   const paths = listPaths(question);
   if (paths.length === 0) return false;
   const isMatch = (one: string): boolean => matchPath(path, one, workdir);
-  // What allows must cover every file, what denies is about any of them.
+  // A rule that allows must cover every file; one that denies matches if any file does.
   return decide === 'allow' ? paths.every(isMatch) : paths.some(isMatch);
 }
 
-/** What joins or redirects commands in a shell. */
+/** Operators that join or redirect commands in a shell. */
 const OPERATORS = [';', '&', '|', '`', '$', '<', '>', '\n', '\r'] as const;
 
 function matchPath(pattern: string, path: string, workdir: string): boolean {
@@ -101,7 +101,7 @@ function matchPath(pattern: string, path: string, workdir: string): boolean {
 /** The command line a tool would run; null if it runs none that is shown. */
 function readCommand({ input }: PermissionQuestion): string | null {
   if (!isRecord(input)) return null;
-  const command = field(input, 'command') ?? field(input, 'cmd');
+  const command = getField(input, 'command') ?? getField(input, 'cmd');
   if (typeof command === 'string') return command;
   return Array.isArray(command) && command.every((word) => typeof word === 'string') ? command.join(' ') : null;
 }
@@ -111,7 +111,7 @@ const PATH_FIELDS = ['file_path', 'filePath', 'filepath', 'path', 'absolute_path
 
 /** The files a tool names, each once. */
 export function listPaths({ diff = [], locations = [], input }: PermissionQuestion): readonly string[] {
-  const named = isRecord(input) ? PATH_FIELDS.flatMap((key) => nameField(input, key) ?? []) : [];
+  const named = isRecord(input) ? PATH_FIELDS.flatMap((key) => getName(input, key) ?? []) : [];
   return [...new Set([...diff.map(({ path }) => path), ...locations.map(({ path }) => path), ...named])];
 }
 

@@ -7,7 +7,7 @@ import { SluiceError, getErrorMessage } from '../../base/index.js';
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /**
- * The place of a file an agent names, without links; refused with `FILE_OUTSIDE_FOLDER` unless it lies in the folder. The
+ * Resolves a file that an agent names, without links; refused with `FILE_OUTSIDE_FOLDER` unless it is in the folder. The
  * file itself may be missing, its folder may not.
  */
 export async function placeInFolder(folder: string, path: string): Promise<string> {

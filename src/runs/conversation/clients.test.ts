@@ -108,7 +108,7 @@ describe.each(CASES)('the client of %s', (engine, fixture, create) => {
         expect(ends.length).toBeLessThanOrEqual(1);
         expect(sent).toBeLessThan(20);
         expect(asked).toEqual(asked.map((_, index) => index + 1));
-        // Once it is over, what else stands in the same piece is read and not answered.
+        // After the end, the rest of the same chunk is read and not answered.
         expect(asked.length).toBeLessThanOrEqual(required);
         expect(ends.length > 0 || asked.length === required).toBe(true);
         expect(replied).toBeLessThanOrEqual(required);

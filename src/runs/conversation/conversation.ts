@@ -11,7 +11,7 @@ import { chooseOption, decideByRules, listPaths } from './approvals.js';
 import type { Approval, ApprovalPolicy, PermissionQuestion } from './approvals.js';
 import { placeInFolder, readForAgent, writeForAgent } from './client-files.js';
 
-/** What was answered to a question whose process did not live to hear it. */
+/** The answer to a question whose process ended before it received the answer. */
 export interface RememberedAnswer {
   readonly question: PermissionQuestion;
   readonly decide: 'allow' | 'deny';
@@ -20,7 +20,7 @@ export interface RememberedAnswer {
   readonly why?: string;
 }
 
-/** What a conversation needs. */
+/** Options for a conversation. */
 export interface ConversationOptions {
   readonly request: AgentRequest;
   readonly policy: ApprovalPolicy;
@@ -57,15 +57,15 @@ interface OpenQuestion {
   readonly approval: Approval & { readonly by: 'rule' | 'person'; readonly who?: string };
 }
 
-/** How long an agent may take to end by itself, when its turn is over or canceled. */
+/** How long an agent may take to end by itself, after its turn has ended or was canceled. */
 const GRACE_MS = 2000;
 
 /** Bytes an agent may leave unread on its input; beyond that it does not read at all. */
 const MAX_UNREAD = 32 * 1024 * 1024;
 
 /**
- * Talks with one process: sends the prompt of each turn, answers what the agent asks, by rules or by a person, and ends
- * the process when the conversation is over.
+ * Talks with one process: sends the prompt of each turn, answers the agent's requests, by rules or by a person, and ends
+ * the process after the conversation.
  */
 export class Conversation implements CapturedConversation {
   readonly #options: ConversationOptions;
@@ -110,7 +110,7 @@ export class Conversation implements CapturedConversation {
           'Start a new run.',
         ),
       onUnsupported: (what) =>
-        stop('not_started', `The prompt was not sent: the agent does not take ${what}.`, 'Use another engine.'),
+        stop('not_started', `The prompt was not sent: the agent does not accept ${what}.`, 'Use another engine.'),
       onBroken: (reason) =>
         stop('protocol_broken', `The agent broke the protocol: ${reason}.`, 'Its bytes are in the run folder.'),
     });
@@ -207,10 +207,10 @@ export class Conversation implements CapturedConversation {
     const stored = this.#turn?.mask(line) ?? line;
     this.#send?.(Buffer.from(stored), () => process.write(Buffer.from(line)));
     if (process.waiting > MAX_UNREAD)
-      control.requestStop({ verdict: 'protocol_broken', reason: 'The agent does not read what it is sent.' });
+      control.requestStop({ verdict: 'protocol_broken', reason: 'The agent does not read its input.' });
   }
 
-  /** The answer to the same question, given while no process was there to hear it; it counts once. */
+  /** Returns the answer to the same question that was given while no process was running; it counts once. */
   #recall(question: PermissionQuestion): OpenQuestion['approval'] | undefined {
     const same = JSON.stringify([question.tool, question.input, question.diff]);
     const found = this.#remembered.find(
@@ -236,7 +236,7 @@ export class Conversation implements CapturedConversation {
       clearTimeout(this.#holdTimer);
       this.#options.stopwatch.start();
     } else if (typeof reply !== 'string') {
-      // The others still wait, and whoever took this reply thinks that the run goes on.
+      // The others still wait, and the sender of this reply expects the run to continue.
       await this.#options.onQuestion().catch(() => undefined);
     }
     if (reply === 'withdrawn') {
@@ -261,7 +261,7 @@ export class Conversation implements CapturedConversation {
     this.#client.answer(number, option, { by, ...omitUndefined({ who, why }) });
   }
 
-  /** The agent withdrew a question: the answer of a person would reach no one. */
+  /** The agent withdrew a question: a person's answer would not be received. */
   #forget(number: number): void {
     for (const [id, open] of this.#waiting) {
       if (open.number !== number) continue;

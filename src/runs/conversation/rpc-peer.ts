@@ -2,7 +2,7 @@ import { createRecordReader, readRpcMessage, resultFields } from '../../events/i
 import type { EngineName, RpcId, RpcMessage } from '../../events/index.js';
 import { HANDSHAKE_MS, MAX_REQUESTS, MAX_STRAY_LINES } from './agent-client.js';
 
-/** What a peer reports. */
+/** Callbacks of a peer. */
 interface RpcPeerPorts {
   send(message: object): void;
   onRequest(id: RpcId, method: string, params: object): void;
@@ -15,7 +15,7 @@ interface RpcPeerPorts {
 interface RpcPeerOptions {
   /** The engine that reads the same bytes. */
   readonly engine: EngineName;
-  /** What every message has beside its own fields. */
+  /** Fields of every message besides its own. */
   readonly envelope: object;
   readonly handshakeMs?: number | undefined;
 }
@@ -61,7 +61,7 @@ export class RpcPeer {
     this.request(method, params, next, refused);
   }
 
-  /** The handshake is over: the agent takes the time it needs. */
+  /** Ends the handshake: from now on the agent may take its time. */
   endHandshake(): void {
     clearTimeout(this.#timer);
   }
@@ -122,7 +122,7 @@ export class RpcPeer {
         const settle = message.id === null ? undefined : this.#sent.get(message.id);
         if (message.id === null || settle === undefined) {
           if (message.kind === 'error' && message.id === null) return this.#ports.onError();
-          return this.break(`it answered ${JSON.stringify(message.id)}, which is no open request`);
+          return this.break(`it answered ${JSON.stringify(message.id)}, which is not an open request`);
         }
         this.#hasAnswered = true;
         this.#sent.delete(message.id);
@@ -134,7 +134,7 @@ export class RpcPeer {
   #readStrayLine(): void {
     this.#strayLines += 1;
     if (!this.#hasAnswered && this.#strayLines > MAX_STRAY_LINES)
-      this.break('it prints something else than messages; is it started with the right options?');
+      this.break('it prints something other than messages; check the options it is started with');
   }
 
   #readRequest(id: RpcId, method: string, params: object): void {

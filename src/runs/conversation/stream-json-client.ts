@@ -1,7 +1,7 @@
 import {
   createRecordReader,
-  field,
-  objectField,
+  getField,
+  getObject,
   readControlRequest,
   readControlResponse,
   readToolQuestion,
@@ -116,7 +116,7 @@ export class StreamJsonClient implements AgentClient {
   #read(record: object | null): void {
     if (this.#isClosed || this.#isOver) return;
     if (record === null) return this.#readStrayLine();
-    switch (field(record, 'type')) {
+    switch (getField(record, 'type')) {
       case 'control_response':
         return this.#readResponse(record);
       case 'control_request':
@@ -134,7 +134,7 @@ export class StreamJsonClient implements AgentClient {
     const response = readControlResponse(record);
     const next = response === null ? undefined : this.#sent.get(response.id);
     if (response === null || next === undefined)
-      return this.#break(`it answered ${JSON.stringify(response?.id)}, which is no open request`);
+      return this.#break(`it answered ${JSON.stringify(response?.id)}, which is not an open request`);
     this.#sent.delete(response.id);
     this.#hasAnswered = true;
     if (response.error === null) return next();
@@ -155,7 +155,7 @@ export class StreamJsonClient implements AgentClient {
     this.#permissions += 1;
     this.#questions.set(this.#permissions, {
       id: request.id,
-      input: objectField(request.request, 'input') ?? {},
+      input: getObject(request.request, 'input') ?? {},
     });
     this.#ports.onPermission(this.#permissions, null);
   }
@@ -172,7 +172,7 @@ export class StreamJsonClient implements AgentClient {
   #readStrayLine(): void {
     this.#strayLines += 1;
     if (!this.#hasAnswered && this.#strayLines > MAX_STRAY_LINES)
-      this.#break('it prints something else than messages; is it started with the right options?');
+      this.#break('it prints something other than messages; check the options it is started with');
   }
 
   #end(): void {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { CapturedStream, Emitted } from '../../events/index.js';
 
-/** What `parse` would refuse anyway; the one byte more lets it say so. */
+/** One byte more than `parse` accepts, so that it reports the limit. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024 + 1;
 
 /** The longest `text` of a result; of more, the end is kept. */
@@ -52,7 +52,7 @@ export class AnswerCollector {
     }
   }
 
-  /** What is validated against the contract; empty if the agent said nothing. */
+  /** The text validated against the contract; empty if the agent printed nothing. */
   get text(): string {
     return this.#source === 'messages' ? (this.#message ?? '') : this.#printed.text();
   }

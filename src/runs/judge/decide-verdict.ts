@@ -50,7 +50,7 @@ export function isSound(
   end: ProcessEnd,
   { runtimeError, endSignal }: Pick<Drained, 'runtimeError' | 'endSignal'>,
 ): boolean {
-  // The process of a conversation is ended by us once the turn is over: how it ends says nothing.
+  // Sluice ends the process of a conversation after the turn: its exit has no meaning.
   const isOver = end.exitCode === null && end.signal === null && endSignal !== null;
   return (end.exitCode === 0 || isOver) && runtimeError === null;
 }

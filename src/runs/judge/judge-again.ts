@@ -11,10 +11,10 @@ import { decideVerdict, isAsking } from './decide-verdict.js';
 import { judgeOutput } from './judge-output.js';
 import type { JudgedOutput } from './judge-output.js';
 
-/** What a contract is as data: the part of a run's spec that judges its answer. */
+/** A contract as data: the part of a run's spec that judges its answer. */
 export type StoredContract = NonNullable<StoredRunSpec['contract']>;
 
-/** What this version makes of a recorded run. */
+/** The judgement of a recorded run by this version. */
 export interface JudgedRun {
   readonly outcome: Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
   /** Of the last attempt's answer. */

@@ -4,7 +4,7 @@ import type { ParseError, Repair, RepairLevel, SchemaIssue, StandardSchema, Warn
 import { stripDoneMarker } from '../spec/done-marker.js';
 import type { RunContract } from '../../records/index.js';
 
-/** What the contract says about an answer. */
+/** The judgement of an answer by the contract. */
 export type JudgedOutput =
   | { readonly verdict: 'no_contract' }
   | {
@@ -62,7 +62,7 @@ export async function judgeOutput(
         return { verdict: 'not_validated', reason: describe(result.error), warnings, error: result.error };
     }
   } catch (error) {
-    // A schema of the caller may throw; the run has still ended, and the result says so.
+    // A schema of the caller may throw; the run has still ended, and the result reports it.
     return {
       verdict: 'not_validated',
       reason: `The schema of the contract threw an error: ${describeThrown(error)}`,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSluiceError } from '../../base/index.js';
 import { launchProcess } from '../process/launch-process.js';
 
-/** What a program printed when asked, or why it gave no answer. */
+/** The output of a program, or why there is none. */
 export interface ProgramAnswer {
   readonly text: string;
   readonly problem?: string;

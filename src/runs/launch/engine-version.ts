@@ -13,7 +13,7 @@ const MAX_PROGRAMS = 64;
 
 const asked = new Map<string, Promise<string | undefined>>();
 
-/** The version of an engine's program, asked once per process as long as the program is the same file. */
+/** The version of an engine's program, detected once per process while the program file does not change. */
 export async function engineVersion(
   launcher: Launcher,
   words: readonly [string, ...string[]],

@@ -6,7 +6,7 @@ import { isVersionIn } from '../launchers/version.js';
 import { findProgram } from '../../files/index.js';
 import { askProgram } from './ask-program.js';
 
-/** How an engine is found on this machine, and what to do if it cannot be used as it is. */
+/** An engine as found on this machine, and advice if it cannot be used. */
 export interface EngineReport {
   readonly engine: string;
   readonly program: string;

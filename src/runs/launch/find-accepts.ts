@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { objectField } from '../../events/index.js';
+import { getObject } from '../../events/index.js';
 import { INITIALIZE, readAccepts } from '../conversation/acp-client.js';
 import { RpcPeer } from '../conversation/rpc-peer.js';
 import { getLauncher } from '../launchers/launchers.js';
@@ -11,12 +11,12 @@ import { launchProcess } from '../process/launch-process.js';
 import type { RunningProcess } from '../process/launch-process.js';
 import { getProgramCommand, selectAgentEnvironment } from './prepare-launch.js';
 
-/** An agent that has not said by then what it takes gets text only. */
+/** An agent that has not reported its capabilities by then gets text only. */
 const TIMEOUT_MS = 20_000;
 
 /**
- * Finds out what an engine takes beside text. An agent of the Agent Client Protocol is started for that and ended again;
- * of one that does not answer nothing is expected.
+ * Detects what an engine accepts besides text. An agent of the Agent Client Protocol is started for that and ended again;
+ * one that does not answer gets text only.
  *
  * @example
  * await findAccepts('gemini-acp', ports) // { attachments: ['image', 'audio', 'file'], mcpServers: ['stdio', 'http', 'sse'] }
@@ -52,29 +52,29 @@ export async function findAccepts(
 
 async function ask(running: RunningProcess, handshakeMs: number): Promise<EngineAccepts> {
   return new Promise((resolve) => {
-    const giveUp = (): void => resolve(ACCEPTS_TEXT_ONLY);
+    const acceptTextOnly = (): void => resolve(ACCEPTS_TEXT_ONLY);
     const peer = new RpcPeer(
       {
         send: (message) => running.input.write(Buffer.from(`${JSON.stringify(message)}\n`)),
         onRequest: (id, method) => peer.refuseMethod(id, method),
         onNotification: () => undefined,
-        onError: giveUp,
-        onBroken: giveUp,
+        onError: acceptTextOnly,
+        onBroken: acceptTextOnly,
       },
       { engine: 'acp', envelope: { jsonrpc: '2.0' }, handshakeMs },
     );
     const read = async (): Promise<void> => {
       for await (const { stream, bytes } of running.output) if (stream === 'stdout') peer.receive(bytes);
     };
-    read().then(giveUp, giveUp);
+    read().then(acceptTextOnly, acceptTextOnly);
     peer.ask(
       'initialize',
       INITIALIZE,
       (result) => {
         peer.close();
-        resolve(readAccepts(objectField(result, 'agentCapabilities') ?? {}));
+        resolve(readAccepts(getObject(result, 'agentCapabilities') ?? {}));
       },
-      giveUp,
+      acceptTextOnly,
     );
   });
 }

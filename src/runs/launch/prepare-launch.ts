@@ -27,7 +27,7 @@ export interface PreparedLaunch {
   readonly secrets: AttemptSecrets;
 }
 
-/** What an attempt asks. */
+/** The input of an attempt. */
 export interface LaunchInput {
   readonly workdir: string;
   readonly prompt: string;
@@ -72,7 +72,7 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
   };
 }
 
-/** What an engine cannot take is refused before it is started: an answer without it would answer something else. */
+/** Refuses inputs that an engine does not accept before it is started: an answer without them would answer something else. */
 function refuseUnsupported({ spec, launcher, ports }: RunContext): void {
   const what = findUnsupported(ports.inputs, launcher.accepts ?? ACCEPTS_TEXT_ONLY);
   if (what !== undefined)

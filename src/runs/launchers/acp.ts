@@ -30,7 +30,7 @@ const acpAgentSchema = object(
     env: { type: 'array', maxItems: 256, items: name },
     /** Folders where it keeps its login and sessions; in a sandbox it may write there. `~` is the home. */
     keeps: { type: 'array', maxItems: 20, items: name },
-    /** How it is authenticated, as the agent calls it in `authMethods`. */
+    /** The authentication method, as the agent names it in `authMethods`. */
     authenticate: name,
   },
 );
@@ -132,7 +132,7 @@ export const READY_LAUNCHERS: Readonly<Record<string, Launcher>> = Object.fromEn
   Object.entries(READY_AGENTS).map(([engine, agent]) => [engine, createAcpLauncher(engine, agent, agent)]),
 );
 
-/** How an agent that speaks the Agent Client Protocol is launched; `conversation` then talks to it. */
+/** Creates the launcher of an agent that speaks the Agent Client Protocol; `conversation` then talks to it. */
 export function createAcpLauncher(engine: string, settings: AcpAgent, ready?: ReadyAgent): Launcher {
   const [program = '', ...options] = settings.acp;
   return {

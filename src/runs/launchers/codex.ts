@@ -14,7 +14,7 @@ import {
 import { readVersion } from './version.js';
 
 /** Codex refuses a longer turn. */
-const LONGEST_PROMPT = 1024 * 1024;
+const MAX_PROMPT_LENGTH = 1024 * 1024;
 
 /** OpenAI Codex, `codex exec --json`, or `codex app-server` in two-way mode. Its sandbox holds shell commands too, so `workspace` may run them. */
 export const codexLauncher: Launcher = {
@@ -33,7 +33,7 @@ export const codexLauncher: Launcher = {
   installHint: 'npm install --global @openai/codex@0.166.0',
   launch(request) {
     const session = checkSession(request.sessionId);
-    const prompt = promptForInput(request.prompt, LONGEST_PROMPT);
+    const prompt = promptForInput(request.prompt, MAX_PROMPT_LENGTH);
     const settings = [
       '--config=analytics.enabled=false',
       '--config=check_for_update_on_startup=false',

@@ -37,7 +37,10 @@ export const programAgentSchema = object(
 /** See {@link programAgentSchema}. */
 export type ProgramAgent = FromSchema<typeof programAgentSchema>;
 
-/** How a program of the configuration is launched. What it may do is the configuration's business: `permissions` changes nothing. */
+/**
+ * Creates the launcher of a configured program. Its permissions are up to the configuration: `permissions`
+ * changes nothing.
+ */
 export function createProgramLauncher(engine: string, agent: ProgramAgent): Launcher {
   const { command, reads, resume, env = [], keeps } = agent;
   const [program = ''] = command;
@@ -69,7 +72,7 @@ export function createProgramLauncher(engine: string, agent: ProgramAgent): Laun
   };
 }
 
-/** The words with their places filled. A word for a model is left out where none was asked for. */
+/** The words with their placeholders filled in. A word for a model is left out if none was requested. */
 function fillWords(engine: string, template: readonly string[], request: LaunchRequest): string[] {
   const { prompt, model, sessionId = '', workdir, runDir } = request;
   const hasModel = template.some((word) => word.includes('{model}'));

@@ -3,7 +3,7 @@ import { engineNameSchema, RUN_ENGINES } from '../../records/index.js';
 import type { Launcher } from './launcher.js';
 import { readVersion } from './version.js';
 
-/** What a launcher must say; the rest has defaults. */
+/** The required properties of a launcher; the others have defaults. */
 export type LauncherDefinition = Pick<Launcher, 'engine' | 'program' | 'reads' | 'launch'> & Partial<Launcher>;
 
 /**

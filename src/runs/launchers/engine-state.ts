@@ -20,7 +20,7 @@ export const claudeState: FindState = (env) => {
       folder,
       keep: ['projects/', '.credentials.json'],
       read: ['settings.json', 'CLAUDE.md', 'agents', 'commands', 'skills', 'plugins', 'rules', 'output-styles'],
-      // Who is logged in, and for every project which servers it starts.
+      // Contains the login, and the servers that are started for every project.
       copy: own === undefined ? [] : ['.claude.json'],
     },
     ...(own === undefined ? [{ folder: findHome(env), keep: [], copy: ['.claude.json'] }] : []),

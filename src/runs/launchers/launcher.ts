@@ -4,19 +4,19 @@ import type { StateFolder } from '../../sandbox/index.js';
 import type { Attachment, EngineAccepts, McpServer } from '../ports/run-inputs.js';
 
 /**
- * What an agent may do. `safe`: read, nothing else. `workspace`: also edit the working folder and the run folder.
- * `bypass`: everything, without asking; only in a sandbox. `ask` is not among them: it is `safe` for an agent that asks.
+ * Permissions of an agent. `safe`: read only. `workspace`: also edit the working folder and the run folder. `bypass`:
+ * everything, without asking; only in a sandbox. `ask` is not among them: it is `safe` for an agent that asks.
  */
 export type Permissions = Exclude<NonNullable<RunSpec['permissions']>, 'ask'>;
 
-/** What is to be launched. Folders are absolute and without links: agents compare them with resolved paths. */
+/** The process to launch. Folders are absolute and without links: agents compare them with resolved paths. */
 export interface LaunchRequest {
   /** The prompt; may be empty for `command` only. */
   readonly prompt: string;
   readonly workdir: string;
   readonly runDir: string;
   readonly permissions: Permissions;
-  /** What `permissions` does not allow is asked for. */
+  /** The agent requests what `permissions` does not allow. */
   readonly asks?: boolean;
   /** The program is started in its two-way mode, if it has one: it may ask, or gets further prompts. */
   readonly converses?: boolean;
@@ -29,11 +29,11 @@ export interface LaunchRequest {
   readonly terminal?: boolean;
   /** Images and files that go with the prompt; only kinds that the launcher accepts. */
   readonly attachments?: readonly Attachment[];
-  /** Servers that the agent may use beside its own; only types that the launcher accepts. */
+  /** Servers that the agent may use besides its own; only types that the launcher accepts. */
   readonly mcpServers?: readonly McpServer[];
 }
 
-/** How its process is launched. */
+/** The command of the process. */
 export interface Launch {
   /** The program and its arguments; never a line for a shell. */
   readonly command: readonly [string, ...string[]];
@@ -46,16 +46,16 @@ export interface Launch {
   readonly files?: readonly LaunchFile[];
 }
 
-/** How a two-way program is addressed. */
+/** The protocol of a two-way program. */
 export interface ConversationRequest {
   readonly prompt: string;
   /** The protocol: `acp` (default), the stream-json of `claude` or `qwen`, or `codex app-server`. */
   readonly speaks?: 'acp' | 'claude' | 'qwen' | 'app-server';
   /** Settings of the thread, for `app-server`. */
   readonly thread?: Readonly<Record<string, string>>;
-  /** How it is authenticated, if it offers that. */
+  /** The authentication method to use, if the agent offers it. */
   readonly authenticate?: string;
-  /** What goes with the first prompt. */
+  /** Attachments of the first prompt. */
   readonly attachments?: readonly Attachment[];
   /** Servers that are named when the session is opened, for `acp`. */
   readonly mcpServers?: readonly McpServer[];
@@ -67,7 +67,7 @@ export interface LaunchFile {
   readonly text: string;
 }
 
-/** How one engine is launched; its output is read by `events`. */
+/** Launches one engine; `events` reads its output. */
 export interface Launcher {
   readonly engine: string;
   /** The name of its program on the path; empty for `command`, which names its own. */
@@ -76,12 +76,12 @@ export interface Launcher {
   readonly reads: EngineName | (string & {});
   /** The versions this was tested with: `>=0.166.0 <0.167.0`; empty if none could be. */
   readonly drives: string;
-  /** Names of environment variables it may need, beside the base every process gets; `OPENAI_*` is a pattern. */
+  /** Names of environment variables it may need, besides the base every process gets; `OPENAI_*` is a pattern. */
   readonly environment: readonly string[];
   readonly canResume: boolean;
   /** Whether it has a two-way mode, in which it can ask for permissions. */
   readonly canAsk?: true;
-  /** What it takes beside text; absent if nothing. An agent that speaks ACP says itself what it takes, when it is started. */
+  /** Inputs it accepts besides text; absent if none. An agent that speaks ACP reports this itself when it is started. */
   readonly accepts?: EngineAccepts;
   /** Whether its output has the cost of a run: without it `limits.cost` cannot end one. */
   readonly reportsCost: boolean;

@@ -6,7 +6,7 @@ import { LAUNCHERS } from './launchers.js';
 import type { Permissions } from './launcher.js';
 import { refuseProjectPrograms } from './opencode.js';
 
-/** A folder with a folder in it to work in; the files lie where they are named. */
+/** A folder with a working folder in it; the files are at the given paths. */
 async function makeProject(files: Readonly<Record<string, string>>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'sluice-opencode-'));
   onTestFinished(async () => rm(root, { recursive: true }));

@@ -13,7 +13,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SluiceError } from '../../base/index.js';
 
-/** What may be looked at. Files with secrets are closed, as OpenCode itself would ask about them. */
+/** Files that may be read. Files with secrets are denied, as OpenCode itself would ask about them. */
 const READING = {
   read: { '*': 'allow', '*.env': 'deny', '*.env.*': 'deny', '*.env.example': 'allow' },
   glob: 'allow',
@@ -24,7 +24,7 @@ const READING = {
 /** Each by name: a rule of the user for one tool would win over the `*` before it. */
 const CLOSED = { '*': 'deny', bash: 'deny', task: 'deny', webfetch: 'deny', websearch: 'deny', skill: 'deny' };
 
-/** The same tools, and editing, where somebody can be asked. */
+/** The same tools, and editing, if a person can be asked. */
 const ASKING = Object.fromEntries([...Object.keys(CLOSED), 'edit', 'external_directory'].map((tool) => [tool, 'ask']));
 
 /** OpenCode, `opencode run --format json`. It allows everything unless it is configured otherwise. */
@@ -69,7 +69,7 @@ export const opencodeLauncher: Launcher = {
   },
 };
 
-/** What OpenCode may do, and what it must not do by itself. */
+/** Creates OpenCode's permissions: what it may do, and what it must not do by itself. */
 export function createOpencodePermissions(request: LaunchRequest): Readonly<Record<string, string>> {
   return {
     OPENCODE_DISABLE_AUTOUPDATE: '1',

@@ -2,10 +2,10 @@ import { SluiceError } from '../../base/index.js';
 import type { LaunchRequest } from './launcher.js';
 
 /** Linux refuses a single argument of 128 KiB; a flag before the prompt needs room too. */
-const LONGEST_ARGUMENT = 128 * 1024 - 64;
+const MAX_ARGUMENT_LENGTH = 128 * 1024 - 64;
 
 /** Engines cut or refuse what is longer; a prompt that was cut is worse than none. */
-const LONGEST_INPUT = 8 * 1024 * 1024;
+const MAX_INPUT_LENGTH = 8 * 1024 * 1024;
 
 /** Session ids are read from an agent's output: one that begins with a dash would become a flag. */
 const SESSION_ID = /^[A-Za-z0-9][\w.:-]{0,199}$/u;
@@ -13,14 +13,14 @@ const SESSION_ID = /^[A-Za-z0-9][\w.:-]{0,199}$/u;
 const MODEL = /^[A-Za-z0-9@][\w./:@+-]{0,199}$/u;
 
 /** The prompt, if it may be written to a program's input. */
-export function promptForInput(prompt: string, limit = LONGEST_INPUT): string {
+export function promptForInput(prompt: string, limit = MAX_INPUT_LENGTH): string {
   return checkPrompt(prompt, limit, 'Put the material into files of the working folder and name them in the prompt.');
 }
 
 /** The prompt, if it may be an argument. */
 export function promptForArgument(prompt: string): string {
   const advice = 'Put the material into files of the working folder, or run it without a terminal.';
-  return checkPrompt(prompt.replaceAll('\0', ''), LONGEST_ARGUMENT, advice);
+  return checkPrompt(prompt.replaceAll('\0', ''), MAX_ARGUMENT_LENGTH, advice);
 }
 
 /** Whether the program is started in its two-way mode; a terminal would echo what is sent. */
@@ -46,7 +46,7 @@ export function listModelArguments(model: string | undefined): string[] {
   return [`--model=${model}`];
 }
 
-/** The session to resume, if there is one and it cannot be taken for a flag. */
+/** The session to resume, if there is one and it cannot be mistaken for a flag. */
 export function checkSession(sessionId: string | undefined): string | undefined {
   if (sessionId !== undefined && !SESSION_ID.test(sessionId)) {
     throw new SluiceError(
@@ -73,7 +73,7 @@ function checkPrompt(prompt: string, limit: number, advice: string): string {
   throw new SluiceError('PROMPT_TOO_LONG', `The prompt is too long: ${bytes} bytes, at most ${limit}. ${advice}`);
 }
 
-/** What a program needs to reach a model through a company's network: proxies and certificates. */
+/** Variables a program needs to reach a model through a company's network: proxies and certificates. */
 export const NETWORK_ENVIRONMENT: readonly string[] = [
   'HTTP_PROXY',
   'HTTPS_PROXY',

@@ -1,5 +1,5 @@
 /** Longer texts are no version: the rest is not looked at. */
-const LONGEST_TEXT = 4096;
+const MAX_TEXT_LENGTH = 4096;
 
 /** Not a part of a longer number, such as an address. */
 const VERSION = /(?<![\w.])v?(\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[\w.]{1,40})?)(?!\.?\d)/u;
@@ -11,14 +11,14 @@ const VERSION = /(?<![\w.])v?(\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[\w.]{1,40})?)(?!\.?\
  * readVersion('codex-cli 0.166.0') // '0.166.0'
  */
 export function readVersion(text: string): string | undefined {
-  return VERSION.exec(text.slice(0, LONGEST_TEXT))?.[1];
+  return VERSION.exec(text.slice(0, MAX_TEXT_LENGTH))?.[1];
 }
 
 const COMPARATOR = /^(>=|<)(\d+(?:\.\d+)*)$/u;
 
 /**
- * Whether a version lies in a range of `>=` and `<`, all of which must hold. A preview (`1.2.0-beta`) counts as its
- * release; an empty range holds nothing.
+ * Whether a version is in a range of `>=` and `<`, all of which must hold. A preview (`1.2.0-beta`) counts as its release;
+ * an empty range contains nothing.
  *
  * @example
  * isVersionIn('0.166.3', '>=0.166.0 <0.167.0') // true

@@ -25,7 +25,7 @@ const PROTOCOLS = [
   ['fcmp', FCMP],
 ] as const;
 
-/** What every event log must do, wherever it keeps things. `open` makes one that is empty. */
+/** The contract of every event log, wherever it stores events. `open` creates an empty one. */
 export function describeEventLog(name: string, open: () => Promise<EventLog>): void {
   describe(`the event log ${name}`, () => {
     async function filled(): Promise<EventLog> {
@@ -133,7 +133,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
   });
 }
 
-/** The word for an event's place, as a query has it. */
+/** The position of an event, as a query has it. */
 function findWord(emitted: Emitted): string {
   const { attempt, seq } = getPosition(emitted);
   return emitted.protocol === 'rasp' ? `${attempt}:${seq}` : String(seq);

@@ -21,7 +21,7 @@ export interface EventLog {
   readonly dataFolder?: string;
 }
 
-/** Which events of a run to read, and from where. */
+/** The events of a run to read, and the position to start after. */
 export interface EventQuery {
   readonly runId: string;
   readonly protocol: 'rasp' | 'fcmp';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { createRunFolder, openEventPages, openRun, openRunLogs, runFolderPath } from '../../run-folder/index.js';
+import { createRunFolder, openEventPages, openRun, openRunLogs, getRunFolderPath } from '../../run-folder/index.js';
 import type { EventPages } from '../../run-folder/index.js';
 import { LOG_START, comparePositions, getPosition } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
@@ -51,7 +51,7 @@ export function createFileEventLog(data: string): EventLog {
   let turn: Promise<void> = Promise.resolve();
 
   async function append(runId: string, events: readonly Emitted[]): Promise<void> {
-    const folder = await createRunFolder(runFolderPath(data, runId), { below: data });
+    const folder = await createRunFolder(getRunFolderPath(data, runId), { below: data });
     const last = { rasp: await findLastPosition(runId, 'rasp'), fcmp: await findLastPosition(runId, 'fcmp') };
     const fresh = events.filter((emitted) => {
       const position = getPosition(emitted);

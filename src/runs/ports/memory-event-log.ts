@@ -1,4 +1,4 @@
-import { firstIndexThat } from '../../base/index.js';
+import { findFirstIndex } from '../../base/index.js';
 import { comparePositions, getPosition } from '../../events/index.js';
 import type { Emitted, LogPosition } from '../../events/index.js';
 import type { EventQuery, WatchableEventLog } from './event-log.js';
@@ -41,7 +41,7 @@ export function createMemoryEventLog(options: { readonly runs?: number } = {}): 
       const { after, to, limit } = readEventRange(query);
       const kept = logs.get(query.runId)?.[query.protocol] ?? [];
       const firstAfter = (place: LogPosition) =>
-        firstIndexThat(kept, (emitted) => comparePositions(getPosition(emitted), place) > 0);
+        findFirstIndex(kept, (emitted) => comparePositions(getPosition(emitted), place) > 0);
       const from = firstAfter(after);
       return kept.slice(from, Math.min(from + limit, firstAfter(to)));
     },

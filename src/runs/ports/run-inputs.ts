@@ -32,15 +32,16 @@ export interface NamedValue {
 }
 
 /**
- * What a caller in the same process adds to a run. It is not part of the spec, and so is not stored in a queue or a list:
- * attachments are large, and servers are commands with secrets. A run that another process resumes goes on without it.
+ * Inputs that a caller in the same process adds to a run. They are not part of the spec, and so are not stored in a queue
+ * or a list: attachments are large, and servers are commands with secrets. A run that another process resumes continues
+ * without them.
  */
 export interface RunInputs {
   readonly attachments: readonly Attachment[];
   readonly mcpServers: readonly McpServer[];
 }
 
-/** What an engine takes beside text. */
+/** Inputs an engine accepts besides text. */
 export interface EngineAccepts {
   readonly attachments: readonly Attachment['kind'][];
   readonly mcpServers: readonly McpServer['type'][];

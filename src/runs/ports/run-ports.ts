@@ -15,7 +15,7 @@ import type { RunInputs } from './run-inputs.js';
 import { createFileEventLog } from './file-event-log.js';
 import type { ResultCache } from '../cache/result-cache.js';
 
-/** What a run needs from its environment. Everything has a default. */
+/** The environment of a run. Everything has a default. */
 export interface RunPorts {
   /**
    * The folder for run folders, cached results, and records of running processes; by default `SLUICE_DATA`, else the folder
@@ -47,13 +47,13 @@ export interface RunPorts {
   readonly approvals?: readonly ApprovalRule[];
   /** How runs are sandboxed where their spec does not say, and further folders that are shown. */
   readonly sandbox?: SandboxPort;
-  /** Patterns of secrets to mask, beside the values of sensitive environment variables. */
+  /** Patterns of secrets to mask, in addition to the values of sensitive environment variables. */
   readonly secrets?: { readonly patterns?: readonly string[] };
   /** The lock on the working folder, where the caller already holds it; the run releases it. By default the run waits for it. */
   readonly folderLock?: FolderLock;
   /** Called at once with each warning that is known before the end: a limit that has no effect, an untested version. */
   readonly onWarning?: (warning: RunWarning) => void;
-  /** Called before a question is published (`user.input.required`, `permission.required`): whoever sees it can answer at once. */
+  /** Called before a question is published (`user.input.required`, `permission.required`): a reader can answer at once. */
   readonly onQuestion?: () => Promise<void>;
   /** Called when a permission request was not answered in time: the run continues with a denial. */
   readonly onUnanswered?: () => Promise<void>;
@@ -64,7 +64,7 @@ export interface RunPorts {
   readonly slot?: RunSlot;
   /** Makes spans of the run. By default there are none. */
   readonly tracer?: RunTracer;
-  /** What many runs share: reported as this one uses more, until a budget is used up. By default there is none. */
+  /** Budgets shared by many runs: usage is reported as it grows, until a budget is used up. By default there are none. */
   readonly budget?: RunBudget;
   /** Aborted when this process must exit: the run stops waiting for an unavailable event log. */
   readonly ending?: AbortSignal;
@@ -80,7 +80,7 @@ export interface RunSlot {
 export interface RunBudget {
   /** Whether cost is limited: an engine that does not report it is then limited by tokens alone. */
   readonly limitsCost: boolean;
-  /** What the run has used so far, all attempts together. Resolves with the reason to end it, if there is one. */
+  /** Reports the usage of the run so far, all attempts together. Resolves with the reason to stop it, if there is one. */
   spend(used: { readonly tokens: number; readonly cost: number }): Promise<string | undefined>;
 }
 

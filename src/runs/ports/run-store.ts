@@ -1,6 +1,6 @@
 import type { OrderRecord, RunRecord, RunResult, RunSpec, RunState, WorkerIdentity } from '../../records/index.js';
 
-/** Which runs are listed. */
+/** Filters for runs. */
 export interface RunFilter {
   readonly limit?: number;
   readonly cursor?: string;
@@ -24,7 +24,7 @@ export interface RunFilter {
   readonly engineVersion?: string;
 }
 
-/** Who asks for a run to execute, and which runs it can execute. */
+/** The worker that requests a run, and the runs it can execute. */
 export interface RunClaim {
   readonly worker: WorkerIdentity;
   readonly leaseMs: number;
@@ -67,7 +67,7 @@ export interface RunStore {
     readonly spec: RunSpec;
     readonly state: 'queued' | 'running';
     readonly requestId?: string;
-    /** Who executes a run that is already running. */
+    /** The worker that executes a run that is already running. */
     readonly workerId?: string;
     readonly leaseMs?: number;
     readonly now: number;
@@ -85,13 +85,19 @@ export interface RunStore {
   markStarted(
     hold: RunHold & { readonly spec?: RunSpec; readonly baseCommit?: string; readonly repositoryStart?: string },
   ): Promise<'started' | 'canceled' | 'lost'>;
-  /** Puts a claimed run back into the queue, not to be claimed again before `retryAt`: its folder is in use elsewhere. False once it was started. */
+  /**
+   * Puts a claimed run back into the queue, which must not be claimed again before `retryAt`: its folder is in use
+   * elsewhere. False once it was started.
+   */
   releaseRun(hold: RunHold & { readonly retryAt: number }): Promise<boolean>;
   /** Extends the lease; returns what was requested of the run meanwhile. A returned reply counts as taken: the run continues. */
   renewRun(
     hold: RunHold & { readonly leaseMs: number },
   ): Promise<{ readonly held: boolean; readonly cancel: boolean; readonly reply: string | null }>;
-  /** The agent has asked: from here on a reply is accepted; with `isOver` none is any more, and the run goes on. False if the claim is not held any more. */
+  /**
+   * The agent has asked: from here on a reply is accepted; with `isOver` no longer, and the run continues. False if the
+   * claim is no longer held.
+   */
   markWaiting(hold: RunHold & { readonly isOver?: boolean }): Promise<boolean>;
   /**
    * Takes over the claim of a worker that is gone on a run that was started; state and posted reply stay. Undefined unless that
@@ -117,7 +123,7 @@ export interface RunStore {
   hasExpiredRuns(now: number, host?: string): Promise<boolean>;
   /** Puts claims that expired before their process started back into the queue; returns how many. */
   requeueExpired(now: number): Promise<number>;
-  /** What `markStarted` kept of the repository of a run that has not ended. */
+  /** Returns the repository state that `markStarted` stored for a run that has not ended. */
   findRepositoryStart(id: string): Promise<string | undefined>;
   /**
    * Runs whose process had started and whose lease has expired, of all hosts or of one, a bounded number at a time: oldest

@@ -11,10 +11,10 @@ export interface RunTracer {
 
 /** The spans of one run. */
 export interface RunTrace {
-  /** What the agent gets as `TRACEPARENT`, so that its own spans join; undefined where nothing is recorded. */
+  /** The agent's `TRACEPARENT`, so that its own spans join; undefined if nothing is recorded. */
   readonly traceparent: string | undefined;
   /** Every FCMP event, in order. */
-  see(event: FcmpEvent): void;
+  onEvent(event: FcmpEvent): void;
   end(result: RunResult): void;
 }
 
@@ -31,6 +31,6 @@ export interface TracedOrder {
 /** The span of one order. */
 export interface OrderTrace {
   readonly traceparent: string | undefined;
-  /** Without a decision where the order goes on elsewhere. */
+  /** Without a decision if another process continues the order. */
   end(decision: Decision | undefined): void;
 }

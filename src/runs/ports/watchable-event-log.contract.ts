@@ -3,9 +3,9 @@ import { twoAttempts } from './event-log.contract.js';
 import type { WatchableEventLog } from './event-log.js';
 
 /** A wake-up may be late; this only ends what hangs. */
-const PATIENCE = { timeout: 10_000 };
+const WAIT_OPTIONS = { timeout: 10_000 };
 
-/** What every watchable event log must do. `open` makes an empty one. */
+/** The contract of every watchable event log. `open` creates an empty one. */
 export function describeWatchableEventLog(name: string, open: () => Promise<WatchableEventLog>): void {
   describe(`watching the event log ${name}`, () => {
     const events = twoAttempts('run-1');
@@ -16,14 +16,14 @@ export function describeWatchableEventLog(name: string, open: () => Promise<Watc
       const stopFirst = log.watch('run-1', wakeFirst);
       const stopSecond = log.watch('run-1', wakeSecond);
       await log.append('run-1', events.slice(0, 3));
-      await vi.waitFor(() => expect(wakeFirst).toHaveBeenCalled(), PATIENCE);
-      await vi.waitFor(() => expect(wakeSecond).toHaveBeenCalled(), PATIENCE);
+      await vi.waitFor(() => expect(wakeFirst).toHaveBeenCalled(), WAIT_OPTIONS);
+      await vi.waitFor(() => expect(wakeSecond).toHaveBeenCalled(), WAIT_OPTIONS);
       stopFirst();
       wakeFirst.mockClear();
       wakeSecond.mockClear();
       await log.append('run-1', events.slice(3));
       // A log may notify late: the remaining watcher shows when the notification for these events has come.
-      await vi.waitFor(() => expect(wakeSecond).toHaveBeenCalled(), PATIENCE);
+      await vi.waitFor(() => expect(wakeSecond).toHaveBeenCalled(), WAIT_OPTIONS);
       stopSecond();
       expect(wakeFirst).not.toHaveBeenCalled();
     });
@@ -40,7 +40,7 @@ export function describeWatchableEventLog(name: string, open: () => Promise<Watc
       const stop = log.watch('run-1', () => void readOn());
       for (const event of events) await log.append('run-1', [event]);
       const expected = events.flatMap(({ protocol, event }) => (protocol === 'fcmp' ? [event.seq] : []));
-      await vi.waitFor(() => expect(seen).toEqual(expected), PATIENCE);
+      await vi.waitFor(() => expect(seen).toEqual(expected), WAIT_OPTIONS);
       stop();
     });
   });

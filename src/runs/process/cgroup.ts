@@ -7,7 +7,7 @@ import { readProcessStat } from './process-identity.js';
 
 /** A cgroup of one process and its descendants. They cannot leave it, whatever they do with their session or environment. */
 export interface Cgroup {
-  /** Kills what is left in it, and removes it. */
+  /** Kills the remaining processes in it, and removes it. */
   end(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ function describeOwner(): string {
   return `sluice-${place}-${process.pid}-${readProcessStat(process.pid)?.startTicks ?? ''}`;
 }
 
-/** Ends what is left of runs whose Sluice was killed. */
+/** Ends remaining processes of runs whose Sluice was killed. */
 function endLeftovers(parent: string): void {
   const [, place] = describeOwner().split('-');
   for (const name of readdirSync(parent)) {

@@ -108,7 +108,7 @@ describe.runIf(process.platform === 'linux')('a cgroup', () => {
     const cgroup = await openCgroup(spawnBystander(), folder);
     expect(await isGoneWithin(() => !isRunning(pid), 10_000)).toBe(true);
     await cgroup?.end();
-    // Whoever finds it empty removes it: another Sluice of this machine may have been faster.
+    // Any process that finds it empty removes it: another Sluice on this machine may have been faster.
     if (existsSync(left)) rmdirSync(left);
   });
 

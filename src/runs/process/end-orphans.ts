@@ -145,8 +145,8 @@ async function lookForAll(): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Ends what is left of a run on this machine, whichever data folder its Sluice had: two workers of one store need not share
- * one. Linux only; elsewhere only the records of a data folder say what was started.
+ * Ends the remaining processes of a run on this machine, whichever data folder its Sluice had: two workers of one store
+ * need not share one. Linux only; elsewhere only the records of a data folder show what was started.
  */
 export async function endProcessesOfRun(run: string): Promise<EndedOrphan[]> {
   if (process.platform !== 'linux') return [];
@@ -187,7 +187,7 @@ function readMarker(pid: number): string | undefined {
   try {
     text = readFileSync(`/proc/${pid}/environ`, 'utf8');
   } catch {
-    // Gone, or somebody else's: then it was not started by us.
+    // Gone, or of another user: then Sluice did not start it.
     return undefined;
   }
   const start = text.startsWith(`${RUN_MARKER}=`) ? 0 : text.indexOf(`\0${RUN_MARKER}=`) + 1;

@@ -152,7 +152,7 @@ describe('a launched process', () => {
     const running = await run(program);
     const chunks = running.output[Symbol.asyncIterator]();
     await chunks.next();
-    // Whatever the child could get rid of in this time lies in the queue and in the pipe.
+    // Everything the child could write in this time is in the queue and in the pipe.
     await sleep(300);
     const ended = await Promise.race([running.ended.then(() => 'ended'), turn('waiting')]);
     expect(ended).toBe('waiting');

@@ -12,7 +12,10 @@ export interface RunningProcess {
   readonly identity: ProcessIdentity;
   /** Only for processes launched with `keepInput`. */
   readonly input: ProcessInput;
-  /** For one reader; the process waits while it does not read. Ends soon after the process, whoever else holds its output. */
+  /**
+   * For one reader; the process waits while it does not read. Ends soon after the process, even if another process still
+   * holds its output.
+   */
   readonly output: AsyncIterable<OutputChunk>;
   /** Known as soon as the process itself has ended. */
   readonly ended: Promise<ProcessEnd>;
@@ -20,7 +23,7 @@ export interface RunningProcess {
   stop(): Promise<void>;
 }
 
-/** How a process is ended. */
+/** Options for ending a process. */
 export interface ProcessOptions {
   /** From TERM to KILL. */
   readonly graceMs?: number;
@@ -39,8 +42,8 @@ const GOING_MS = 5;
 const LEFTOVER_GRACE_MS = 500;
 
 /**
- * Launches a program as the leader of its own process group. It has ended when it exits, whoever still holds its pipes:
- * what is in them is read, then what is left of the group is ended and the output closed.
+ * Launches a program as the leader of its own process group. It has ended when it exits, even if another process still
+ * holds its pipes: their content is read, then the rest of the group is ended and the output closed.
  *
  * @example
  * const running = await launchProcess({ command: ['codex', 'exec', prompt], cwd, env });
@@ -53,7 +56,7 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   const queue = createOutputQueue((isFlowing) => holder.launched?.flow(isFlowing));
   const launched = await spawnProcess(command, queue);
   holder.launched = launched;
-  // A burst may have filled the queue before there was anyone to hold back.
+  // A burst may have filled the queue before backpressure was possible.
   if (queue.isFull) launched.flow(false);
   const { exited, identity } = launched;
   const { pid } = identity;
@@ -62,7 +65,9 @@ export async function launchProcess(command: ProcessCommand, options: ProcessOpt
   let stopping: Promise<void> | undefined;
   let leaving: Promise<void> | undefined;
 
-  /** What is left of the group usually goes a moment later. To look through all processes of the machine takes longer than that. */
+  /**
+   * Checks whether the group still has processes; they usually end a moment later. Listing all processes of the machine takes longer than that.
+   */
   async function lookForGroup(): Promise<void> {
     await isGoneWithin(() => !answersToSignals(-pid), GOING_MS);
     isGroupGone = !(await isGroupAlive(pid));
@@ -123,7 +128,7 @@ async function drainOutput(
   while (!queue.isEnded && quiet < quietMs && spent < drainMs) {
     const { arrivals, isFull } = queue;
     await Promise.race([sleep(TICK_MS), queue.ended]);
-    // After a busy loop a timer comes before the bytes that were there first.
+    // After a busy loop a timer fires before bytes that arrived earlier.
     await nextTurn();
     if (isFull || queue.isFull) continue;
     spent += TICK_MS;

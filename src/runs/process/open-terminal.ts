@@ -9,7 +9,7 @@ export interface Terminal {
   readonly fd: number;
   /** The name under which the program's end can be opened. */
   readonly path: string;
-  /** What is printed on it. */
+  /** Output of the terminal. */
   readonly output: Readable;
   /** Closes both ends, once everything was read. */
   close(): void;
@@ -32,7 +32,7 @@ export async function openTerminal(): Promise<Terminal> {
   const path = member(pair, 'ptsName');
   if (!(output instanceof Socket) || !(slave instanceof Socket) || typeof path !== 'string')
     throw createUnusableError();
-  // The package would throw; whoever spawns the program listens instead.
+  // The package would throw; the caller that spawns the program listens instead.
   output.removeAllListeners('error');
   const fd = findOtherDescriptor(path, member(member(slave, '_handle'), 'fd'));
   slave.destroy();

@@ -45,7 +45,7 @@ export async function getProcessState({ pid, started }: ProcessIdentity): Promis
   return answersToSignals(pid) && (await askStartTime(pid)) === started ? 'alive' : 'gone';
 }
 
-/** What Linux reports about a process. */
+/** Linux's data about a process. */
 export interface ProcessStat {
   readonly parent: number;
   readonly group: number;

@@ -11,16 +11,16 @@ import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { SluiceError, getErrorCode } from '../../base/index.js';
 
-/** How a process ended: one of the two is null. */
+/** The exit of a process: one of the two is null. */
 export interface ProcessEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
 
-/** Whether a program has a terminal: none, one for all its output, or one beside its pipes. */
+/** Whether a program has a terminal: none, one for all its output, or one in addition to its pipes. */
 export type TerminalUse = boolean | 'beside';
 
-/** What to start. Never read by a shell. */
+/** The program to start, without a shell. */
 export interface ProcessCommand {
   /** The program, by name or path, and its arguments. */
   readonly command: readonly [string, ...string[]];
@@ -40,7 +40,7 @@ export interface ProcessCommand {
   readonly sandbox?: SandboxedCommand;
 }
 
-/** How a program is started in a sandbox. Its command exits with 128 and the number of the signal that ended the program. */
+/** The command that starts a program in a sandbox. It exits with 128 plus the number of the signal that ended the program. */
 export interface SandboxedCommand {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
@@ -74,10 +74,10 @@ export interface SpawnedProcess {
   close(): void;
 }
 
-/** Spawns a program with a pipe each for stdout and stderr, with both in a terminal, or with a terminal beside them. */
+/** Spawns a program with a pipe each for stdout and stderr, with both in a terminal, or with a terminal in addition to them. */
 export async function spawnProcess(command: ProcessCommand, sink: OutputSink): Promise<SpawnedProcess> {
   const { terminal: use = false, cwd, env } = command;
-  // What is started in its place would report a missing program as an exit code: a sandbox, the shell that opens the terminal.
+  // A wrapper (a sandbox, the shell that opens the terminal) would report a missing program as an exit code.
   const isFound = use !== 'beside' && command.sandbox === undefined;
   if (!isFound && (await findProgram(command.command[0], { path: env['PATH'] ?? '', cwd })) === undefined)
     throw await explainNotStarted(command, Object.assign(new Error('not found'), { code: 'ENOENT' }));
@@ -107,7 +107,7 @@ export async function spawnProcess(command: ProcessCommand, sink: OutputSink): P
     child.once('spawn', resolve);
   });
   forward(streams, sink);
-  // A child may end without reading what it was given.
+  // A child may end without reading its input.
   stdin?.on('error', () => undefined);
   let isClosed = false;
   const close = (): void => {
@@ -241,7 +241,7 @@ async function explainNotStarted(
         return `the system cannot start another process (${code}). Start fewer runs at a time`;
       case undefined:
       default:
-        return cause instanceof Error ? cause.message : 'the system gives no reason';
+        return cause instanceof Error ? cause.message : 'the system reports no reason';
     }
   }
 }

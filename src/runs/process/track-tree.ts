@@ -54,7 +54,7 @@ function plan(milliseconds: number): void {
     addNew(trees);
     plan(Math.max(PAUSE_MS, (performance.now() - started) * SHARE));
   }, milliseconds);
-  // The timer need not keep this process alive: whoever waits for the run does.
+  // The timer need not keep this process alive: the caller that waits for the run does.
   timer.unref();
 }
 

@@ -7,7 +7,7 @@ import type { RunDrift, RunFailure, RunResult } from '../../records/index.js';
 import { NO_CHANGES } from './merge-fs-diffs.js';
 import type { EngineTrouble } from './run-findings.js';
 
-/** What the attempts of a run add up to. */
+/** The totals of the attempts of a run. */
 export interface RunTotals {
   readonly artifacts: FsDiff;
   readonly drift: RunDrift | undefined;
@@ -43,7 +43,7 @@ export function buildResult(outcome: AttemptOutcome, context: RunContext, { arti
 
 type Outcome = Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
 
-/** What the last event of a run and the judged answer make of it. */
+/** Derives the outcome of a run from its last event and the judged answer. */
 export function describeOutcome(last: FcmpEvent, judged: JudgedOutput | null, trouble: EngineTrouble | null): Outcome {
   if (last.type === 'conversation.failed') {
     const { error } = last.data;
@@ -97,7 +97,7 @@ function plain({ code, message }: { readonly code: string; readonly message: str
   return { code, message };
 }
 
-/** Adds the drift of one more attempt to that of a run; undefined as long as there is none. */
+/** Adds the drift of an attempt to that of a run; undefined while there is none. */
 export function addDrift(before: RunDrift | undefined, attempt: DriftSummary | null): RunDrift | undefined {
   if (attempt === null) return before;
   return {
@@ -111,7 +111,7 @@ function sum(counts: Readonly<Record<string, number>>): number {
 }
 
 /** The result of a run that could not start, or whose output could not be stored. */
-export function failedResult(code: string, message: string): RunResult {
+export function createFailedResult(code: string, message: string): RunResult {
   return {
     status: 'failed',
     repair_level: 'none',

@@ -4,8 +4,8 @@ import type { FsDiff } from '../../events/index.js';
 export const NO_CHANGES: FsDiff = { created: [], modified: [], deleted: [] };
 
 /**
- * What two attempts changed, one after the other, as if they had been one: a file made and changed was made, one made
- * and deleted was never there, one deleted and made again was changed.
+ * Merges the changes of two consecutive attempts into one: a file made and changed was made, one
+ * made and deleted was never there, one deleted and made again was changed.
  *
  * @example
  * mergeFsDiffs({ created: ['a'], modified: [], deleted: [] }, { created: [], modified: ['a'], deleted: [] }) // created: ['a']

@@ -19,7 +19,7 @@ export interface EngineTrouble {
 type EngineError = RaspData<'diagnostic.engine.error'>;
 
 /**
- * What the events of a run say beside the answer: diagnostics, denied tools, the model, and the error that explains a
+ * Findings in the events of a run besides the answer: diagnostics, denied tools, the model, and the error that explains a
  * failure. One for all attempts.
  *
  * @example
@@ -116,7 +116,7 @@ export class RunFindings {
     });
   }
 
-  /** What goes into the result; `asked` is the model the run was asked to use. */
+  /** Returns the findings for the result; `asked` is the requested model. */
   summarize(asked: string | undefined): Pick<RunResult, 'model' | 'diagnostics' | 'denials'> {
     const model = this.#model ?? asked;
     const diagnostics = [...this.#engine.values(), ...this.#reader.values()];
@@ -138,13 +138,13 @@ function count(kinds: Map<string, RunDiagnostic>, found: Omit<RunDiagnostic, 'co
   kinds.set(kind, { ...found, message, count: (known?.count ?? 0) + 1 });
 }
 
-/** What engines answer a tool call with that was not allowed. Gemini and OpenCode withhold the tools themselves. */
+/** Engines' responses to a tool call that was denied. Gemini and OpenCode withhold the tools themselves. */
 const DENIED =
   /^Permission to use .{1,200} has been denied|^Permission to run this tool was denied|permission was declined|denied by policy|rule which prevents you from using|rejected permission to use|^Model tried to call unavailable tool|Tool "(?:write_file|replace|run_shell_command)" not found/i;
 
 const CODEX_DENIED = /approval policy is \w+; reject command[^\n]*/;
 
-/** What an error of an engine means. The status decides; without one, the words do. */
+/** Finds the cause of an engine error. The HTTP status decides; without one, the words of the message. */
 export function findCause({
   code,
   message,
@@ -165,7 +165,7 @@ const NETWORK =
   /ECONN\w+|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|fetch failed|connection (?:failed|refused|error|reset|closed)|network|could not be reached|getaddrinfo|\bTLS\b|certificate/i;
 const MODEL = /invalid_request|model|high demand|overloaded|server.?error|context (?:length|window)/i;
 
-/** What to do about it, for the message of a failure. */
+/** Advice by cause, for the message of a failure. */
 export const CAUSE_HINTS: Readonly<Record<FailureCause, string>> = {
   auth: "Check the engine's credentials.",
   rate_limit: 'Wait, or use another account or model.',

@@ -38,7 +38,7 @@ describe('a cached result', () => {
   it('is emitted as a run that names where it came from', async () => {
     const { first, second, starts } = await runTwice([{ print: 'So: {"line":3,}\n' }]);
     expect(starts).toBe(1);
-    // What it captured is its own: the cached answer as a message.
+    // It captured only the cached answer, as a message.
     const { process: _, ...rest } = first.result;
     const kept = { ...rest, captured: second.result.captured };
     expect(second.result).toEqual({ ...kept, cached_from: first.run.id });

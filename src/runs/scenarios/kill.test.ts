@@ -89,14 +89,14 @@ async function runAndKill(
   return published;
 }
 
-/** What was published is the beginning of what the bytes say. */
+/** Asserts that the published events are the beginning of those that the bytes give. */
 async function expectBegins(dir: string, published: readonly Emitted[]): Promise<void> {
   const rebuilt: string[] = [];
   for await (const emitted of translateRunFolder(dir)) rebuilt.push(JSON.stringify(emitted));
   expect(rebuilt.slice(0, published.length)).toEqual(published.map((emitted) => JSON.stringify(emitted)));
 }
 
-/** Whatever the folder holds, it can be read; what its logs lack is all that can differ. */
+/** Asserts that the folder can be read, whatever it contains; only missing log entries may differ. */
 async function expectReadable(dir: string): Promise<void> {
   const files: string[] = await readdir(join(dir, '.audit')).catch(() => []);
   if (!files.includes('meta.1.json')) return;

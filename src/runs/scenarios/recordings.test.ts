@@ -24,7 +24,7 @@ function findRecording(engine: string, scenario: string): string {
   throw new Error(`no recording of ${scenario} by ${engine}`);
 }
 
-/** What the real program did, once more: its bytes in pieces, then its end. */
+/** Lists the steps that replay the real program: its bytes in chunks, then its end. */
 function listSteps(recording: string, attempt = 1): Step[] {
   const meta = JSON.parse(readFileSync(join(recording, `meta.${attempt}.json`), 'utf8')) as {
     exit_code: number | null;
@@ -49,7 +49,7 @@ async function play(engine: RunEngine, scenario: string, more: Partial<RunSpec> 
     { ...site, programs: { [engine]: site.agent } },
     {
       replies: attempts.slice(1).map(() => 'Go on.'),
-      // What is asked after the last recorded answer stays without one.
+      // Questions after the last recorded answer stay unanswered.
       onEvent: (event, run) =>
         event.type === 'user.input.required' && event.meta.attempt === attempts.length && void run.cancel(),
     },

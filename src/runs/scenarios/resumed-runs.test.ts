@@ -54,7 +54,7 @@ async function reach(run: Run, type: FcmpEvent['type']): Promise<FcmpEvent> {
   throw new Error(`The run ended without ${type}.`);
 }
 
-/** What holds for a run that was gone on with: its events are whole, in the log, in the folder and as replayed. */
+/** Asserts the invariants of a resumed run: its events are complete in the log, in the folder and when replayed. */
 async function expectWhole(run: Run, ports: RunPorts): Promise<readonly Emitted[]> {
   const events: Emitted[] = [];
   for await (const emitted of run.events) events.push(emitted);
@@ -142,7 +142,7 @@ describe.each(ENGINES)('%s, left while it waits', (engine) => {
   });
 });
 
-/** What another process would find if this one were killed now. */
+/** Copies the folder as another process would find it if this one were killed now. */
 async function copyAsKilled(site: { readonly root: string; readonly data: string }, ports: RunPorts) {
   const data = join(site.root, 'after');
   await cp(join(site.data, 'runs'), join(data, 'runs'), { recursive: true });

@@ -25,7 +25,7 @@ export interface EndedRun {
   readonly meta: (attempt: number) => Promise<Record<string, unknown>>;
 }
 
-/** Starts a run, answers its questions in turn, reads it to its end, and checks what holds for every run. */
+/** Starts a run, answers its questions in order, reads it to its end, and checks the invariants of every run. */
 export async function runToEnd(
   spec: RunSpec,
   ports: RunPorts,
@@ -59,7 +59,7 @@ export async function runToEnd(
   return ended;
 }
 
-/** What holds for every run: valid events, one end, live as in the files and as replayed, a result that agrees. */
+/** Asserts the invariants of every run: valid events, one end, the same live, in the files and when replayed, and a consistent result. */
 async function expectWhole({ dir, events, fcmp, result, file }: EndedRun, { engines }: RunPorts): Promise<void> {
   expectValid(events);
   expectOneEnd(events);

@@ -1,14 +1,14 @@
 import type { Masker } from './masker.js';
 import { createPatternMasker, compileBytePattern } from './mask-patterns.js';
-import { createWrappedMasker, LEAST_WRAPPED_BYTES } from './mask-wrapped-words.js';
+import { createWrappedMasker, MIN_WRAPPED_BYTES } from './mask-wrapped-words.js';
 import { createWordMasker, createWordFinder } from './mask-words.js';
 import type { StreamName } from '../../events/index.js';
-import { sensitiveEnvironment } from './environment.js';
+import { listSensitiveValues } from './environment.js';
 import { listSecretForms } from './secret-forms.js';
 
-/** What must never be stored. */
+/** Secrets that must never be stored. */
 export interface SecretsOptions {
-  /** Secrets as they are. Those under six bytes and plain words of settings (`true`, short numbers) are left alone. */
+  /** Secrets in plain form. Those under six bytes and ordinary values (`true`, short numbers) are not masked. */
   readonly values: readonly string[];
   /** Regular expressions of secrets that are not known beforehand; see {@link compileSecrets}. */
   readonly patterns?: readonly string[];
@@ -36,7 +36,7 @@ export interface Secrets {
 export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secrets {
   const words = [...new Set(values)].flatMap(listSecretForms);
   const finder = words.length === 0 ? undefined : createWordFinder(words);
-  const longWords = words.filter(({ length }) => length >= LEAST_WRAPPED_BYTES);
+  const longWords = words.filter(({ length }) => length >= MIN_WRAPPED_BYTES);
   const wrapped = longWords.length === 0 ? undefined : createWordFinder(longWords);
   const programs = patterns.map(compileBytePattern);
 
@@ -73,7 +73,7 @@ export function compileSecrets({ values, patterns = [] }: SecretsOptions): Secre
 export interface AttemptSecrets {
   /** The next bytes of a stream; what may still become a secret is held back. */
   mask(stream: StreamName, bytes: Uint8Array): Uint8Array;
-  /** What was held back; what comes later is masked by itself. */
+  /** Returns the bytes that were held back; later bytes are masked separately. */
   endMask(): { readonly stream: StreamName; readonly bytes: Uint8Array }[];
   maskText(text: string): string;
 }
@@ -83,7 +83,7 @@ export function createAttemptSecrets(
   env: Readonly<Record<string, string>>,
   patterns: readonly string[],
 ): AttemptSecrets {
-  const secrets = compileSecrets({ values: sensitiveEnvironment(env), patterns });
+  const secrets = compileSecrets({ values: listSensitiveValues(env), patterns });
   const maskers = new Map<StreamName, Masker>();
   return {
     mask(stream, bytes) {

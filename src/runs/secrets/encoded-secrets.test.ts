@@ -8,7 +8,7 @@ const percent = (text: string): string => [...Buffer.from(text)].map((byte) => `
 const fold = (text: string, width: number, end = '\n'): string =>
   (text.match(new RegExp(`[^]{1,${width}}`, 'g')) ?? []).join(end);
 
-/** What is left of a text when everything that a secret determines is hidden. */
+/** Masks everything in a text that a secret determines. */
 function mask(text: string): string {
   const masked = compileSecrets({ values: [SECRET] }).maskText(text);
   expect(Buffer.byteLength(masked)).toBe(Buffer.byteLength(text));
@@ -59,7 +59,7 @@ describe('a secret that an agent has encoded', () => {
       .replace('begin ', '')
       .replace(' end', '')
       .replaceAll(/\\+[nr]|[\s*\\"]/g, '');
-    // The ends of base64 share bits with what stands beside the secret.
+    // The ends of base64 share bits with the text next to the secret.
     expect(letters.length).toBeLessThanOrEqual(8);
   });
 

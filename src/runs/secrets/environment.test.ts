@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { selectEnvironment, sensitiveEnvironment } from './environment.js';
+import { selectEnvironment, listSensitiveValues } from './environment.js';
 
-describe('sensitiveEnvironment', () => {
+describe('listSensitiveValues', () => {
   it.each([
     'OPENAI_API_KEY',
     'GITHUB_TOKEN',
@@ -18,7 +18,7 @@ describe('sensitiveEnvironment', () => {
     'SESSION_JWT',
     'SLUICE_TOKENS',
   ])('takes the value of %s', (name) => {
-    expect(sensitiveEnvironment({ [name]: 'a value' })).toEqual(['a value']);
+    expect(listSensitiveValues({ [name]: 'a value' })).toEqual(['a value']);
   });
 
   it.each([
@@ -36,25 +36,25 @@ describe('sensitiveEnvironment', () => {
     ['TOKEN_ENDPOINT', 'somewhere'],
     ['AUTH_URL', 'https://login.example.org'],
   ])('leaves %s alone', (name, value) => {
-    expect(sensitiveEnvironment({ [name]: value })).toEqual([]);
+    expect(listSensitiveValues({ [name]: value })).toEqual([]);
   });
 
   it('takes credentials out of any address, as written and decoded', () => {
-    expect(sensitiveEnvironment({ DATABASE_URL: 'postgres://me:p%40ss@host/db' })).toEqual([
+    expect(listSensitiveValues({ DATABASE_URL: 'postgres://me:p%40ss@host/db' })).toEqual([
       'me:p%40ss',
       'p%40ss',
       'p@ss',
     ]);
-    expect(sensitiveEnvironment({ ANY_BASE_URL: 'https://host/v1?api_key=abc123&model=x' })).toEqual(['abc123']);
+    expect(listSensitiveValues({ ANY_BASE_URL: 'https://host/v1?api_key=abc123&model=x' })).toEqual(['abc123']);
   });
 
   it('takes a webhook whole: its address is the secret', () => {
     const hook = 'https://hooks.example.org/T000/B000/xyz';
-    expect(sensitiveEnvironment({ SLACK_WEBHOOK_URL: hook })).toEqual([hook]);
+    expect(listSensitiveValues({ SLACK_WEBHOOK_URL: hook })).toEqual([hook]);
   });
 
   it('takes a key that begins like a path', () => {
-    expect(sensitiveEnvironment({ AWS_SECRET_ACCESS_KEY: '/abc+def/ghi' })).toEqual(['/abc+def/ghi']);
+    expect(listSensitiveValues({ AWS_SECRET_ACCESS_KEY: '/abc+def/ghi' })).toEqual(['/abc+def/ghi']);
   });
 });
 

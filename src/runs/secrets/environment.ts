@@ -1,4 +1,4 @@
-/** What any program needs to start and to find its user's files. */
+/** Variables any program needs to start and to find its user's files. */
 const BASE = 'PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM COLORTERM TMPDIR TZ'.split(' ');
 /** Without these Windows starts nothing. */
 const WINDOWS_BASE =
@@ -54,14 +54,14 @@ const SECRET_PART = /(?:^|_)(?:AUTH|AUTHORIZATION|PASS|PAT|JWT|DSN|PIN)(?:_|$)|K
 const DESCRIBES_SECRET = /_(?:FILE|PATH|DIR|HOME|SOCK|TYPE|MODE|METHOD|PROVIDER|NAME|HELPER|ENDPOINT)$/;
 
 /**
- * The values in an environment that must not be stored: of variables whose name says so, and the credentials in
+ * Lists the values in an environment that must not be stored: of variables with a sensitive name, and the credentials in
  * any address. A path or an address without credentials is not a secret.
  *
  * @example
- * sensitiveEnvironment({ OPENAI_API_KEY: 'sk-1', PROXY: 'http://me:secret@host', PATH: '/bin' })
+ * listSensitiveValues({ OPENAI_API_KEY: 'sk-1', PROXY: 'http://me:secret@host', PATH: '/bin' })
  * // ['sk-1', 'me:secret', 'secret']
  */
-export function sensitiveEnvironment(environment: Readonly<Record<string, string | undefined>>): string[] {
+export function listSensitiveValues(environment: Readonly<Record<string, string | undefined>>): string[] {
   const values = new Set<string>();
   for (const [name, value] of Object.entries(environment)) {
     if (value === undefined || value === '') continue;

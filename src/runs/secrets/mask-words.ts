@@ -57,7 +57,7 @@ export function createWordFinder(words: readonly Uint8Array[]): WordFinder {
     );
   }
   const root = new Int32Array(256);
-  /** Which two bytes begin a word: this alone rules out nearly every position of a text. */
+  /** Pairs of bytes that begin a secret: this alone rules out nearly every position of a text. */
   const pairs = new Uint8Array(65_536);
   const label = new Uint8Array(size);
   const child = new Int32Array(size);

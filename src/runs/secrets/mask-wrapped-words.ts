@@ -3,15 +3,15 @@ import type { Masker } from './masker.js';
 import type { WordFinder } from './mask-words.js';
 
 /** A shorter word is not looked for over the end of a line: it would be found by chance. */
-export const LEAST_WRAPPED_BYTES = 16;
+export const MIN_WRAPPED_BYTES = 16;
 /**
- * The beginning of a word is held back only from this length on. A line whose last letters begin a secret would otherwise
- * wait for the next line, which may not come before somebody has read this one.
+ * The beginning of a secret is held back only from this length on. A line whose last letters begin a secret would otherwise
+ * wait for the next line, which may come too late for a live reader.
  */
-const LEAST_HELD_BYTES = 8;
+const MIN_HELD_BYTES = 8;
 
 /** Old ones are forgotten whenever their number has doubled. */
-const LEAST_GAPS = 256;
+const MIN_GAPS = 256;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -40,15 +40,15 @@ export function createWrappedMasker(finder: WordFinder): Masker {
   /** The length of the text without line ends. */
   let count = 0;
   let gaps: Gap[] = [];
-  let mostGaps = LEAST_GAPS;
-  /** What was hidden last, in the text without line ends. */
+  let mostGaps = MIN_GAPS;
+  /** The last hidden range, in the text without line ends. */
   let hiddenFrom = 0;
   let hiddenTo = 0;
   /** Backslashes that may begin an escaped line end. */
   let slashes = 0;
   let isAfterLineEnd = false;
 
-  /** Where a byte of the text without line ends is in the stream. */
+  /** Locates where a byte of the text without line ends is in the stream. */
   function locate(at: number): number {
     const gap = gaps.findLast((one) => one.at <= at);
     return gap === undefined ? at : gap.position + (at - gap.at);
@@ -93,7 +93,7 @@ export function createWrappedMasker(finder: WordFinder): Masker {
   function forgetGaps(): void {
     const first = gaps.findLastIndex((gap) => gap.at <= count - finder.pending(state));
     if (first > 0) gaps = gaps.slice(first);
-    mostGaps = 2 * gaps.length + LEAST_GAPS;
+    mostGaps = 2 * gaps.length + MIN_GAPS;
   }
 
   function takeSlashes(before: number): void {
@@ -122,7 +122,7 @@ export function createWrappedMasker(finder: WordFinder): Masker {
       for (let at = 0; at < bytes.length; at += 1) advance(bytes[at] ?? 0, position + at);
       position += bytes.length;
       const pending = finder.pending(state);
-      const from = pending >= LEAST_HELD_BYTES ? locate(count - pending) : position;
+      const from = pending >= MIN_HELD_BYTES ? locate(count - pending) : position;
       return held.release(from);
     },
     end: () => held.release(position),

@@ -9,7 +9,7 @@ export interface Masker {
 const STAR = 0x2a;
 const NOTHING = new Uint8Array();
 
-/** The end of a stream, of which bytes may still turn out to be secret. Positions count from the stream's beginning. */
+/** The end of a stream whose bytes may still be part of a secret. Positions count from the stream's beginning. */
 export interface HeldBytes {
   add(bytes: Uint8Array): void;
   /** Writes stars from one position to another; `to` never decreases between calls. */
@@ -20,7 +20,7 @@ export interface HeldBytes {
   release(to: number): Uint8Array;
 }
 
-/** Chunks go through without a copy as long as nothing is hidden or held back. */
+/** Chunks pass without a copy while nothing is hidden or held back. */
 export function createHeldBytes(): HeldBytes {
   let held: Uint8Array = NOTHING;
   /** The position of the first held byte. */

@@ -1,9 +1,9 @@
 /** A shorter value would be found by chance, and stars would hide what is not a secret. */
-const LEAST_BYTES = 6;
+const MIN_BYTES = 6;
 /** Longer ones are looked for in pieces: so little has to be held back, and a part of a key is hidden too. */
 const PIECE_BYTES = 1024;
 /** Lines of a key are looked for one by one, because programs indent them or end them in their own way. */
-const LEAST_LINE_BYTES = 16;
+const MIN_LINE_BYTES = 16;
 /** Forms that take several characters for each byte are looked for up to this length: longer secrets are files. */
 const MAX_SPELLED_BYTES = 256;
 
@@ -27,12 +27,12 @@ export function listSecretForms(value: string): Uint8Array[] {
 }
 
 function isSecret(text: string): boolean {
-  return Buffer.byteLength(text) >= LEAST_BYTES && !NO_SECRET.test(text);
+  return Buffer.byteLength(text) >= MIN_BYTES && !NO_SECRET.test(text);
 }
 
 /** The frame of a key (`-----BEGIN …`) is public. */
 function isLongLine(line: string): boolean {
-  return line.length >= LEAST_LINE_BYTES && !line.startsWith('-----');
+  return line.length >= MIN_LINE_BYTES && !line.startsWith('-----');
 }
 
 function encode(text: string): string[] {
@@ -94,10 +94,10 @@ const SPELLERS: readonly ((text: string) => string)[] = [
 ];
 
 const NONE = /(?!)/;
-/** What `encodeURIComponent` leaves as it is. */
+/** Characters that `encodeURIComponent` does not escape. */
 const URL_COMPONENT = /[\w.~!*'()-]/;
 const UNRESERVED = /[\w.~-]/;
-/** What programs leave as it is in an address. */
+/** Characters that programs do not escape in an address. */
 const URL_TEXT = /[\w.~!*'();:@&=+$,/?#[\]-]/;
 
 function spellBytes(text: string, spell: (byte: number) => string, kept = NONE, separator = ''): string {
@@ -120,7 +120,7 @@ function escapeHtml(text: string, apostrophe: string): string {
 }
 
 /** Fewer characters of base64 would be found by chance. */
-const LEAST_BASE64 = 7;
+const MIN_BASE64 = 7;
 
 /**
  * The characters of base64 that the secret alone determines, for each number of bytes before it. In both alphabets, and as
@@ -131,7 +131,7 @@ function listBase64(text: string): string[] {
   return [0, 1, 2].flatMap((shift) => {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
     const known = encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
-    if (known.length < LEAST_BASE64) return [];
+    if (known.length < MIN_BASE64) return [];
     return [
       known,
       known.replaceAll('+', '-').replaceAll('/', '_'),

@@ -71,7 +71,7 @@ function listShapeIssues(data: unknown): readonly SchemaIssue[] {
   }));
 }
 
-/** What a caller or a configuration adds to the built-in engines. */
+/** Engines that a caller or a configuration adds to the built-in ones. */
 type AddedEngines = Pick<RunPorts, 'agents' | 'launchers' | 'engines'>;
 
 /** Engines are an open list: which there are depends on the configuration and on the caller. */
@@ -90,7 +90,7 @@ function listEngineIssues(spec: RunSpec, { agents, launchers: own, engines = [] 
   if (reads !== undefined && engine !== 'command') add('reads', `only engine \`command\` takes it, not ${engine}`);
   if (reader !== 'acp' && !readers.includes(reader))
     add('reads', `no engine reads "${reader}"; use one of: ${readers.join(', ')}`);
-  if (reads === 'acp') add('reads', 'an agent that speaks the protocol is configured with agents.<name>.acp');
+  if (reads === 'acp') add('reads', 'configure an agent that speaks ACP as agents.<name>.acp');
   if (session !== undefined && !launcher.canResume) add('session', `${engine} has no sessions to resume`);
   if (session !== undefined && cache !== undefined && cache !== false)
     add('session', 'a run that resumes a session cannot be cached');

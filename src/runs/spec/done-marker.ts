@@ -1,4 +1,4 @@
-import { isJsonObject, ownValue } from '../../json-schema/index.js';
+import { isJsonObject, getOwnValue } from '../../json-schema/index.js';
 import { toJsonSchema, type ContractSchema } from './contract-schema.js';
 
 /** The member of the result that says the work is finished. */
@@ -36,8 +36,8 @@ export function declaresDoneMarker(root: JsonObject | undefined): boolean {
   const declares = (node: unknown, depth: number): boolean => {
     seen += 1;
     if (!isJsonObject(node) || depth > MAX_DEPTH || seen > MAX_SCHEMAS) return false;
-    const properties = ownValue(node, 'properties');
-    const required = ownValue(node, 'required');
+    const properties = getOwnValue(node, 'properties');
+    const required = getOwnValue(node, 'required');
     if (isJsonObject(properties) && Object.hasOwn(properties, DONE_MARKER)) return true;
     if (Array.isArray(required) && required.includes(DONE_MARKER)) return true;
     return listSubschemas(node, root).some((part) => declares(part, depth + 1));
@@ -48,21 +48,21 @@ export function declaresDoneMarker(root: JsonObject | undefined): boolean {
 /** The subschemas that apply to the same value. */
 function listSubschemas(node: JsonObject, root: JsonObject): unknown[] {
   const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => {
-    const list = ownValue(node, keyword);
+    const list = getOwnValue(node, keyword);
     return Array.isArray(list) ? (list as unknown[]) : [];
   });
-  const singles = ['if', 'then', 'else'].map((keyword) => ownValue(node, keyword));
+  const singles = ['if', 'then', 'else'].map((keyword) => getOwnValue(node, keyword));
   return [...lists, ...singles, resolveReference(node, root)];
 }
 
-/** What a `$ref` within the document points to. */
+/** Resolves a `$ref` within the document. */
 function resolveReference(node: JsonObject, root: JsonObject): unknown {
-  const reference = ownValue(node, '$ref');
+  const reference = getOwnValue(node, '$ref');
   if (typeof reference !== 'string' || !reference.startsWith('#')) return undefined;
   let place: unknown = root;
   for (const step of reference.slice(1).split('/').slice(1)) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    place = isJsonObject(place) ? ownValue(place, key) : undefined;
+    place = isJsonObject(place) ? getOwnValue(place, key) : undefined;
   }
   return place;
 }

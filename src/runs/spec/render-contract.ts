@@ -4,17 +4,17 @@ import type { ContractSchema } from './contract-schema.js';
 import { declaresDoneMarker, DONE_MARKER } from './done-marker.js';
 import type { RunSpec } from '../../records/index.js';
 
-/** What the agent has to know. */
+/** The parts of a contract that the agent has to know. */
 export interface ContractTerms {
   readonly schema?: ContractSchema | undefined;
-  /** How its output will be read; `default` if not given. */
+  /** The profile that reads its output; `default` if not given. */
   readonly profile?: Profile | undefined;
   readonly mode: 'auto' | 'interactive';
 }
 
 /**
- * What is added after the prompt so that the agent answers in a form that can be read: the tags, the JSON Schema, and
- * the marker that says it has finished. A blank line separates it from what stands before.
+ * Renders the instructions that follow the prompt, so that the agent's answer can be parsed: the tags, the JSON Schema,
+ * and the marker that says it has finished. A blank line separates it from what stands before.
  *
  * @example
  * const prompt = `${task}${renderContract({ schema, profile: 'tagged', mode: 'auto' })}`
@@ -88,8 +88,8 @@ function mayBeObject(jsonSchema: Readonly<Record<string, unknown>> | undefined, 
 }
 
 /**
- * What the agent is asked first: the prompt, then the contract. An agent that may ask has to know how to say that it
- * has finished, with or without a contract. Engine `command` gets its input unchanged.
+ * Renders the first prompt of a run: the task, then the contract. An agent that may ask has to know how to say that
+ * it has finished, with or without a contract. Engine `command` gets its input unchanged.
  */
 export function renderFirstPrompt(spec: RunSpec): string {
   return `${spec.prompt ?? ''}${renderTerms(spec)}`;
@@ -99,8 +99,8 @@ export function renderFirstPrompt(spec: RunSpec): string {
 const MAX_ERROR_LENGTH = 2000;
 
 /**
- * The prompt of a further attempt: what was wrong, then the contract once more, in its own words. A session that is
- * resumed remembers the task; a new one is given it again.
+ * The prompt of a further attempt: the problem, then the contract again. A resumed session remembers the task; a new one
+ * gets it again.
  */
 export function renderRetry(spec: RunSpec, error: ParseError, isResumed: boolean): string {
   const message = `[${error.code}] ${error.message}`;

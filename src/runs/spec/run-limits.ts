@@ -4,9 +4,9 @@ import type { RunLimits } from '../../records/index.js';
 export type DecidedLimits = Readonly<Record<keyof RunLimits, number>>;
 
 /**
- * What a run may cost unless its spec says otherwise: an hour of work, ten minutes without a byte, a day for a person
- * to answer, a minute in which a process is kept that waits for a permission, 256 MiB of output, 16 MiB in one line, four
- * million events, 1 GiB in the run folder, and as many tokens and dollars as the engine's own settings allow.
+ * Default limits of a run: an hour of work, ten minutes without output, a day for a person to answer, a minute in which a
+ * process is kept that waits for a permission, 256 MiB of output, 16 MiB in one line, four million events, 1 GiB in the run
+ * folder, and as many tokens and dollars as the engine's own settings allow.
  */
 export const DEFAULT_LIMITS: DecidedLimits = {
   time_s: 3600,

@@ -60,7 +60,7 @@ async function putUp(place: string, name: string): Promise<void> {
       await writeFile(join(place, name), '', { flag: 'wx' });
       return;
     } catch (error) {
-      // Whoever held it last may take the empty folder away, before or after it is seen to be there.
+      // The previous holder may remove the empty folder, before or after it is detected.
       if (!/^(?:EEXIST|ENOENT)$/.test(getErrorCode(error) ?? '') || attempt === 10) throw error;
     }
   }

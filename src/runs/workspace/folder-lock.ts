@@ -21,7 +21,7 @@ export interface FolderLockOptions {
 }
 
 const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 500;
 
 /** For each folder a promise that settles when everyone in this process who holds or waits for its lock has released it. */
 const lines = new Map<string, Promise<void>>();
@@ -113,7 +113,7 @@ function formatPlace(locks: string, path: string): string {
 }
 
 async function claimPlace(place: string, { wait, signal, busy: refuse }: Waiting): Promise<FolderClaim> {
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     const claim = await tryClaim(place);
     if (!('heldBy' in claim)) return claim;
     if (!wait) throw refuse(claim.heldBy);

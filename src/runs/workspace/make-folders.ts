@@ -4,8 +4,8 @@ import { FileError, getErrorCode } from '../../base/index.js';
 import { requireOwnFolder } from '../../files/index.js';
 
 /**
- * Makes a folder inside another, with those between. An agent may have worked there: a link it left would choose where
- * we write, so a link in the way is refused with `UNSAFE_FILE`.
+ * Creates a folder inside another, with those between. An agent may have worked there: a link it left would redirect our
+ * writes, so a link on the path is refused with `UNSAFE_FILE`.
  */
 export async function makeFoldersInside(root: string, folder: string): Promise<void> {
   const steps = relative(root, folder).split(sep);

@@ -107,9 +107,9 @@ async function list(path: string): Promise<Dirent[] | undefined> {
 }
 
 /**
- * What changed between two snapshots of a folder. A file counts as modified if its size, inode or one of its times
- * differs: one that was written again with the same content was written, and counts. What one of the snapshots did not
- * see is not judged.
+ * Lists the changes between two snapshots of a folder. A file counts as modified if its size, inode or one of its times
+ * differs: one that was written again with the same content was written, and counts. What one of the snapshots did not see
+ * is not judged.
  */
 export function compareSnapshots(before: Snapshot, after: Snapshot): FsDiff {
   const created: string[] = [];

@@ -7,14 +7,14 @@ import { compareSnapshots, takeSnapshot } from './snapshot.js';
 
 /** Compares a folder with its earlier state. */
 export interface FolderWatch {
-  /** What has changed since. */
+  /** Returns the changes since then. */
   difference(): Promise<{ readonly fsDiff: FsDiff; readonly warnings: readonly RunWarning[] }>;
 }
 
 /** Sluice's own folders in a data folder. */
 const OWN_FOLDERS = ['runs', PACKED_FOLDER, 'cache', 'processes', 'locks'];
 
-/** Records what a working folder contains. The data folder may lie in it; what Sluice writes there is not an artifact. */
+/** Records the content of a working folder. The data folder may be inside it; Sluice's own files are not artifacts. */
 export async function watchFolder(workdir: string, data: string): Promise<FolderWatch> {
   const leaveOut = listOwnFolders(workdir, await realpath(data));
   const before = await takeSnapshot(workdir, { leaveOut });
@@ -29,10 +29,10 @@ export async function watchFolder(workdir: string, data: string): Promise<Folder
   };
 }
 
-/** Relative to the working folder; none if the data folder lies elsewhere. */
+/** Relative to the working folder; none if the data folder is elsewhere. */
 function listOwnFolders(workdir: string, data: string): readonly string[] {
   const path = relative(workdir, data).split(sep).join('/');
   if (path === '') return OWN_FOLDERS;
-  // A name may begin with two dots and lie in it.
+  // A name may begin with two dots and still be inside.
   return path === '..' || path.startsWith('../../') ? [] : [path];
 }

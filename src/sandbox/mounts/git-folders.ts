@@ -8,8 +8,8 @@ import { isBroad } from './system-folders.js';
 const LINE_BYTES = 16 * 1024;
 
 /**
- * How the git directory of a working folder is shown. Of a worktree it is read-only. That of a plain repository can be
- * written to, but for what git would execute later, outside: its configuration and hooks. Links are not followed, and a
+ * Finds how to mount the git directory of a working folder. Of a worktree it is read-only. That of a plain repository can
+ * be written to, but for what git would execute later, outside: its configuration and hooks. Links are not followed, and a
  * `.git` file counts only if the directory it names points back: either could be an agent's.
  */
 export async function findGitFolders(workdir: string, home: string): Promise<readonly Mount[]> {
@@ -58,7 +58,7 @@ async function readLine(path: string): Promise<string | undefined> {
   return text?.trim();
 }
 
-/** A run in a folder of a repository sees all of the repository, and changes that folder alone. */
+/** A run in a subfolder of a repository can read all of the repository, and change only that folder. */
 async function findRepositoryAbove(workdir: string, home: string): Promise<readonly Mount[]> {
   for (let folder = dirname(workdir); !isBroad(folder, home); folder = dirname(folder)) {
     const git = join(folder, '.git');

@@ -1,6 +1,6 @@
 import { sep } from 'node:path';
 
-/** What a sandbox shows at a path. Everything else is absent. */
+/** The content of a sandbox at a path. Everything else is absent. */
 export type Mount =
   /** A file or folder of the machine. */
   | { readonly kind: 'read' | 'write'; readonly at: string; readonly from: string }
@@ -63,7 +63,7 @@ export function renderMounts(mounts: readonly Mount[], descriptors: ReadonlyMap<
         break;
       case 'hidden':
         if (mount.isFolder) {
-          // What is shown inside it is put there before it is closed.
+          // Nested mounts are added before it is closed.
           args.push('--size', '1048576', '--tmpfs', at);
           closed.push('--remount-ro', at);
         } else args.push('--ro-bind', '/dev/null', at);

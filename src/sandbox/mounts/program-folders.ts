@@ -20,8 +20,9 @@ const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|sh)$/;
 const MAX_STEPS = 8;
 
 /**
- * What must be shown, read-only, so that a program can start: the folders of PATH, where the program and its interpreter are
- * installed, and the packages of scripts that are named by their full path. The arguments must come from the caller, never from an agent.
+ * Finds the folders to mount read-only so that a program can start: the folders of PATH, where the program and its
+ * interpreter are installed, and the packages of scripts that are named by their full path. The arguments must come from
+ * the caller, never from an agent.
  *
  * @example
  * await findProgramFolders(['codex'], { path, cwd, home }) // [{ kind: 'read', at: '/home/me/.nvm/versions/node/v20.19.0', … }]
@@ -95,7 +96,7 @@ async function findInstallation(real: string, home: string): Promise<string | un
   const candidates = [
     ...(modules > 0 ? [steps.slice(0, modules + 1).join('/')] : []),
     ...(await findPackage(real, home)),
-    // `bin` beside `lib`, as an installation has them, but not ~/.local with everything in it.
+    // `bin` next to `lib`, as in an installation, but not ~/.local with everything in it.
     ...(basename(dirname(real)) === 'bin' && basename(dirname(dirname(real))) !== '.local'
       ? [dirname(dirname(real))]
       : []),
@@ -112,7 +113,7 @@ async function findPackage(real: string, home: string): Promise<string[]> {
   return [];
 }
 
-/** What the first line of a script names: `#!/usr/bin/env node` gives both. */
+/** Reads the interpreter from the first line of a script: `#!/usr/bin/env node` gives both. */
 async function readInterpreter(file: string): Promise<string[]> {
   const handle = await open(file, 'r').catch(() => undefined);
   if (handle === undefined) return [];

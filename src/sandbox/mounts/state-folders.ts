@@ -20,7 +20,7 @@ export interface StateFolder {
 /** A copy is held in memory. */
 const MAX_COPY_BYTES = 64 * 1024 * 1024;
 
-/** How the state of a program is shown. Folders that persist are created where they are missing. */
+/** Finds how to mount the state of a program. Persistent folders are created if missing. */
 export async function findStateFolders(
   states: readonly StateFolder[],
   privateBytes: number,

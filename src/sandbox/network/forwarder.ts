@@ -1,4 +1,4 @@
-/** Where programs inside find the proxy; nothing else listens in a network of its own. */
+/** The port of the proxy inside the sandbox; nothing else listens in its network namespace. */
 export const PROXY_PORT = 3128;
 
 /**
@@ -31,7 +31,7 @@ server.listen(Number(port), '127.0.0.1', () => {
 });
 `;
 
-/** What programs need to use the proxy. Programs that ignore these have no network. */
+/** Returns the variables that make programs use the proxy. Programs that ignore them have no network. */
 export function proxyEnvironment(sharesLoopback: boolean): Readonly<Record<string, string>> {
   const proxy = `http://127.0.0.1:${PROXY_PORT}`;
   const direct = sharesLoopback ? '' : 'localhost,127.0.0.1,::1';

@@ -79,10 +79,10 @@ export async function openProxy(socketPath: string, options: ProxyOptions): Prom
     const upstream = connect({ host: choice.address, port });
     keep(upstream);
     watchIdle(upstream);
-    const giveUp = setTimeout(() => upstream.destroy(new Error('no answer')), CONNECT_MS);
-    upstream.once('close', () => clearTimeout(giveUp));
+    const timer = setTimeout(() => upstream.destroy(new Error('no answer')), CONNECT_MS);
+    upstream.once('close', () => clearTimeout(timer));
     upstream.once('connect', () => {
-      clearTimeout(giveUp);
+      clearTimeout(timer);
       client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
       upstream.write(head);
       client.pipe(upstream).pipe(client);

@@ -24,7 +24,7 @@ export const CONSOLE_FOLDER = fileURLToPath(new URL('../../../dist/web/', import
 export const CONSOLE_PAGE = '/index.html';
 
 /** A console has a few dozen files; a folder with more is something else. */
-const MOST_FILES = 500;
+const MAX_FILES = 500;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ export function readConsole(folder: string): ConsoleFiles | undefined {
   let total = 0;
   for (const path of listFiles(folder)) {
     total += statSync(path).size;
-    if (files.size >= MOST_FILES || total > MAX_BYTES) {
+    if (files.size >= MAX_FILES || total > MAX_BYTES) {
       throw new SluiceError('INVALID_CONSOLE', `The console in "${folder}" is too large. Build the package again.`);
     }
     const bytes = readFileSync(path);

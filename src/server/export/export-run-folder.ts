@@ -8,7 +8,7 @@ import { SluiceError } from '../../base/index.js';
 import { makeFolder } from '../../files/index.js';
 import { tarRun } from './tar-files.js';
 
-/** What was exported, and where to. */
+/** The exported files, and their destination. */
 interface ExportedRun {
   readonly run_id: string;
   readonly target: string;

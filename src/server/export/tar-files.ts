@@ -64,7 +64,7 @@ const TAR_END = new Uint8Array(2 * TAR_BLOCK);
 
 const NAME_BYTES = 100;
 /** Eleven octal digits. */
-const MOST_OCTAL = 8 ** 11 - 1;
+const MAX_OCTAL = 8 ** 11 - 1;
 
 /**
  * The header of an entry in the POSIX format (pax): ustar where name and size fit, otherwise preceded by a record with the
@@ -73,7 +73,7 @@ const MOST_OCTAL = 8 ** 11 - 1;
 function tarHeader(entry: TarEntry): Uint8Array {
   const records = [
     ...(fitsName(entry.path) ? [] : [paxRecord('path', entry.path)]),
-    ...(entry.size <= MOST_OCTAL ? [] : [paxRecord('size', String(entry.size))]),
+    ...(entry.size <= MAX_OCTAL ? [] : [paxRecord('size', String(entry.size))]),
   ];
   const own = ustar({ ...entry, type: entry.isFolder ? '5' : '0' });
   if (records.length === 0) return own;
@@ -113,7 +113,7 @@ function ustar({
   block.write(octal(type === '5' ? 0o755 : 0o644, 8), 100, 'latin1');
   block.write(octal(0, 8), 108, 'latin1');
   block.write(octal(0, 8), 116, 'latin1');
-  block.write(octal(Math.min(size, MOST_OCTAL), 12), 124, 'latin1');
+  block.write(octal(Math.min(size, MAX_OCTAL), 12), 124, 'latin1');
   block.write(octal(Math.max(0, Math.floor(mtimeMs / 1000)), 12), 136, 'latin1');
   // The checksum is computed with blanks in its own field.
   block.write('        ', 148, 'latin1');

@@ -5,7 +5,7 @@ import { answerProblem } from '../http/answer.js';
 import { RequestError } from '../http/problem.js';
 import { streamBody } from '../export/stream-body.js';
 
-/** How a file is sent. Browsers never render it: an agent may have written it. */
+/** The response with a file. Browsers never render it: an agent may have written it. */
 interface FileAnswer {
   readonly handle: ReadableFile;
   readonly type: 'application/octet-stream' | 'text/plain; charset=utf-8';

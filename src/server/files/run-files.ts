@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { RUN_LOGS, attemptFileName, isArtifactPath, openRun, readFsDiff } from '../../run-folder/index.js';
+import { RUN_LOGS, getAttemptFileName, isArtifactPath, openRun, readFsDiff } from '../../run-folder/index.js';
 import type { AttemptFile, RunFolder } from '../../run-folder/index.js';
 import { isSluiceError, listKeys } from '../../base/index.js';
 import type { OpenFile } from '../../base/index.js';
@@ -51,7 +51,7 @@ export function notHere(record: Pick<RunRecord, 'owner' | 'state'>): RequestErro
       ? 'the run has not started. Try again later'
       : host === hostname()
         ? 'they were deleted, or are in the data folder of another worker of this machine'
-        : `they are on "${host}", which executed the run${record.state === 'ended' ? ', and not in an archive' : ''}. Ask the server of that machine, or configure an archive`;
+        : `they are on "${host}", which executed the run${record.state === 'ended' ? ', and not in an archive' : ''}. Send the request to the server on that machine, or configure an archive`;
   return new RequestError('RAW_NOT_FOUND', `The files of the run are not on this machine: ${why}.`);
 }
 
@@ -62,20 +62,20 @@ interface EvidenceFile {
   open: OpenFile;
 }
 
-/** What a worker was given and what it wrote. */
+/** Files that a worker received and wrote. */
 const WORK_FILES = ['work_order.json', ...RESULT_FILES] as const;
 const ATTEMPT_FILES: readonly AttemptFile[] = ['stdout', 'stderr', 'pty', 'stdin', 'meta', 'fsDiff', 'timing'];
 /** The last attempts matter most. */
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 
 /** The files of a run that a person needs to check a decision: known names and regular files only. */
 export async function listEvidence(folder: RunFolder): Promise<readonly EvidenceFile[]> {
-  const attempts = (await folder.attempts()).slice(-MOST_ATTEMPTS);
+  const attempts = (await folder.attempts()).slice(-MAX_ATTEMPTS);
   const named: Omit<EvidenceFile, 'size'>[] = [
     ...WORK_FILES.map((name) => ({ name, open: async () => folder.openWorkFile(name) })),
     ...attempts.flatMap((attempt) =>
       ATTEMPT_FILES.map((file) => ({
-        name: attemptFileName(file, attempt),
+        name: getAttemptFileName(file, attempt),
         open: async () => folder.openAttempt(file, attempt),
       })),
     ),

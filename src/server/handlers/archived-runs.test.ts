@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { openS3Server } from '../../archive/fixtures/open-s3-server.js';
 import { openForReading } from '../../files/index.js';
-import { listAuditFiles, packRunFolder, packedRunPath } from '../../run-folder/index.js';
+import { listAuditFiles, packRunFolder, getPackedRunPath } from '../../run-folder/index.js';
 import { sampleClaim } from '../../store/contract/fixtures/order-samples.js';
 import { createRunResult, sampleSpec } from '../../store/contract/fixtures/run-samples.js';
 import { openServer, readJson } from '../fixtures/open-server.js';
@@ -33,13 +33,13 @@ async function openElsewhere() {
     await writeFile(join(folder, '.audit', 'stdout.1.log'), BYTES);
     await writeFile(join(folder, '.artifacts', 'out', 'a.txt'), 'artifact');
     await packRunFolder(data, RUN);
-    const file = await openForReading(packedRunPath(data, RUN));
+    const file = await openForReading(getPackedRunPath(data, RUN));
     if (file === undefined) throw new Error('nothing was packed');
     await archive.upload(RUN, file);
     await file.close();
   };
   const growing = await makeFolder({});
-  /** Copies the run as its worker does, with so much in its first stream. */
+  /** Copies the run as its worker does, with this much in its first stream. */
   const grow = async (stdout: Buffer) => {
     await mkdir(join(growing, '.audit'), { recursive: true });
     await writeFile(join(growing, '.audit', 'stdout.1.log'), stdout);

@@ -25,7 +25,7 @@ export function createInboxHandlers(server: ServerContext): InboxHandlers {
     throw new LeadError('ITEM_NOT_FOUND', 'Inbox item not found. GET /v1/inbox lists all items.');
   }
 
-  /** With tokens the token's name is who decides; without tokens the request may name anyone. */
+  /** With tokens the token's name is the author of the decision; without tokens the request may name any author. */
   function readResolveRequest(id: string, { who, ...answer }: Answer, caller: Caller): ResolveRequest {
     const isNamed = settings.tokens.length > 0 && settings.openRead !== true;
     if (isNamed && who !== undefined && who !== caller.name) {

@@ -167,7 +167,7 @@ describe('the change of an order over HTTP', () => {
       source: 'none',
       base_commit: null,
       files: [],
-      why: 'The work has not begun.',
+      why: 'The work has not started.',
     };
     expect(await readJson(get(`${PATH}/diff`))).toMatchObject(change);
     expect(await readJson(get(`${PATH}/diff?run_id=${String(run_id)}`))).toMatchObject(change);

@@ -39,7 +39,7 @@ export function createRecordHandlers({
       if (redelivered > 0) return { redelivered };
       throw new RequestError(
         'COMMENT_NOT_FOUND',
-        'No comment with this id was given up or waits to be sent. GET /v1/outbox lists all comments.',
+        'No comment with this id has failed or waits for delivery. GET /v1/outbox lists all comments.',
       );
     },
     redeliverSink: async ({ body }) => ({ redelivered: await store.redeliver({ sink: body.sink }, clock()) }),

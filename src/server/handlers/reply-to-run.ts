@@ -2,7 +2,7 @@ import { createWaker } from '../../dispatch/index.js';
 import type { Store } from '../../store/index.js';
 import { RequestError } from '../http/problem.js';
 
-/** What replying needs. */
+/** Options for replying. */
 export interface ReplyOptions {
   readonly store: Pick<Store, 'postReply' | 'findRun' | 'read' | 'watch'>;
   /** Aborted when the server shuts down. */

@@ -62,7 +62,7 @@ function download(bytes: Uint8Array<ArrayBuffer>, type: string, name: string): R
   });
 }
 
-/** What the store knows about a run. */
+/** Reads what the store knows about a run. */
 export async function findReported(
   store: Pick<RunStore, 'findRun'> & Pick<OrderStore, 'findOrder' | 'listInbox'>,
   id: string,

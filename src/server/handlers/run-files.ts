@@ -129,7 +129,7 @@ async function openRaw(
   }
   throw folder === undefined
     ? notHere(record)
-    : new RequestError('RAW_NOT_FOUND', 'The run has no such attempt or stream so far. Try again later.');
+    : new RequestError('RAW_NOT_FOUND', 'The run does not have this attempt or stream yet. Try again later.');
 }
 
 function isStream(word: string): word is RawRef['stream'] {

@@ -109,7 +109,7 @@ async function checkRunRequest(
   if (spec.sandbox === 'off' && !allowBypass) {
     throw new RequestError(
       'PERMISSIONS_NOT_ALLOWED',
-      'A request may not switch the sandbox off. Set "sandbox.use" or "server.allow_bypass" in the configuration.',
+      'A request must not disable the sandbox. Set "sandbox.use" or "server.allow_bypass" in the configuration.',
     );
   }
   if (spec.approvals?.some(({ decide }) => decide === 'allow') === true && !allowBypass) {

@@ -10,7 +10,7 @@ import type { LabeledIssue } from '../triggers/read-issue-event.js';
 
 const PER_MINUTE = 30;
 
-/** What of an issue's text becomes instructions; a request has room for 30,000 characters. */
+/** Limits of the issue text that becomes instructions; a request may have 30,000 characters. */
 const TITLE_LENGTH = 500;
 const BODY_LENGTH = 20_000;
 
@@ -64,7 +64,7 @@ export function createTriggerHandlers(server: ServerContext): Pick<Handlers, 're
   };
 }
 
-/** Why an authentic event starts nothing. */
+/** Finds why an authentic event does not start an order. */
 function findObjection({ repositories, senders }: TriggerSettings, event: LabeledIssue): string | undefined {
   if (!Object.hasOwn(repositories, event.repository)) return 'the repository is not configured';
   if (senders !== undefined && !senders.includes(event.sender)) return 'the sender may not start work';

@@ -1,12 +1,12 @@
 import { RequestError } from './problem.js';
 
-/** What callers share: places, or bytes. */
+/** A limit that callers share: places, or bytes. */
 export interface Budget {
   /** The share of one request of a caller. */
   open(key: string): Share;
 }
 
-/** What one request has taken of a budget. */
+/** The part of a budget that one request holds. */
 export interface Share {
   /** Takes more; false, and takes nothing, if there is not enough. */
   grow(amount: number): boolean;
@@ -81,7 +81,7 @@ export interface Deadlines {
 
 interface Waiting {
   readonly until: number;
-  readonly giveUp: (error: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** Checks per limit: a time-out is at most a tenth late. */
@@ -101,7 +101,7 @@ export function createDeadlines(ms: number): Deadlines {
     for (const one of waiting) {
       if (one.until > now) break;
       waiting.delete(one);
-      one.giveUp(
+      one.reject(
         new RequestError('REQUEST_TIMED_OUT', `The request took longer than ${ms / 1000} seconds. Try again.`),
       );
     }
@@ -111,7 +111,7 @@ export function createDeadlines(ms: number): Deadlines {
   return {
     within<T>(work: Promise<T>) {
       return new Promise<T>((resolve, reject) => {
-        const one: Waiting = { until: performance.now() + ms, giveUp: reject };
+        const one: Waiting = { until: performance.now() + ms, reject };
         const end = (value: T) => {
           waiting.delete(one);
           resolve(value);

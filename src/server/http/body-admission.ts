@@ -28,12 +28,12 @@ const STRANGER_BYTES = 4 * 1024;
 const STRANGER_MS = 5_000;
 /** How many bodies of unknown callers are received at once. */
 const STRANGERS_AT_ONCE = 256;
-/** All bodies together may be as large as so many of the largest. */
-const LARGEST_AT_ONCE = 8;
+/** All bodies together may be as large as this many of the largest. */
+const MAX_BODIES_IN_MEMORY = 8;
 
 /**
- * Creates the admission of bodies. Whoever may send one without a token has small limits of their own, by address, so that
- * strangers cannot take what callers need.
+ * Creates the admission of bodies. Callers without a token have separate small limits, by address, so that they cannot use
+ * up those of other callers.
  */
 export function createBodyAdmission({
   bodyBytes,
@@ -45,7 +45,7 @@ export function createBodyAdmission({
   const strangers = createGate(STRANGERS_AT_ONCE);
   const strangerDeadlines = createDeadlines(STRANGER_MS);
   const places = createGate(requestsAtOnce);
-  const bytes = createBudget(LARGEST_AT_ONCE * bodyBytes);
+  const bytes = createBudget(MAX_BODIES_IN_MEMORY * bodyBytes);
   return {
     receive(context, { scope }, { caller, hold }) {
       const takePlace = (gate: Gate, key: string): (() => void) => {

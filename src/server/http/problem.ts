@@ -69,7 +69,7 @@ export function describeProblem(error: unknown, requestId: string): Problem {
 /** Further issues are left out. */
 const MAX_ISSUES = 100;
 
-/** What some errors carry besides their message. */
+/** Reads the additional fields of some errors. */
 function readExtra(error: SluiceError): ProblemExtra {
   if (error instanceof RequestError) return error.extra;
   if (error instanceof StaleDecisionError) return { active_run_id: error.activeRunId };

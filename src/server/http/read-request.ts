@@ -51,7 +51,7 @@ function readIncoming(incoming: IncomingMessage, limits: BodyLimits): Promise<Bu
     let read: Buffer[] | undefined = [];
     let length = 0;
     incoming.on('data', (chunk: Buffer) => {
-      // What follows a refused part is discarded.
+      // The parts after a refused one are discarded.
       if (read === undefined) return;
       length += chunk.length;
       try {

@@ -20,7 +20,7 @@ export interface CheckedRequest<E extends Endpoint> {
   readonly context: Context;
 }
 
-/** What an endpoint does. A `Response` is sent unchanged. */
+/** The handler of an endpoint. A `Response` is sent unchanged. */
 export type Handler<E extends Endpoint> = (request: CheckedRequest<E>) => Promise<AnswerOf<E> | JsonText | Response>;
 
 /** A handler for every endpoint of the table. */

@@ -36,7 +36,7 @@ export const REQUEST_PROBLEMS = {
 /** One of {@link REQUEST_PROBLEMS}. */
 type RequestProblemCode = keyof typeof REQUEST_PROBLEMS;
 
-/** What a problem may carry besides its code and message. */
+/** Optional fields of a problem besides its code and message. */
 export type ProblemExtra = Pick<Problem, 'issues' | 'active_run_id'>;
 
 /**

@@ -27,14 +27,14 @@ interface Route {
   readonly largeBody?: LargeBody | undefined;
 }
 
-/** How an endpoint answers large bodies. */
+/** How an endpoint processes large bodies. */
 export interface LargeBody {
   readonly above: number;
   /** The answer as JSON. */
   answer(body: Uint8Array, caller: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** What every request goes through: admission, validation, the handler within its time limit, the response, metrics and log. */
+/** Creates the pipeline of every request: admission, validation, the handler within its time limit, the response, metrics and log. */
 export function createRoute(server: ServerContext, route: Route) {
   const { name, endpoint, handler, gate, bodies, deadlines, largeBody } = route;
   const { guard, newRequestId, clock } = server;
@@ -53,7 +53,7 @@ export function createRoute(server: ServerContext, route: Route) {
     // A place is taken once the body is here: who sends one slowly keeps no place from others.
     if (gate !== undefined) hold(gate.enter(caller.name));
     if (largeBody !== undefined && bytes !== undefined && bytes.length > largeBody.above) {
-      // What was received stays charged until the answer, which may be as large, was read.
+      // The received bytes stay charged until the response, which may be as large, was read.
       keepUntilSent();
       return answerJsonText(await largeBody.answer(bytes, caller.name), endpoint.answer.status, requestId);
     }
@@ -128,7 +128,7 @@ function endUnread(context: Context, error: unknown, answer: Response): void {
     answer.headers.set('connection', 'close');
 }
 
-/** What is long holds its place until it was sent; without a connection, as long as its handler runs. */
+/** A long response holds its place until it is sent; without a connection, until its handler ends. */
 function releaseWhenSent(context: Context, isLong: boolean, release: () => void): void {
   const { outgoing } = (context.env ?? {}) as {
     outgoing?: { readonly closed: boolean; once(event: 'close', then: () => void): void };

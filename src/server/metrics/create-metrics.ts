@@ -143,7 +143,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-/** What the store holds now, over all machines. */
+/** Reads the current gauges of the store, over all machines. */
 function readGauges({ runs, orders, inbox, outbox }: StoreFigures, now: number): readonly Gauge[] {
   const age = outbox.oldest === null ? 0 : Math.max(0, now - outbox.oldest) / 1000;
   return [

@@ -27,8 +27,8 @@ export interface Gauge {
 }
 
 /** Labels contain text from agents: invented values must not exhaust memory. Beyond the limit they count as `other`. */
-const MOST_SERIES = 500;
-const LONGEST_LABEL = 100;
+const MAX_SERIES = 500;
+const MAX_LABEL_LENGTH = 100;
 const OTHER = 'other';
 
 interface Family {
@@ -96,7 +96,7 @@ function createSeries<T>(make: () => T) {
     const key = deriveKey(labels);
     const known = series.get(key);
     if (known !== undefined) return known.value;
-    if (series.size >= MOST_SERIES && !isOther(labels)) {
+    if (series.size >= MAX_SERIES && !isOther(labels)) {
       return find(Object.fromEntries(Object.keys(labels).map((name) => [name, OTHER])));
     }
     const value = make();
@@ -128,7 +128,7 @@ function isOther(labels: Labels): boolean {
 }
 
 function cut(labels: Labels): Labels {
-  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, value.slice(0, LONGEST_LABEL)]));
+  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, value.slice(0, MAX_LABEL_LENGTH)]));
 }
 
 function renderFamily(name: string, help: string, type: string, lines: readonly string[]): string {

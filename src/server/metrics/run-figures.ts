@@ -37,7 +37,7 @@ export function createRunFigures(figures: Figures, { data, logger, driftThreshol
       if (fields > 0) drift.add({ ...labels, kind: 'field' }, fields);
       if (types + fields < driftThreshold) continue;
       alerts.add(labels);
-      logger.warn('an engine says things this version does not know', {
+      logger.warn('an engine prints types this version does not know', {
         run_id: id,
         ...labels,
         unknown_types: Object.keys(unknown_types).slice(0, 10),

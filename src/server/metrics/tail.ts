@@ -14,7 +14,7 @@ interface TailOptions<T> {
     cursor: string | undefined,
   ) => Promise<{ readonly items: readonly T[]; readonly next_cursor: string | null }>;
   readonly toHappening: (item: T) => Happening;
-  /** Which of these entries this process reports; the others were reported by another one. */
+  /** Claims the entries that this process reports; the others were reported by another one. */
   readonly claim: (ids: readonly string[]) => Promise<readonly string[]>;
   readonly report: (item: T) => void | Promise<void>;
 }
@@ -22,7 +22,7 @@ interface TailOptions<T> {
 /** Clocks of other machines may be behind, and entries are written a moment after they happened. */
 const LOOK_BACK_MS = 10_000;
 /** The most pages read at once. Lists that start with the oldest continue next time; of others the rest is skipped. */
-const MOST_PAGES = 50;
+const MAX_PAGES = 50;
 
 /** Reports every new entry of a list that is left to this process, once, whichever machine wrote it. */
 export function createTail<T>({ from, list, toHappening, claim, report }: TailOptions<T>): () => Promise<void> {
@@ -35,7 +35,7 @@ export function createTail<T>({ from, list, toHappening, claim, report }: TailOp
     // Applied only at the end: a list that starts with the newest and fails is read again from the same time.
     let newest = latest;
     let cursor: string | undefined;
-    for (let page = 0; page < MOST_PAGES; page += 1) {
+    for (let page = 0; page < MAX_PAGES; page += 1) {
       const { items, next_cursor } = await list(since, cursor);
       const fresh = items.filter((item) => !reported.has(toHappening(item).id));
       const claimed = new Set(await claim(fresh.map((item) => toHappening(item).id)));

@@ -84,7 +84,7 @@ function renderEndpoint(
   ].join('\n');
 }
 
-/** What a parameter of the query takes, in a line: its description, and what restricts it. */
+/** Describes a query parameter in one line: its description and its restrictions. */
 function describeParameter(schema: object): string {
   const { description = '', ...rest } = schema as { readonly description?: string };
   const limits = Object.entries(rest).map(

@@ -6,7 +6,7 @@ import type { JsonSchema } from '../../json-schema/index.js';
 import type { ParsedText } from '../server-context.js';
 import { RequestError } from '../http/request-error.js';
 
-/** What `POST /v1/parse` takes. */
+/** The body of `POST /v1/parse`. */
 export type ParseRequest = BodyOf<typeof ENDPOINTS.parse>;
 
 /** The answer as text, and what the metrics count. */

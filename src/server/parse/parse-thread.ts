@@ -9,7 +9,7 @@ import { answerParse } from './answer-parse.js';
 import type { ParseAnswer, ParseRequest } from './answer-parse.js';
 import { createSchemaCache } from './schema-cache.js';
 
-/** What the thread answers: errors are sent as data, because their class would be lost. */
+/** The thread's reply: errors are sent as data, because their class would be lost. */
 export type ParseReply =
   | { readonly bytes: Uint8Array<ArrayBuffer>; readonly parsed: ParseAnswer['parsed'] }
   | { readonly code: string; readonly message: string; readonly issues: RequestError['extra']['issues'] };

@@ -4,7 +4,7 @@ import { isWithin } from '../../files/index.js';
 import { PACKED_FOLDER } from '../../run-folder/index.js';
 import { RequestError } from '../http/problem.js';
 
-/** Which folders requests may use. */
+/** The folders that requests may use. */
 interface FolderRules {
   readonly roots: readonly string[];
   /** The data folder, which holds evidence and is never a working folder. */

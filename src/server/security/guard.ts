@@ -10,7 +10,7 @@ import { createSessions } from './sessions.js';
 import { readCaller, createTokenCheck, LOCAL_CALLER, ANONYMOUS, READER } from './tokens.js';
 import type { Caller } from './tokens.js';
 
-/** What is asked for. */
+/** The requested endpoint. */
 interface GuardedEndpoint extends Pick<Endpoint, 'method' | 'scope'> {
   /** Whether pages of other origins are refused even with a token. */
   readonly checksOrigin?: boolean;
@@ -74,7 +74,7 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
   /** Failed attempts are counted by address: guessing is slow, and seen in the log. */
   function checkToken(context: Context, sent: string): Token {
     const token = known.find(sent);
-    // A right token is never refused: whoever shares an address with a guesser could be locked out.
+    // A valid token is never refused: otherwise an attacker could lock out others with the same address.
     if (token !== undefined) return token;
     if (!refusals.take(readAddress(context))) throw tooMany('Too many failed attempts from this address.');
     throw new RequestError('TOKEN_REFUSED', 'Invalid token. Use a token of the configuration.');
@@ -133,7 +133,7 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
     },
     closeSession: () => known.sessions.close(),
     replaceTokens(tokens) {
-      // Without any, everyone would be let in: whoever wants that creates another server.
+      // Without any tokens everyone would be admitted: for that, create a server without this guard.
       if (tokens.length > 0) known = indexTokens(tokens);
     },
   };

@@ -5,7 +5,7 @@ import type { StatisticsSpan } from './statistics-span.js';
 
 type Bucket = StatisticsView['buckets'][number];
 
-/** What is counted, and the current time. */
+/** The data to count, and the current time. */
 interface Counted {
   readonly span: StatisticsSpan;
   readonly runs: readonly RunSlot[];
@@ -14,7 +14,7 @@ interface Counted {
 }
 
 /** Causes come from outside: only this many are counted separately. */
-const MOST_NAMES = 50;
+const MAX_NAMES = 50;
 
 /** Counts what happened in each step of time. */
 export function countStatistics({ span, runs, inbox, now }: Counted): readonly Bucket[] {
@@ -22,11 +22,11 @@ export function countStatistics({ span, runs, inbox, now }: Counted): readonly B
   const findBucket = (time: number): number => Math.floor((time - since) / stepMs);
   const runsByPlace = groupBy(runs, ({ at }) => findBucket(at));
   const buckets = Math.ceil((until - since) / stepMs);
-  // What happened after the span belongs to the place after the last.
+  // Events after the span are counted in the place after the last.
   const inboxByPlace = groupBy(inbox.slots, ({ at }) => (at >= until ? buckets : findBucket(at)));
   const ends = Array.from({ length: buckets }, (_, place) => Math.min(since + (place + 1) * stepMs, until, now));
   const queues = rewindInbox(inbox, inboxByPlace, ends);
-  const toCountedCause = createOther(MOST_NAMES);
+  const toCountedCause = createOther(MAX_NAMES);
 
   return queues.map((queue, place) => {
     const begin = since + place * stepMs;
@@ -59,8 +59,7 @@ function readLatency(durations: RunCounts['durations']): Bucket['runs'][number][
 }
 
 /**
- * What was open at the end of each step, from what is open now: backwards, what was opened is not there yet, and what was
- * resolved is open. An item that was resolved since a moment and is older than it was open then.
+ * Computes what was open at the end of each step, from what is open now: backwards, what was opened is not there yet, and what was resolved is open. An item that was resolved since a moment and is older than it was open then.
  */
 function rewindInbox(
   now: InboxHistory,

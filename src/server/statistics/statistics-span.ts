@@ -22,7 +22,7 @@ const MAX_BUCKETS = 500;
 export function statisticsSpan(query: Readonly<Record<string, string>>, now: number): StatisticsSpan {
   const until = readTime(query['until']) ?? now;
   const from = readTime(query['since']) ?? until - WEEK_MS;
-  if (from >= until) throw new RequestError('INVALID_QUERY', '`since` must lie before `until`.');
+  if (from >= until) throw new RequestError('INVALID_QUERY', '`since` must be before `until`.');
   const usual = STEPS.find((seconds) => until - from <= seconds * 1000 * USUAL_BUCKETS) ?? STEPS.at(-1);
   const stepMs = roundStep(Number(query['step'] ?? usual) * 1000);
   const since = Math.floor(from / stepMs) * stepMs;

@@ -31,7 +31,7 @@ interface Item {
   readonly cause: string;
 }
 
-/** What a store returns of items that are not in their slots yet. */
+/** Converts items that are not counted in their slots yet to a history. */
 function toHistory(items: readonly Item[], since = SPAN.since): InboxHistory {
   const open = items.filter(({ resolved_at }) => resolved_at === null).map(({ created_at }) => created_at);
   const opened = items.map(({ created_at: at, cause }) => ({
@@ -51,7 +51,7 @@ function toHistory(items: readonly Item[], since = SPAN.since): InboxHistory {
 const count = (runs: readonly RunFigure[], inbox: readonly Item[] = []) =>
   countStatistics({ span: SPAN, runs: runs.map(toSlot), inbox: toHistory(inbox), now: NOW });
 
-/** What a store returns of a run that is not in its slots yet. */
+/** Converts a run to what a store returns while it is not counted in its slots yet. */
 const toSlot = (figure: RunFigure) => ({ at: figure.ended_at, engine: figure.engine, counts: countRun(figure) });
 
 describe('figures over time', () => {

@@ -9,7 +9,7 @@ import type { Outlet } from './outlet.js';
 import { endText } from './stream-protocol.js';
 import { comparePositions } from '../../events/index.js';
 
-/** How a run ended; the status is null if the run was deleted. */
+/** The end of a run; the status is null if the run was deleted. */
 export interface RunEnd {
   readonly status: string | null;
 }
@@ -19,7 +19,7 @@ export interface Broadcasts {
   find(runId: string, protocol: StreamProtocol): Broadcast | undefined;
   /** Opens one that continues with a log reader, which it owns from now on. */
   open(runId: string, protocol: StreamProtocol, logReader: LogReader): Broadcast;
-  /** How the run ended; undefined while it has not. */
+  /** Returns the end of the run; undefined while it has not ended. */
   findEnd(runId: string): Promise<RunEnd | undefined>;
 }
 
@@ -82,7 +82,7 @@ interface BroadcastOptions {
   readonly logReader: LogReader;
   /** Calls back when there may be new events. */
   readonly watch: (wake: () => void) => () => void;
-  /** How the run ended; undefined while it has not. */
+  /** Returns the end of the run; undefined while it has not ended. */
   readonly findEnd: () => Promise<{ readonly status: string | null } | undefined>;
   readonly logger: Logger;
   /** Called when the last reader is gone. */
@@ -93,8 +93,8 @@ interface BroadcastOptions {
 const MAX_UNSENT = 256 * 1024;
 /** Writing takes at most a third of the time: with many readers chunks grow instead of queues. */
 const REST = 2;
-const SHORTEST_REST_MS = 4;
-const LONGEST_REST_MS = 100;
+const MIN_REST_MS = 4;
+const MAX_REST_MS = 100;
 /**
  * The end of a run is announced like its events, but one wake-up may stand for both: it is looked for when events have
  * stopped coming, sooner after the last event of an attempt. The longest time is for an announcement that was lost.
@@ -176,7 +176,7 @@ function createBroadcast(options: BroadcastOptions): Broadcast {
       }
     }
     for (const resolve of pollWaiters.splice(0)) resolve();
-    await wait(Math.min(LONGEST_REST_MS, Math.max(SHORTEST_REST_MS, REST * (spent ?? 0))));
+    await wait(Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, REST * (spent ?? 0))));
   }
 
   async function run(): Promise<void> {

@@ -30,7 +30,7 @@ export function joinStreams(starts: readonly (StartStream | undefined)[], endTex
   };
 }
 
-/** The connection as one of several streams sees it. */
+/** The connection as seen by one of several streams. */
 function shareOutlet(outlet: Outlet, onEnd: () => void): Outlet {
   let isEnded = false;
   return {

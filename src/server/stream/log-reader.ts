@@ -19,7 +19,7 @@ export interface LogReader {
   readonly position: LogPosition;
   /** The next chunk; undefined if there is none yet. */
   next(): Promise<Chunk | undefined>;
-  /** What a projection still has to send after the run has ended. Advances the position by one, so that it is sent once. */
+  /** Returns the final events of a projection after the run has ended. Advances the position by one, so that they are sent once. */
   finish(): Promise<string>;
 }
 

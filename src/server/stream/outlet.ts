@@ -11,7 +11,7 @@ export interface Outlet {
   drained(): Promise<void>;
   /** Calls back once, when the connection has closed. */
   onClose(then: () => void): void;
-  /** Sends what is left, then closes. */
+  /** Sends the remaining data, then closes. */
   end(): void;
   /** Closes at once. */
   destroy(): void;

@@ -57,7 +57,7 @@ export function createHistory(log: Pick<EventLog, 'read'>): (run: RunRecord, que
         bytes += JSON.stringify(encoded).length;
       }
     }
-    // What ends a projection follows the last event, as in the stream.
+    // The final events of a projection follow the last event, as in the stream.
     const isWhole =
       run.state === 'ended' && (to === undefined || comparePositions(nextPosition(protocol, last), to) <= 0);
     return { events: isWhole ? [...events, ...encoder.finish()] : events, next_from: null };

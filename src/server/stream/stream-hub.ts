@@ -13,7 +13,7 @@ import type { SharedChunks, Chunk, LogReader } from './log-reader.js';
 import { comparePositions } from '../../events/index.js';
 import type { EventLog } from '../../runs/index.js';
 
-/** What a reader asks for. The run was read before its events, so its state is older than they are. */
+/** A reader's request. The run was read before its events, so its state is older than they are. */
 interface StreamRequest {
   readonly run: RunRecord;
   readonly protocol: StreamProtocol;
@@ -125,7 +125,7 @@ interface FollowOptions {
   readonly log: Pick<EventLog, 'read'>;
   readonly broadcasts: Broadcasts;
   readonly shared: SharedChunks;
-  /** What was already read to find out whether there is anything to send. */
+  /** The reader that already checked whether there is anything to send. */
   readonly logReader?: LogReader | undefined;
   readonly chunk?: Chunk | undefined;
 }

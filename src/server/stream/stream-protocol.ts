@@ -58,7 +58,7 @@ export function isNext(protocol: StreamProtocol, last: LogPosition, next: LogPos
 export interface EventEncoder {
   /** The protocol's events for one event of the log; may be none. */
   encode(emitted: Emitted): readonly object[];
-  /** What remains to be sent after the last event. */
+  /** Returns the events to send after the last one. */
   finish(): readonly object[];
   /** Whether the output depends on earlier events. */
   readonly isStateful: boolean;

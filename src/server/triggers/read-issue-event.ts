@@ -11,14 +11,14 @@ export interface LabeledIssue {
   readonly title: string;
   readonly body: string;
   readonly url: string;
-  /** Who put the label there. */
+  /** The user who added the label. */
   readonly sender: string;
 }
 
 /** Reads a header by its name in lower case. */
 export type ReadHeader = (name: string) => string | undefined;
 
-/** Whether a delivery was made by somebody who knows the secret. */
+/** Whether a delivery was signed with the secret. */
 export function isAuthentic(type: TriggerType, secret: string, body: Uint8Array, header: ReadHeader): boolean {
   switch (type) {
     case 'github': {

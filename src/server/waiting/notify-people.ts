@@ -5,7 +5,7 @@ import type { SignedPost } from '../../orders/index.js';
 import { createWaitingList } from './waiting-list.js';
 import type { WaitingList } from './waiting-list.js';
 
-/** What notifying people needs. */
+/** Options for notifying people. */
 export interface NotifyOptions {
   readonly post: SignedPost;
   /** Links begin with it. */
@@ -19,9 +19,9 @@ export interface NotifyOptions {
 /** How often the list is read. */
 const EVERY_MS = 3000;
 /** Requests of one round; the rest is sent in the next. */
-const MOST_AT_ONCE = 10;
-/** After so many rounds without success an entry is given up; the console still has it. */
-const MOST_TRIES = 20;
+const MAX_PER_ROUND = 10;
+/** An entry is dropped after this many rounds without success; the console still has it. */
+const MAX_TRIES = 20;
 
 /** Starts to send a signed request for everything that begins to wait for a person, once for each. */
 export function startNotifier({ post, consoleUrl = '', store, logger, ending }: NotifyOptions): {
@@ -37,7 +37,7 @@ export function startNotifier({ post, consoleUrl = '', store, logger, ending }: 
         const failures = await round(await list.read());
         for (const error of failures) logger.warn('cannot notify people', { error: String(error) });
       } catch (error) {
-        logger.warn('cannot read what waits for people', { error: String(error) });
+        logger.warn('cannot read the open questions', { error: String(error) });
       }
       await wait(EVERY_MS, undefined, { signal: ending }).catch(() => undefined);
     }
@@ -57,11 +57,11 @@ export function createRound(
   return async ({ items }) => {
     tries = new Map(items.flatMap(({ id }) => (tries.has(id) ? [[id, tries.get(id) ?? 0]] : [])));
     const countTries = ({ id }: WaitingEntry): number => tries.get(id) ?? 0;
-    // What was never tried comes first, so that some that always fail do not stand in its way.
+    // Entries that were never tried come first, so that entries that always fail do not block them.
     const due = items
-      .filter((entry) => countTries(entry) < MOST_TRIES)
+      .filter((entry) => countTries(entry) < MAX_TRIES)
       .toSorted((one, other) => countTries(one) - countTries(other))
-      .slice(0, MOST_AT_ONCE);
+      .slice(0, MAX_PER_ROUND);
     const failures: unknown[] = [];
     for (const entry of due) {
       try {
@@ -77,7 +77,7 @@ export function createRound(
 }
 
 /** A text for a chat message has the beginning. */
-const LONGEST_TEXT = 1000;
+const MAX_TEXT_LENGTH = 1000;
 
 /**
  * An entry as the webhook gets it: what waits, in which words, and where it is answered.
@@ -93,13 +93,13 @@ export function toNotification(entry: WaitingEntry, consoleUrl: string): object 
     id,
     kind,
     at,
-    text: text.slice(0, LONGEST_TEXT),
+    text: text.slice(0, MAX_TEXT_LENGTH),
     issue_ref: issueRef,
     url: `${consoleUrl.replace(/\/$/, '')}${findPath(entry)}`,
   };
 }
 
-/** Where the console shows an entry. */
+/** Returns the console path of an entry. */
 function findPath(entry: WaitingEntry): string {
   return entry.kind === 'result'
     ? `/inbox/${encodeURIComponent(entry.id)}`

@@ -10,12 +10,12 @@ export interface QuestionReader {
 }
 
 /** Runs whose position is remembered: more do not wait at once on one server. */
-const MOST_RUNS = 500;
+const MAX_RUNS = 500;
 /** Events before the end that are searched: an agent that waits says little more. */
 const WINDOW = 500;
 const PAGE = 1000;
 /** A log of 2^40 events is longer than any. */
-const MOST_STEPS = 80;
+const MAX_STEPS = 80;
 
 /**
  * Creates a reader of open questions. The end of a log is found once, in some twenty short reads; later only new events are
@@ -32,7 +32,7 @@ export function createQuestionReader(store: Pick<Store, 'read'>): QuestionReader
   async function findEnd(run: string): Promise<number> {
     let low = 0;
     let high: number | null = null;
-    for (let step = 0; step < MOST_STEPS; step += 1) {
+    for (let step = 0; step < MAX_STEPS; step += 1) {
       if (high !== null && high - low <= 1) break;
       const middle: number = high === null ? Math.max(PAGE, low * 2) : Math.floor((low + high) / 2);
       const [next] = await readPage(run, middle, 1);
@@ -55,7 +55,7 @@ export function createQuestionReader(store: Pick<Store, 'read'>): QuestionReader
       known.delete(run);
       known.set(run, { last, open });
       for (const oldest of known.keys()) {
-        if (known.size <= MOST_RUNS) break;
+        if (known.size <= MAX_RUNS) break;
         known.delete(oldest);
       }
       return open;

@@ -14,9 +14,9 @@ export interface WaitingList {
 /** Maximum number of entries of each kind. */
 const MOST = 200;
 /** An agent's question may be megabytes long; the list has only the beginning. */
-const LONGEST_TEXT = 4000;
-const LONGEST_TASK = 300;
-const MOST_OPTIONS = 20;
+const MAX_TEXT_LENGTH = 4000;
+const MAX_TASK_LENGTH = 300;
+const MAX_OPTIONS = 20;
 
 /** Lists what waits for a person, for the console and for the notification webhook. */
 export function createWaitingList(store: Pick<Store, 'read' | 'listRuns' | 'listInbox' | 'listSinks'>): {
@@ -55,7 +55,7 @@ function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, questio
     at: ts,
     run: run.id,
     engine: run.spec.engine,
-    task: (run.spec.prompt ?? run.spec.command?.join(' ') ?? '').slice(0, LONGEST_TASK),
+    task: (run.spec.prompt ?? run.spec.command?.join(' ') ?? '').slice(0, MAX_TASK_LENGTH),
     issue_ref: run.order?.issue_ref ?? null,
     interaction_id: data.interaction_id,
     seq,
@@ -65,8 +65,8 @@ function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, questio
     return {
       ...common,
       kind: 'question',
-      text: prompt.slice(0, LONGEST_TEXT),
-      options: options.slice(0, MOST_OPTIONS),
+      text: prompt.slice(0, MAX_TEXT_LENGTH),
+      options: options.slice(0, MAX_OPTIONS),
     };
   }
   const { tool, input, diff = [], options } = question.data;
@@ -77,8 +77,8 @@ function describeQuestion(run: Pick<RunRecord, 'id' | 'spec' | 'order'>, questio
     ...common,
     kind: 'permission',
     tool,
-    text: text.slice(0, LONGEST_TEXT),
-    options: options.slice(0, MOST_OPTIONS),
+    text: text.slice(0, MAX_TEXT_LENGTH),
+    options: options.slice(0, MAX_OPTIONS),
   };
 }
 
@@ -89,12 +89,12 @@ function describeItem(item: InboxItem): WaitingEntry {
     kind: 'result',
     id,
     at: created_at,
-    text: reason.slice(0, LONGEST_TEXT),
+    text: reason.slice(0, MAX_TEXT_LENGTH),
     run,
     run_id,
     issue_ref,
     code: result_code,
-    next: next.slice(0, LONGEST_TEXT),
+    next: next.slice(0, MAX_TEXT_LENGTH),
     acceptable: result?.issue_ref === issue_ref && result.run_id === run_id,
   };
 }
@@ -102,6 +102,6 @@ function describeItem(item: InboxItem): WaitingEntry {
 /** A sink whose comments are merely queued needs no attention. */
 function describeSink({ name, state, open, dead, last_error, oldest_at }: SinkState): readonly WaitingEntry[] {
   if (state === 'waiting') return [];
-  const text = (last_error ?? '').slice(0, LONGEST_TEXT);
+  const text = (last_error ?? '').slice(0, MAX_TEXT_LENGTH);
   return [{ kind: 'sink', id: `sink ${name}`, at: oldest_at, text, sink: name, state, open, dead }];
 }

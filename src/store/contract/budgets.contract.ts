@@ -13,7 +13,7 @@ async function start(store: Store, id: string): Promise<void> {
   await store.createRun({ id, spec: sampleSpec(), state: 'running', workerId: id, leaseMs: 1000, now: NOW });
 }
 
-/** How runs share budgets. */
+/** The contract of budgets that runs share. */
 export function describeBudgets(makeSite: MakeSite): void {
   describe('a budget', () => {
     const reserve = async (store: Store, run: string, limits = [DAY], issueRef: string | null = null) =>
@@ -28,9 +28,9 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.measureBudgets([DAY])).toEqual([{ ...NOTHING, heldTokens: 10 }]);
       expect(await store.spendBudget({ run: 'r1', tokens: 60, cost: 0.5, limits: [DAY] })).toBeUndefined();
       expect(await store.measureBudgets([DAY])).toEqual([{ tokens: 60, cost: 0.5, heldTokens: 65, heldCost: 0.5 }]);
-      // What the other one holds is not for this one.
+      // The share held by the other run is not available to this one.
       expect(await store.spendBudget({ run: 'r1', tokens: 96, cost: 0.5, limits: [DAY] })).toEqual(DAY);
-      // What was reported late changes nothing.
+      // A late report changes nothing.
       await store.spendBudget({ run: 'r1', tokens: 10, cost: 0, limits: [] });
       expect(await store.measureBudgets([DAY])).toMatchObject([{ tokens: 96 }]);
     });
@@ -65,7 +65,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.countBudgetWaits()).toBe(1);
       const { items } = await store.listRuns({ state: 'queued' });
       expect(items).toMatchObject([{ id: 'r2', waiting_for }]);
-      // Waiting until the day is over is waiting for the same moment.
+      // Waiting until the end of the day is waiting for the same moment.
       await store.claimRun(sampleClaim('w2', { now: NOW + 1000 }));
       await store.releaseRun({ id: 'r2', workerId: 'w2', now: NOW + 1000, retryAt: midnight });
       expect(await store.findRun('r2')).toMatchObject({ waiting_for });

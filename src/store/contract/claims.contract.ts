@@ -21,7 +21,7 @@ function specIn(folder: string): ReturnType<typeof sampleSpec> {
   return sampleSpec({ workdir: folder });
 }
 
-/** How runs are claimed, held, released and ended, whether they carry an order or not. */
+/** The contract of claims: runs are claimed, held, released and ended, with or without an order. */
 export function describeClaims(makeSite: MakeSite): void {
   describe('claiming runs', () => {
     it('claims the oldest run first, each by one worker', async () => {

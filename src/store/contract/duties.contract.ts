@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openSite, type MakeSite } from './fixtures/open-site.js';
 import { NOW } from './fixtures/order-samples.js';
 
-/** How processes share duties. */
+/** The contract of duties that processes share. */
 export function describeDuties(makeSite: MakeSite): void {
   describe('a duty', () => {
     const hold = (owner: string, names: readonly string[], ms = 0) => ({

@@ -7,7 +7,7 @@ import { NOW, sampleSubmission } from './fixtures/order-samples.js';
 import { sampleFcmp, HOSTILE_TEXT, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
 
 /** A wake-up may be late; this only ends what hangs. */
-const PATIENCE = { timeout: 10_000 };
+const WAIT_OPTIONS = { timeout: 10_000 };
 
 /** The contract of every event log, and what a store adds to it. */
 export function describeEventLog(makeSite: MakeSite): void {
@@ -102,10 +102,10 @@ export function describeEventLog(makeSite: MakeSite): void {
       const wake = vi.fn<() => void>();
       const stop = store.watchQueue(wake);
       await store.submitOrder(sampleSubmission());
-      await vi.waitFor(() => expect(wake).toHaveBeenCalled(), PATIENCE);
+      await vi.waitFor(() => expect(wake).toHaveBeenCalled(), WAIT_OPTIONS);
       wake.mockClear();
       await store.createRun({ id: 'r1', spec: sampleSpec(), state: 'queued', now: NOW });
-      await vi.waitFor(() => expect(wake).toHaveBeenCalled(), PATIENCE);
+      await vi.waitFor(() => expect(wake).toHaveBeenCalled(), WAIT_OPTIONS);
       stop();
     });
   });

@@ -11,7 +11,7 @@ function sampleReport(id: string, changes: Partial<WorkerReport> = {}): WorkerRe
   return { ...worker, isStopping: false, now: NOW, aliveUntil: NOW + 1000, ...changes };
 }
 
-/** How workers report to the store, and how they are listed. */
+/** The contract of workers that report to the store and are listed. */
 export function describeFleet(makeSite: MakeSite): void {
   describe('the fleet', () => {
     it('lists a worker with what it last reported', async () => {

@@ -16,7 +16,7 @@ import { sampleFcmp, sampleRasp, createRunResult, sampleSpec } from './fixtures/
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
 const STEP = { endedBefore: NOW + 99, runs: 10, rows: 100, now: NOW + 200 };
 
-/** Adds a run that ends so many milliseconds after the beginning, with five events of each protocol. */
+/** Adds a run that ends this many milliseconds after the beginning, with five events of each protocol. */
 async function endRun(store: Store, id: string, ms: number) {
   const running = { state: 'running', workerId: 'w1', leaseMs: 1000, now: NOW } as const;
   await store.createRun({ id, spec: sampleSpec(), ...running });
@@ -43,7 +43,7 @@ async function countAll(store: Store): Promise<void> {
   while ((await store.countInboxItems(10)) > 0);
 }
 
-/** How a store deletes old data. */
+/** The contract of deleting old data. */
 export function describeForgetting(makeSite: MakeSite): void {
   describe('the events of ended runs', () => {
     it('are deleted in steps, longest ago first; the records stay', async () => {

@@ -21,7 +21,7 @@ export async function unpackGolden(fixtures: URL, form: number, kind: 'db' | 'sq
   return gunzipSync(await readFile(new URL(`store-form-${form}.${kind}.gz`, fixtures)));
 }
 
-/** What must be true of a golden store that was just migrated: everything is still read, and work goes on. */
+/** Asserts that a golden store just migrated is complete: everything can be read, and work continues. */
 export async function expectGolden(store: Store, content: Buffer): Promise<void> {
   const recorded = JSON.parse(content.toString()) as Readonly<Record<string, unknown>>;
   expect(await readEverything(store)).toMatchObject({ ...recorded, figures: readFigures(recorded['figures']) });
@@ -30,7 +30,7 @@ export async function expectGolden(store: Store, content: Buffer): Promise<void>
   if (running === undefined) throw new Error('the order of local#running is missing');
   await store.settleOrder(sampleSettlement(running));
   expect(await store.findIssue('local#running')).toMatchObject({ state: 'review' });
-  // What waited for the folder of a run is claimed when that run has ended.
+  // A run that waited for the folder is claimed when the run that used it has ended.
   await store.renewRun({ ...sampleHold({ run: 'run-waiting' }, 'w2'), leaseMs: 1000 });
   expect(await store.endRun({ ...sampleHold({ run: 'run-waiting' }, 'w2'), result: createRunResult() })).toBe(true);
   expect((await store.claimRun(sampleClaim('w3', { takes: ['runs'] })))?.record.id).toBe('run-requested');

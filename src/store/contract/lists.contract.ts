@@ -11,7 +11,7 @@ import {
 } from './fixtures/order-samples.js';
 import { readAllPages } from './fixtures/read-all-pages.js';
 
-/** How lists are filtered and paged. */
+/** The contract of lists: filters and pages. */
 export function describeLists(makeSite: MakeSite): void {
   async function openWithOrders() {
     const store = await openSite(await makeSite());

@@ -6,7 +6,7 @@ import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW, limit: 10 };
 
-/** How messages are claimed for delivery. */
+/** The contract of claiming messages for delivery. */
 export function describeOutbox(makeSite: MakeSite): void {
   /** A store with an issue whose active run has settled and left these messages. */
   async function openWith(...changes: readonly Partial<NewOutboxMessage>[]) {

@@ -6,7 +6,7 @@ import { HOSTILE_TEXT, createRunResult, sampleSpec } from './fixtures/run-sample
 
 const QUEUED = { state: 'queued', now: NOW } as const;
 
-/** How runs are queued, stored and listed. */
+/** The contract of queued, stored and listed runs. */
 export function describeRuns(makeSite: MakeSite): void {
   describe('runs', () => {
     it('are stored unchanged', async () => {

@@ -33,7 +33,7 @@ async function openLibrary(makeSite: MakeSite): Promise<Store> {
   return store;
 }
 
-/** How runs and issues are searched. */
+/** The contract of searching runs and issues. */
 export function describeSearch(makeSite: MakeSite): void {
   describe('a search for issues', () => {
     it('finds those whose reference contains every word', async () => {

@@ -14,7 +14,7 @@ import {
 } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
-/** How orders are settled and inbox items resolved. */
+/** The contract of settling orders and resolving inbox items. */
 export function describeSettleAndResolve(makeSite: MakeSite): void {
   describe('settleOrder', () => {
     it('writes state, result, execution, item and message of the active run in one transaction', async () => {

@@ -6,7 +6,7 @@ import { sampleClaim, NOW, sampleSettlement, sampleSubmission } from './fixtures
 import { sampleFcmp, sampleRasp, sampleSpec } from './fixtures/run-samples.js';
 import { describeRace } from './race.contract.js';
 
-/** What a store must do that several processes use at once; `place` as in `describeStore`. */
+/** The contract of a store that several processes use at once; `place` as in `describeStore`. */
 export function describeSharedStore(place: string, makeSite: MakeSite): void {
   describe(`a store ${place}, used from several places`, () => {
     it('shows each process what the others have written, even after all have closed it', async () => {

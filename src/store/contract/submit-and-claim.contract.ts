@@ -13,7 +13,7 @@ import {
 } from './fixtures/order-samples.js';
 import { HOSTILE_TEXT } from './fixtures/run-samples.js';
 
-/** How orders are submitted and claimed. */
+/** The contract of submitting and claiming orders. */
 export function describeSubmitAndClaim(makeSite: MakeSite): void {
   describe('submitOrder', () => {
     it('assigns the next run id of the issue, makes it active and queues a run that carries it', async () => {

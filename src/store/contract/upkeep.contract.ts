@@ -14,7 +14,7 @@ import { sampleFcmp, sampleRasp, createRunResult, sampleSpec } from './fixtures/
 
 const CLAIM = { workerId: 'w1', leaseMs: 1000, now: NOW };
 
-/** Adds a run that ends so many milliseconds after the beginning, with five events of each protocol. */
+/** Adds a run that ends this many milliseconds after the beginning, with five events of each protocol. */
 async function endRun(store: Store, id: string, ms: number) {
   const running = { state: 'running', workerId: 'w1', leaseMs: 1000, now: NOW } as const;
   await store.createRun({ id, spec: sampleSpec(), ...running });
@@ -22,7 +22,7 @@ async function endRun(store: Store, id: string, ms: number) {
   await store.endRun({ id, workerId: 'w1', result: createRunResult(), now: NOW + ms });
 }
 
-/** How a store counts unfinished work and lists ended runs. */
+/** The contract of counting unfinished work and listing ended runs. */
 export function describeUpkeep(makeSite: MakeSite): void {
   describe('measure', () => {
     it('counts unfinished work', async () => {

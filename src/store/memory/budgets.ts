@@ -2,7 +2,7 @@ import { BUDGET_ROWS_MS, describeBudget, findExceeded, shareBudgets } from '../b
 import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import { checkOpen, type BudgetRow, type Tables } from './tables.js';
 
-/** What runs have used, and what they hold of budgets. */
+/** Creates the part of the store that tracks what runs use and hold of budgets. */
 export function createBudgets(tables: Tables): Budgets {
   const { budgets, runs } = tables;
 
@@ -13,7 +13,7 @@ export function createBudgets(tables: Tables): Budgets {
         const isMeant = scope === 'day' || (scope === 'issue' ? row.issueRef : row.caller) === name;
         if (run === except || row.at < since || !isMeant) continue;
         const state = runs.get(run)?.record.state;
-        // What a run holds counts until it has ended, however it ended.
+        // The share of a run counts until it has ended, however it ended.
         const isOpen = state === 'running' || state === 'waiting';
         total.tokens += row.tokens;
         total.cost += row.cost;

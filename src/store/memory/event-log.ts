@@ -1,4 +1,4 @@
-import { firstIndexThat } from '../../base/index.js';
+import { findFirstIndex } from '../../base/index.js';
 import { comparePositions, getPosition } from '../../events/index.js';
 import type { LogPosition } from '../../events/index.js';
 import { readEventRange } from '../../runs/index.js';
@@ -42,5 +42,5 @@ export function createEventLog(tables: Tables): WatchableEventLog {
 
 /** The index of the first event after a position. */
 function findFirstAfter(log: readonly KeptEvent[], position: LogPosition): number {
-  return firstIndexThat(log, (kept) => comparePositions(kept, position) > 0);
+  return findFirstIndex(log, (kept) => comparePositions(kept, position) > 0);
 }

@@ -1,4 +1,4 @@
-import { deriveWorkerState, KEPT_AFTER_MS, MOST_WORKERS } from '../fleet.js';
+import { deriveWorkerState, KEPT_AFTER_MS, MAX_WORKERS } from '../fleet.js';
 import type { Fleet } from '../fleet.js';
 import { hasExpired } from './claim-run.js';
 import { checkOpen, type Tables } from './tables.js';
@@ -24,7 +24,7 @@ export function createFleet(tables: Tables): Fleet {
       return [...workers.values()]
         .filter(({ aliveUntil }) => aliveUntil > now - KEPT_AFTER_MS)
         .toSorted((a, b) => b.now - a.now || (a.id < b.id ? -1 : 1))
-        .slice(0, MOST_WORKERS)
+        .slice(0, MAX_WORKERS)
         .map((report) => {
           const { now: seenAt, aliveUntil: _, isStopping: __, ...worker } = report;
           return { ...worker, seen_at: new Date(seenAt).toISOString(), state: deriveWorkerState(report, now) };

@@ -88,7 +88,7 @@ export function inOrderOfEnd({ runs }: Tables): { readonly endedAt: number; read
     .toSorted((one, other) => one.endedAt - other.endedAt || one.row.sequence - other.row.sequence);
 }
 
-/** Deletes the oldest events of a run, at most so many; returns how many. */
+/** Deletes the oldest events of a run, at most this many; returns how many. */
 function dropEvents({ events }: Tables, id: string, most: number): number {
   let dropped = 0;
   for (const protocol of ['fcmp', 'rasp']) {

@@ -77,15 +77,15 @@ export interface Tables {
   /** In the order of insertion. */
   readonly results: Map<string, KeptResult>;
   readonly workers: Map<string, WorkerReport>;
-  /** Who holds a duty, and until when. */
+  /** The holder of each duty, and until when. */
   readonly duties: Map<string, { readonly owner: string; readonly until: number }>;
-  /** What runs have used and hold of budgets, by run. */
+  /** Usage and shares of budgets, by run. */
   readonly budgets: Map<string, BudgetRow>;
   readonly wakers: Wakers;
   isClosed: boolean;
 }
 
-/** What one run has used and holds of budgets. */
+/** The usage and shares of one run. */
 export interface BudgetRow {
   readonly caller: string | null;
   readonly issueRef: string | null;

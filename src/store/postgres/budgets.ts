@@ -7,7 +7,7 @@ import { readColumns } from './rows.js';
 /** Reservations are serialized over all machines, so that each sees what the others hold. */
 const BUDGET_LOCK = 758_425;
 
-/** What runs have used, and what they hold of budgets. */
+/** Creates the part of the store that tracks what runs use and hold of budgets. */
 export function createBudgets({ database }: Context): Budgets {
   return {
     async noteRequest({ run, caller, issueRef, now }) {
@@ -84,7 +84,7 @@ const HOLD = `
   ON CONFLICT (run) DO UPDATE SET at = EXCLUDED.at, held_tokens = EXCLUDED.held_tokens, held_cost = EXCLUDED.held_cost,
     waits_for = EXCLUDED.waits_for`;
 
-/** What a run holds counts until it has ended, however it ended. */
+/** The share of a run counts until it has ended, however it ended. */
 const MEASURE = `
   SELECT coalesce(sum(tokens), 0)::double precision AS tokens, coalesce(sum(cost), 0)::double precision AS cost,
     coalesce(sum(greatest(tokens, CASE WHEN open THEN held_tokens ELSE 0 END)), 0)::double precision AS held_tokens,

@@ -191,17 +191,17 @@ const REQUEUE_EXPIRED = `
     ORDER BY seq FOR NO KEY UPDATE SKIP LOCKED)
   RETURNING true AS done`;
 
-/** `sluice.claim_run` is in `queue-functions.ts`: one call is one transaction, which commits before anyone hears of the claim. */
+/** `sluice.claim_run` is in `queue-functions.ts`: one call is one transaction, which commits before its result is returned. */
 const CLAIM = `
   SELECT (run).*, contended, is_more
   FROM sluice.claim_run($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::double precision[], $10, $11, $12, $13, $14, $15)`;
 
 /** Each round waits for one claim of another worker, or parks a hundred runs; beyond that the next wake-up tries again. */
-const MOST_ROUNDS = 1000;
+const MAX_ROUNDS = 1000;
 
 async function claimNext(database: Queryable, values: readonly unknown[]): Promise<Row | undefined> {
   let waitFor: unknown = null;
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { rows } = await database.query(CLAIM, [...values, waitFor]);
     const [row] = rows;
     if (row === undefined || typeof row['id'] === 'string') return row;

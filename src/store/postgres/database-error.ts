@@ -69,7 +69,7 @@ function addressRefused(): StoreError {
   );
 }
 
-/** What to check, by the class of the SQLSTATE; undefined if the server was not reached. */
+/** Returns what to check, by the class of the SQLSTATE; undefined if the server was not reached. */
 function adviceFor(state: string | undefined): string {
   switch (state?.slice(0, 2)) {
     case '28':

@@ -39,7 +39,7 @@ export interface Database extends Queryable {
 const MAX_ATTEMPTS = 5;
 
 /** The pause before the first retry; it grows with each retry. */
-const LONGEST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 20;
 
 /** How long a statement waits for an open connection before another one is opened. */
 const PATIENCE_MS = 20;
@@ -109,7 +109,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
       } catch (error) {
         if (count === MAX_ATTEMPTS || !isRepeatable(error)) throw toStoreError(error, where);
         // A random delay, so that two conflicting transactions do not retry at the same moment.
-        await sleep(Math.random() * LONGEST_PAUSE_MS * count);
+        await sleep(Math.random() * MAX_PAUSE_MS * count);
       }
     }
   }
@@ -138,20 +138,20 @@ const setForm = callbackify(async (connection: { query(text: string): Promise<un
 );
 
 /** Each connection keeps a plan for every name: texts that are put together from parts must not become too many. */
-const MOST_NAMES = 500;
+const MAX_NAMES = 500;
 
 /** Names statements with values, so that the server parses each text once for a connection. */
 function createNaming(): (text: string, values: readonly unknown[] | undefined) => DriverQuery {
   const names = new Map<string, string>();
   return (text, values) => {
     if (values === undefined) return { text };
-    if (!names.has(text) && names.size < MOST_NAMES) names.set(text, `sluice-${names.size + 1}`);
+    if (!names.has(text) && names.size < MAX_NAMES) names.set(text, `sluice-${names.size + 1}`);
     const name = names.get(text);
     return { text, values: [...values], ...(name === undefined ? {} : { name }) };
   };
 }
 
-/** After an error of our own or of a statement the connection is usable; otherwise it is closed, which ends its transaction. */
+/** After an error of ours or of a statement the connection is usable; otherwise it is closed, which ends its transaction. */
 async function releaseConnection(connection: DriverConnection, error: unknown): Promise<void> {
   if (!isSluiceError(error) && !leavesConnection(error)) return connection.release(true);
   try {

@@ -16,7 +16,7 @@ export interface DriverQuery {
   readonly name?: string;
 }
 
-/** What this store uses of a pool of the package `pg`. */
+/** The part of a `pg` pool that this store uses. */
 export interface DriverPool {
   /** Connections, also those that are just being opened. */
   readonly totalCount: number;
@@ -33,7 +33,7 @@ export interface DriverConnection {
   release(error?: Error | boolean): void;
 }
 
-/** What this store uses of the connection that listens. */
+/** The part of the listening connection that this store uses. */
 export interface DriverClient extends Pick<EventEmitter, 'on' | 'removeAllListeners'> {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;

@@ -7,7 +7,7 @@ import {
   joinRows,
   readPage,
   ROWS_PER_PAGE,
-  SHORTEST_SENT_COMPRESSED,
+  MIN_SENT_COMPRESSED_LENGTH,
   subtractStored,
   toRows,
 } from '../event-rows.js';
@@ -74,7 +74,7 @@ function writesAtOnce({ connections }: Database): { readonly atOnce: number } {
  * notified finds the events. All bodies are one parameter: the driver would escape each byte of an array.
  */
 async function insertRows(database: Queryable, rows: readonly EventRow[]): Promise<number> {
-  const bodies = rows.map(({ lines }) => encodeBody(lines, SHORTEST_SENT_COMPRESSED));
+  const bodies = rows.map(({ lines }) => encodeBody(lines, MIN_SENT_COMPRESSED_LENGTH));
   let offset = 1;
   const offsets = bodies.map((body) => (offset += body.length) - body.length);
   const { rows: answer } = await database.query(INSERT_EVENTS, [

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { WorkerRecord } from '../../records/index.js';
-import { deriveWorkerState, KEPT_AFTER_MS, MOST_WORKERS } from '../fleet.js';
+import { deriveWorkerState, KEPT_AFTER_MS, MAX_WORKERS } from '../fleet.js';
 import type { Fleet } from '../fleet.js';
 import { DATABASE_NOW } from './clock.js';
 import type { Context } from './context.js';
@@ -10,7 +10,7 @@ import { readColumns } from './rows.js';
 /** The workers that share this store. */
 export function createFleet({ database, clock }: Context): Fleet {
   return {
-    // Every report also reads the clock: a worker reports for as long as it lives.
+    // Every report also reads the clock: a worker reports while it runs.
     async reportWorker({ id, host, version, engines, capacity, busy, isStopping, now, aliveUntil }) {
       const asked = performance.now();
       const { rows } = await database.query(REPORT, [
@@ -35,7 +35,7 @@ export function createFleet({ database, clock }: Context): Fleet {
     async listWorkers(now) {
       const { rows } = await database.query(
         'SELECT * FROM sluice.workers WHERE alive_until > $1 ORDER BY seen_at DESC, id LIMIT $2',
-        [now - KEPT_AFTER_MS, MOST_WORKERS],
+        [now - KEPT_AFTER_MS, MAX_WORKERS],
       );
       return rows.map((row) => readWorker(row, now));
     },

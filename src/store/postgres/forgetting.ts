@@ -76,8 +76,8 @@ const LIST_DUE = `
   ORDER BY ended_at LIMIT $2`;
 
 /**
- * Run by run, and oldest first, so that a concurrent reader sees the gap before the remaining events. Rows are found again by
- * their place: they are never changed, and looking their keys up once more took a third of the time.
+ * Run by run, and oldest first, so that a concurrent reader sees the gap before the remaining events. Rows are found again
+ * by their ctid: they are never changed, and looking their keys up again took a third of the time.
  */
 const DROP_EVENTS = `
   DELETE FROM sluice.event_packs WHERE ctid = ANY (ARRAY(
@@ -122,7 +122,7 @@ const OF_ORDERS = `
   USING sluice.runs AS run
   WHERE run.seq = ANY ($1::bigint[]) AND issue_ref = run.order_issue_ref AND run_id = run.order_run_id`;
 
-/** What was appended after a run was forgotten goes with it. */
+/** Deletes also what was appended after a run was forgotten. */
 const DROP_RECORDS = [
   `DELETE FROM sluice.executions ${OF_ORDERS}`,
   `DELETE FROM sluice.inbox ${OF_ORDERS}`,

@@ -10,7 +10,7 @@ import { readColumns, readIssue, readItem, readOrder } from './rows.js';
 /** A condition with the value of its one parameter, written `?`; ignored without a value. */
 export type Condition = readonly [sql: string, value: string | undefined];
 
-/** What a list shows, and in which order. */
+/** The rows of a list and their order. */
 export interface ListSpec<T> {
   readonly table: string;
   readonly order: 'newest' | 'oldest';

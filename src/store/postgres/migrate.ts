@@ -69,7 +69,7 @@ async function guardTables(database: Database): Promise<void> {
   });
 }
 
-/** Names of our own tables need no quotes. */
+/** Names of Sluice's own tables need no quotes. */
 const UNGUARDED = `
   SELECT relname AS name FROM pg_class
   WHERE relnamespace = 'sluice'::regnamespace AND relkind IN ('r', 'p') AND relname <> 'migrations'

@@ -118,11 +118,11 @@ export const MIGRATIONS: readonly string[] = [
     WHERE state = 'queued';
   CREATE INDEX runs_queued_canceled ON sluice.runs (seq) WHERE state = 'queued' AND cancel_requested;
   `,
-  // Which steps have made the tables.
+  // The steps that created the tables.
   `
   ALTER TABLE sluice.migrations ADD COLUMN checksum text;
   `,
-  // What runs used, for statistics: tokens, cost and model as JSON. Runs that ended before are not counted.
+  // Usage of runs for statistics: tokens, cost and model as JSON. Runs that ended before are not counted.
   `
   ALTER TABLE sluice.run_digests ADD COLUMN usage text;
   `,
@@ -151,9 +151,9 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX runs_forgotten ON sluice.runs (forgotten_at, seq) WHERE forgotten_at IS NOT NULL;
   `,
-  // Claims without one lock for all, wake-ups for one worker instead of all, announcements for those who follow.
+  // Claims without one lock for all, wake-ups for one worker instead of all, announcements for followers.
   QUEUE_FUNCTIONS,
-  // Which runs and executions a process has counted in its metrics: several servers must not count one twice.
+  // Runs and executions already counted in metrics: several servers must not count one twice.
   `
   CREATE TABLE sluice.counted (id text COLLATE "C" PRIMARY KEY, at bigint NOT NULL);
   CREATE INDEX counted_by_time ON sluice.counted (at);
@@ -162,7 +162,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX orders_entered ON sluice.orders (seq) WHERE settled_at IS NULL AND entry IS NOT NULL;
   `,
-  // What runs have used and hold of budgets.
+  // Usage and shares of budgets.
   `
   CREATE TABLE sluice.budget_entries (
     run text COLLATE "C" PRIMARY KEY,
@@ -209,5 +209,5 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** What a connection says when it is opened: tables refuse writes of another form. */
+/** Declares the storage format of a new connection: tables refuse writes in another format. */
 export const SET_FORM = `SET sluice.form = ${MIGRATIONS.length}`;

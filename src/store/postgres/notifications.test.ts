@@ -39,7 +39,7 @@ async function announce(database: Database, key: string): Promise<void> {
   );
 }
 
-/** Waits until the only listener that lives has registered. */
+/** Waits until the only running listener has registered. */
 async function settleAgain(database: Database): Promise<void> {
   await eventually(async () => {
     const { rows } = await database.query(
@@ -49,7 +49,7 @@ async function settleAgain(database: Database): Promise<void> {
   });
 }
 
-/** Waits until so many runs are registered as followed. */
+/** Waits until this many runs are registered as followed. */
 async function settle(database: Database, count: number): Promise<void> {
   await eventually(async () => expect((await database.query(`SELECT FROM sluice.followers`)).rows).toHaveLength(count));
 }
@@ -61,7 +61,7 @@ describe('notifications', () => {
     const [one, two] = [vi.fn<() => void>(), vi.fn<() => void>()];
     const stops = [notifications.follow('one', one), notifications.follow('two', two)];
     await settle(database, 2);
-    // Everyone is called when listening begins, when it is registered, and once more, for what was written before.
+    // Every follower is called when listening begins, when it is registered, and again, for earlier writes.
     await eventually(() => expect([one.mock.calls.length, two.mock.calls.length]).toEqual([3, 3]));
     await announce(database, 'two');
     await eventually(() => expect(two).toHaveBeenCalledTimes(4));

@@ -17,7 +17,7 @@ export type NamedWatcher = QueueWatcher & { readonly worker: string };
 
 /** How often followers are woken without a notification, in case one was lost. */
 const NET_MS = 20_000;
-/** A connection without followers is checked only every so many times. */
+/** A connection without followers is checked only every this many times. */
 const CHECK_EVERY = 3;
 
 /** A writer that began before a follower was registered does not see it; it has committed by then. */
@@ -27,7 +27,7 @@ const FIRST_DELAY_MS = 50;
 const LAST_DELAY_MS = 5_000;
 
 /** A longer id is not announced: a notification can carry 8,000 bytes. Its followers are woken every so often. */
-const LONGEST_ID = 1000;
+const MAX_ID_LENGTH = 1000;
 
 /**
  * Notifications from all machines, received on one connection that the first listener opens. Only what someone here follows is
@@ -158,7 +158,7 @@ export function createNotifications(
   }
 
   async function updateOnce(number: string): Promise<void> {
-    const wanted = new Set(followers.keys().filter((key) => key.length <= LONGEST_ID));
+    const wanted = new Set(followers.keys().filter((key) => key.length <= MAX_ID_LENGTH));
     const added = [...wanted].filter((key) => !followed.has(key));
     const removed = [...followed].filter((key) => !wanted.has(key));
     const left = [...watching].filter((worker) => !watchers.has(worker));
@@ -176,7 +176,7 @@ export function createNotifications(
     followed = wanted;
     for (const worker of left) watching.delete(worker);
     for (const { watcher } of come) watching.add(watcher.worker);
-    // What was written before is not announced.
+    // Earlier writes are not announced.
     const wakeAdded = (): void => {
       for (const key of added) followers.wake(key);
       wakeWatchers(undefined, come);
@@ -202,7 +202,7 @@ export function createNotifications(
     connect();
   }
 
-  /** Closing the connection releases its lock, so what is left in the tables counts as gone. */
+  /** Closing the connection releases its lock, so its remaining rows count as gone. */
   function rest(): void {
     clearTimeout(retry);
     clearInterval(net);

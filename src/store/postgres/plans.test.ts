@@ -59,7 +59,7 @@ async function fillDatabase(): Promise<string> {
   return url;
 }
 
-/** A connection to a database to which no one else is connected. */
+/** A connection to a database without any other connection. */
 async function openAlone(url: string): Promise<Database> {
   const database = await openDatabase(url);
   onTestFinished(async () => database.close());
@@ -72,7 +72,10 @@ async function openAlone(url: string): Promise<Database> {
   return database;
 }
 
-/** How often each table has been read from end to end, other than those with a row or two a process and the one that is emptied all the time. Connections report this when they end, so all must have ended. */
+/**
+ * Counts how often each table has been read from end to end, other than those with a row or two a process and the one that
+ * is emptied all the time. Connections report this when they end, so all must have ended.
+ */
 async function countScans(url: string): Promise<Row[]> {
   const database = await openAlone(url);
   const { rows } = await database.query(
@@ -123,7 +126,7 @@ describe('a frequent query', () => {
       deleted: 0,
     });
     expect(await store.forgetDelivered({ before: 0, limit: 10 })).toBe(0);
-    // What /metrics reads, beside a row for each worker.
+    // The queries of /metrics, besides a row for each worker.
     expect((await store.measure()).orders).toEqual({ queued: 20, running: 20 });
     expect((await store.listEndedRuns({ since: 19_000, limit: 10 })).items).toHaveLength(10);
     expect(await store.claimFigures({ ids: ['r1', 'c7', 'new'], now: COUNTED_KEPT_MS })).toEqual(['new', 'r1']);
@@ -152,7 +155,7 @@ describe('a frequent query', () => {
 });
 
 describe('a claim', () => {
-  /** How many rows of the table of runs have been read. */
+  /** Counts how many rows of the table of runs have been read. */
   async function countRead(url: string): Promise<number> {
     const database = await openAlone(url);
     const { rows } = await database.query(
@@ -163,7 +166,10 @@ describe('a claim', () => {
     return Number(rows[0]?.['read']);
   }
 
-  /** Rows that one claim reads beside so many runs in the queue of ten folders that are in use, and of a type that is full. */
+  /**
+   * Counts the rows that one claim reads with this many runs in the queue of ten folders that are in use, and of a type
+   * that is full.
+   */
   async function measureClaim(queued: number): Promise<number> {
     const url = await createDatabase();
     await (await openStore(url)).close();

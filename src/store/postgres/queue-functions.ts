@@ -1,10 +1,11 @@
 /**
- * The step that made the queue work without one lock for all claims. As every step it never changes.
+ * The step that made the queue work without one lock for all claims. Like every step it never changes.
  *
- * A queued run is *parked* while claiming it is pointless: a run of its lane (folder, way of using it, worker type) comes first,
- * or its folder is in use. Parked runs are in no index that a claim reads, so it takes as long with 100,000 of them as with
- * none. For every parked run there is a run in its lane that is not parked, or one that keeps its folder. Whoever takes one
- * of these away holds the lock of the folder and then unparks the first of each lane; whoever parks holds the lock too.
+ * A queued run is *parked* while claiming it is pointless: a run of its lane (folder, way of using it, worker type) comes
+ * first, or its folder is in use. Parked runs are in no index that a claim reads, so it takes as long with 100,000 of them
+ * as with none. For every parked run there is a run in its lane that is not parked, or one that keeps its folder. A
+ * transaction that removes one of these holds the lock of the folder and then unparks the first of each lane; one that
+ * parks holds the lock too.
  */
 export const QUEUE_FUNCTIONS = `
   ALTER TABLE sluice.runs ADD COLUMN parked boolean NOT NULL DEFAULT false;

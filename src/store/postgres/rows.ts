@@ -17,7 +17,7 @@ import { columnDamaged } from '../store-error.js';
 import { explainWaiting } from '../waiting-for.js';
 import type { Row } from './driver.js';
 
-/** Typed access to the columns of a row. A table that was changed by hand is noticed here. */
+/** Typed access to the columns of a row. Detects a table that was edited outside of Sluice. */
 export interface Columns {
   readonly text: (name: string) => string;
   readonly textOrNull: (name: string) => string | null;
@@ -73,7 +73,7 @@ function refuse(column: string, cause?: unknown): never {
   throw columnDamaged(column, cause);
 }
 
-/** A row of `run_records`, or of `runs` where the run is known not to be queued; the table allows only known states. */
+/** A row of `run_records`, or of `runs` if the run is not queued; the table allows only known states. */
 export function readRun(row: Row): RunRecord {
   const { text, textOrNull, numberOrNull, flag, time, timeOrNull, json, jsonOrNull } = readColumns(row);
   const issueRef = textOrNull('order_issue_ref');

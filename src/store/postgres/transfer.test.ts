@@ -109,7 +109,7 @@ describe('a migration', () => {
       await before.close();
       const store = await openSite(target);
       expect(await readEverything(store)).toEqual(content);
-      // Once more: it finds that all rows are there.
+      // Again: all rows exist.
       await store.close();
       expect(await migrateStore(source, target)).toEqual({ ...report, copied: 0 });
     },

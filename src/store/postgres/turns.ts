@@ -65,7 +65,7 @@ export function createTurns({ atOnce, longestWaitMs, countOpen, patienceMs = 0 }
       try {
         return await work();
       } finally {
-        // The turn passes directly to the next caller, so that no one else can take it in between.
+        // The turn passes directly to the next caller, so that another one cannot take it in between.
         const [next] = waiting;
         if (next === undefined) busy -= 1;
         else {

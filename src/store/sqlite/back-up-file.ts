@@ -22,7 +22,7 @@ export interface BackupProgress {
   readonly total: number;
 }
 
-/** What a backup may be given. */
+/** Options for a backup. */
 export interface BackupOptions {
   /** Called a few times a second while the copy is written. */
   readonly onProgress?: (progress: BackupProgress) => void;
@@ -34,8 +34,8 @@ const THREADS = { threads: 1, queue: 2, taskMs: 24 * 60 * 60_000, memoryMb: 256 
 const LOOK_MS = 200;
 
 /**
- * Copies a database that may be in use; the copy gets its name only when it is complete. SQLite copies in one call, so that
- * call has a thread of its own.
+ * Copies a database that may be in use; the copy gets its name only when it is complete. SQLite copies in one blocking
+ * call, so that call has a separate thread.
  */
 export async function backUpFile(source: string, target: string, { onProgress }: BackupOptions = {}): Promise<Backup> {
   const [from, to] = [resolve(source), resolve(target)];
@@ -83,7 +83,7 @@ async function copyInThread(from: string, part: string, onProgress: BackupOption
   }
 }
 
-/** What a copy has to hold: all pages but the free ones. 0 if that cannot be read, which the copy reports better. */
+/** Measures the size of a copy: all pages but the free ones. 0 if that cannot be read, which the copy reports better. */
 function measureContents(file: string): number {
   try {
     const connection: Connection = new DatabaseSync(file, { readOnly: true });

@@ -7,7 +7,7 @@ import { toStoreError } from './database-error.js';
 import type { Connection } from './driver.js';
 import { checkForm } from './migrate.js';
 
-/** What is to be copied where. */
+/** Source and target of a copy. */
 export interface CopyTask {
   readonly from: string;
   readonly part: string;
@@ -31,14 +31,14 @@ serveTasks(({ from, part }: CopyTask): CopyReply => {
 });
 
 /** Writers hold the lock for milliseconds; reading waits no longer than this for them. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** One read transaction: writers continue, and what they write meanwhile is not in the copy. */
 function copy(from: string, part: string): void {
   let connection: Connection | undefined;
   let isWriting = false;
   try {
-    connection = new DatabaseSync(from, { timeout: PATIENCE_MS });
+    connection = new DatabaseSync(from, { timeout: TIMEOUT_MS });
     checkForm(connection, from);
     isWriting = true;
     connection.prepare('VACUUM INTO ?').run(part);

@@ -3,7 +3,7 @@ import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import type { Database } from './database.js';
 import { readInteger, readText } from './rows.js';
 
-/** What runs have used, and what they hold of budgets. */
+/** Creates the part of the store that tracks what runs use and hold of budgets. */
 export function createBudgets(database: Database): Budgets {
   const note = database.prepare(`
     INSERT INTO budget_entries (run, caller, issue_ref, at) VALUES (?, ?, ?, ?) ON CONFLICT (run) DO NOTHING`);
@@ -15,7 +15,7 @@ export function createBudgets(database: Database): Budgets {
   const spend = database.prepare(`
     UPDATE budget_entries SET tokens = max(tokens, ?), cost = max(cost, ?) WHERE run = ?`);
   const forget = database.prepare('DELETE FROM budget_entries WHERE at < ?');
-  // What a run holds counts until it has ended, however it ended.
+  // The share of a run counts until it has ended, however it ended.
   const measure = database.prepare(`
     SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost,
       coalesce(sum(max(tokens, CASE WHEN open THEN held_tokens ELSE 0 END)), 0) AS held_tokens,

@@ -61,7 +61,7 @@ export function createClaimRun(database: Database, wakers: Wakers): ClaimRun {
       AND sequence > coalesce((SELECT sequence FROM runs WHERE id = ?2), 0) AND (?3 IS NULL OR host = ?3)
     ORDER BY sequence LIMIT ?4`);
 
-  /** Claims the next run, if there is one; `more` if the search must go on in another transaction. */
+  /** Claims the next run, if there is one; `more` if the search must continue in another transaction. */
   const claimNext = async ({ worker, leaseMs, ...wanted }: RunClaim): Promise<ClaimedRun | 'more' | undefined> =>
     database.write(() => {
       const next = queue.find(wanted);

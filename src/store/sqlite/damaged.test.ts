@@ -26,7 +26,7 @@ async function fill(file: string): Promise<void> {
     Array.from({ length: 200 }, (_, index) => sampleFcmp(index + 1)),
   );
   await store.close();
-  // What is only in the log beside it would not be copied.
+  // Data that is only in the write-ahead log would not be copied.
   const database = new DatabaseSync(file);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
@@ -71,7 +71,7 @@ it('a damaged database is read, or refused with a store error code', async () =>
   expect([...codes]).toContain('STORE_DAMAGED');
 });
 
-/** What went wrong with reading everything there is. */
+/** Reads everything and returns the errors. */
 async function readAll(file: string): Promise<readonly unknown[]> {
   const errors: unknown[] = [];
   const note = (error: unknown): void => void errors.push(error);

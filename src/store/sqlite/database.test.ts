@@ -54,7 +54,7 @@ describe('a command', () => {
   });
 
   it('fails after the timeout and writes nothing', async () => {
-    const { store, other } = await openBeside({ patienceMs: 100 });
+    const { store, other } = await openBeside({ timeoutMs: 100 });
     other.exec('BEGIN IMMEDIATE');
     expect(await catchCode(store.submitOrder(sampleSubmission()))).toBe('STORE_BUSY');
     expect(await catchCode(store.append('run', [sampleFcmp(1)]))).toBe('STORE_BUSY');

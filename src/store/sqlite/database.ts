@@ -10,12 +10,12 @@ import { fileReplaced, isBusy, storeBusy, toStoreError } from './database-error.
 import type { Connection, SqlValue, Statement } from './driver.js';
 import { createFormCheck, migrate } from './migrate.js';
 
-/** How a file is used. */
+/** Options for opening a file. */
 export interface DatabaseOptions {
   /** `FULL` (default): acknowledged writes survive a power failure. `OFF` is for measuring everything but the disk. */
   readonly synchronous?: 'FULL' | 'OFF';
   /** How long a command may wait for other processes before it fails with `STORE_BUSY`. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** One file, used by any number of processes. */
@@ -37,17 +37,17 @@ export interface Database {
 /** How long SQLite itself waits for a lock, blocking the event loop; most locks end sooner. */
 const BLOCKING_WAIT_MS = 5;
 /** After that, retries leave the event loop free; their delays are random, so that no process is always last. */
-const LONGEST_PAUSE_MS = 20;
-const PATIENCE_MS = 30_000;
+const MAX_PAUSE_MS = 20;
+const TIMEOUT_MS = 30_000;
 
 /** Opens a file, creates it and its folder if needed, and migrates its tables to the newest schema version. */
 export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
   const file = resolve(path);
-  const { synchronous = 'FULL', patienceMs = PATIENCE_MS } = options;
+  const { synchronous = 'FULL', timeoutMs = TIMEOUT_MS } = options;
   await makeFolder(dirname(file)).catch((error: unknown) => {
     throw toStoreError(error, file);
   });
-  const connection = await createLine(file, patienceMs)(() => connect(file, synchronous));
+  const connection = await createLine(file, timeoutMs)(() => connect(file, synchronous));
   const identity = identifyFile(file);
   const statements = new Map<string, Statement>();
   let isClosed = false;
@@ -107,8 +107,8 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   }
 
   // Reads do not wait for writes of other processes, so they must not stand in line behind those that do.
-  const readInLine = createLine(file, patienceMs);
-  const writeInLine = createLine(file, patienceMs);
+  const readInLine = createLine(file, timeoutMs);
+  const writeInLine = createLine(file, timeoutMs);
 
   return {
     prepare,
@@ -174,13 +174,13 @@ type Line = <T>(work: () => T) => Promise<T>;
  * Calls that find the file locked wait in line, and only the first one tries again: each try may block the event loop, so a
  * crowd of waiting calls must not block it longer than one.
  */
-function createLine(file: string, patienceMs: number): Line {
+function createLine(file: string, timeoutMs: number): Line {
   /** Settles when the last call in line is done; undefined while none waits. */
   let last: Promise<void> | undefined;
 
   async function retry<T>(work: () => T, deadline: number): Promise<T> {
     for (;;) {
-      await sleep(Math.random() * LONGEST_PAUSE_MS);
+      await sleep(Math.random() * MAX_PAUSE_MS);
       try {
         return work();
       } catch (error) {
@@ -191,13 +191,13 @@ function createLine(file: string, patienceMs: number): Line {
   }
 
   return async (work) => {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + timeoutMs;
     if (last === undefined) {
       try {
         return work();
       } catch (error) {
         if (!isBusy(error)) throw toStoreError(error, file);
-        if (patienceMs <= 0) throw storeBusy(file, error);
+        if (timeoutMs <= 0) throw storeBusy(file, error);
       }
     }
     const turn = (last ?? Promise.resolve()).then(async () => retry(work, deadline));

@@ -8,8 +8,8 @@ import {
   ROWS_PER_PAGE,
   subtractStored,
   toRows,
-  SHORTEST_COMPRESSED,
-  SHORTEST_SENT_COMPRESSED,
+  MIN_COMPRESSED_LENGTH,
+  MIN_SENT_COMPRESSED_LENGTH,
 } from '../event-rows.js';
 import type { EventRow } from '../event-rows.js';
 import { createGatherer } from '../gather.js';
@@ -40,7 +40,7 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
   const append = createGatherer(async (rows: readonly EventRow[]) => {
     await database.writeAside(() => {
       const joined = joinRows(rows);
-      const shortest = joined.length > MANY_ROWS ? SHORTEST_SENT_COMPRESSED : SHORTEST_COMPRESSED;
+      const shortest = joined.length > MANY_ROWS ? MIN_SENT_COMPRESSED_LENGTH : MIN_COMPRESSED_LENGTH;
       for (const row of joined) addRow(row, shortest);
     });
     for (const runId of new Set(rows.map((row) => row.runId))) wakers.wake(runId);
@@ -68,7 +68,7 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
   }
 }
 
-/** With so many rows at once time is scarcer than room, and compressing small ones takes a third of it. */
+/** With this many rows at once time is scarcer than space, and compressing small ones takes a third of it. */
 const MANY_ROWS = 64;
 
 const SHARES_NUMBERS = `run_id = ?1 AND protocol = ?2 AND attempt = ?3 AND last_seq >= ?4 AND first_seq <= ?5`;

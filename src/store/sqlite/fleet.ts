@@ -1,5 +1,5 @@
 import type { WorkerRecord } from '../../records/index.js';
-import { deriveWorkerState, KEPT_AFTER_MS, MOST_WORKERS } from '../fleet.js';
+import { deriveWorkerState, KEPT_AFTER_MS, MAX_WORKERS } from '../fleet.js';
 import type { Fleet } from '../fleet.js';
 import { FIND_ANY_EXPIRED } from './claim-run.js';
 import type { Database } from './database.js';
@@ -27,7 +27,7 @@ export function createFleet(database: Database): Fleet {
       await database.write(() => remove.run(id));
     },
     listWorkers: async (now) =>
-      database.read(() => list.all(now - KEPT_AFTER_MS, MOST_WORKERS).map((row) => readWorker(row, now))),
+      database.read(() => list.all(now - KEPT_AFTER_MS, MAX_WORKERS).map((row) => readWorker(row, now))),
   };
 }
 

@@ -135,7 +135,7 @@ const DROP_RECORDS = [
   'DELETE FROM orders WHERE issue_ref = ? AND run_id = ?',
 ];
 
-/** What was appended after a run was forgotten goes with it. */
+/** Deletes also what was appended after a run was forgotten. */
 const DROP_BY_ID = ['DELETE FROM event_packs WHERE run_id = ?', 'DELETE FROM repository_starts WHERE run = ?'];
 const DROP_BY_SEQUENCE = ['DELETE FROM run_digests WHERE sequence = ?', 'DELETE FROM runs WHERE sequence = ?'];
 

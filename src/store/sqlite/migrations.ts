@@ -123,11 +123,12 @@ export const MIGRATIONS: readonly string[] = [
     WHERE state = 'queued';
   CREATE INDEX runs_queued_canceled ON runs (sequence) WHERE state = 'queued' AND cancel_requested = 1;
   `,
-  // Which steps have made the tables.
+  // The steps that created the tables.
   `
   CREATE TABLE migrations (version INTEGER PRIMARY KEY, checksum TEXT NOT NULL) STRICT;
   `,
-  // What runs used, for statistics: tokens, cost and model as JSON. Columns of the index: the digests themselves are not read.
+  // Usage of runs for statistics: tokens, cost and model as JSON. Columns of the index: the digests themselves are not
+  // read.
   `
   ALTER TABLE run_digests ADD COLUMN usage TEXT;
   UPDATE run_digests SET usage = (
@@ -171,7 +172,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX runs_forgotten ON runs (forgotten_at, sequence) WHERE forgotten_at IS NOT NULL;
   `,
-  // Which runs and executions a process has counted in its metrics: several servers must not count one twice.
+  // Runs and executions already counted in metrics: several servers must not count one twice.
   `
   CREATE TABLE counted (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE INDEX counted_by_time ON counted (at);
@@ -184,7 +185,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX inbox_open ON inbox (resolution, sequence) WHERE resolution IS NULL;
   CREATE INDEX orders_entered ON orders (sequence) WHERE settled_at IS NULL AND entry IS NOT NULL;
   `,
-  // What runs have used and hold of budgets.
+  // Usage and shares of budgets.
   `
   CREATE TABLE budget_entries (
     run TEXT PRIMARY KEY,

@@ -92,7 +92,7 @@ function createReplaceRun(
       SET last_run_number = last_run_number + ?3, state = ?2, updated_at = ?4
     RETURNING last_run_number`);
   const activate = database.prepare('UPDATE issues SET active_run_id = ?, active_group = ? WHERE issue_ref = ?');
-  // Those before the last too: one that was claimed when it was replaced may be queued again.
+  // Also those before the last: one that was claimed when it was replaced may be queued again.
   const findOpen = database.prepare(`
     SELECT run, run_id, entry, runs.state FROM orders INDEXED BY orders_by_issue JOIN runs ON runs.id = run
     WHERE orders.issue_ref = ? AND settled_at IS NULL`);

@@ -3,16 +3,16 @@ import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readText } from './rows.js';
 
-/** Folders whose runs one claim unparks, and runs that it parks, at most; the next transaction goes on from there. */
-const MOST_FOLDERS = 256;
-const MOST_PARKED = 256;
+/** Folders whose runs one claim unparks, and runs that it parks, at most; the next transaction continues from there. */
+const MAX_FOLDERS = 256;
+const MAX_PARKED = 256;
 
-/** Which runs a claim is for. */
+/** The runs that a claim accepts. */
 export type Wanted = Pick<RunClaim, 'now' | 'takes' | 'workerTypes' | 'concurrency'>;
 
 /** Finds the next run of the queue, inside a transaction. */
 export interface Queue {
-  /** The number of the run to claim; `more` if the search must go on in another transaction. */
+  /** The number of the run to claim; `more` if the search must continue in another transaction. */
   find(wanted: Wanted): number | 'more' | undefined;
   /** Lets the next run of a lane be claimed, after one that shares its folder was. */
   advance(claimed: SqlRow): void;
@@ -38,13 +38,13 @@ export function createQueue(database: Database): Queue {
 
   /** Unparks the first run of each lane of the folders that runs have left; false if there are more such folders. */
   function unparkLeft(): boolean {
-    const left = findLeft.all(MOST_FOLDERS).map((row) => readText(row, 'folder'));
+    const left = findLeft.all(MAX_FOLDERS).map((row) => readText(row, 'folder'));
     for (const folder of left) {
       forgetLeft.run(folder);
       // As long as a run has the folder for itself, no other can be claimed.
       if (findBusy.get(folder, 0) === undefined) for (const sequence of listHeads(folder)) unpark.run(sequence);
     }
-    return left.length < MOST_FOLDERS;
+    return left.length < MAX_FOLDERS;
   }
 
   /** The first parked run of each lane of a folder. */
@@ -84,7 +84,7 @@ export function createQueue(database: Database): Queue {
       ? findCanceled.get(now, JSON.stringify(full), workerTypes === undefined ? null : JSON.stringify(workerTypes))
       : undefined;
     const heads = new Map(types.map((type) => [type, findHead.get(type, now)]));
-    for (let parked = 0; parked < MOST_PARKED; parked += 1) {
+    for (let parked = 0; parked < MAX_PARKED; parked += 1) {
       const first = chooseFirst([...heads.values(), canceled]);
       if (first === undefined) return undefined;
       const sequence = readInteger(first, 'sequence');

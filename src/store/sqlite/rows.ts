@@ -16,7 +16,7 @@ import { columnDamaged } from '../store-error.js';
 import { explainWaiting } from '../waiting-for.js';
 import type { SqlRow } from './driver.js';
 
-/** Reads the columns of a row with checks: a file can be damaged, or edited by hand. */
+/** Reads the columns of a row with checks: a file can be damaged, or edited by another program. */
 export function readText(row: SqlRow, column: string): string {
   const value = row[column];
   return typeof value === 'string' ? value : refuse(column);
@@ -62,7 +62,7 @@ function refuse(column: string, cause?: unknown): never {
   throw columnDamaged(column, cause);
 }
 
-/** A row of `run_records`, or of `runs` where the run is known not to be queued. */
+/** A row of `run_records`, or of `runs` if the run is not queued. */
 export function readRun(row: SqlRow): RunRecord {
   const issueRef = readTextOrNull(row, 'order_issue_ref');
   return {

@@ -11,7 +11,7 @@ import { STATISTICS_STATEMENTS } from './statistics.js';
 const PLANS: Readonly<Record<keyof typeof STATISTICS_STATEMENTS, readonly RegExp[]>> = {
   LIST_RUN_SLOTS: [
     /SEARCH slot USING PRIMARY KEY \(length=\? AND at>\? AND at<\?\)/,
-    // Only those that ended a moment ago are there.
+    // Only those that ended a moment ago.
     /SCAN runs_to_count/,
     /SEARCH digest USING INTEGER PRIMARY KEY/,
     /SEARCH digest USING INDEX run_digests_by_end \(ended_at>\? AND ended_at<\?\)/,
@@ -92,7 +92,7 @@ it('of 120,000 runs none is left out, before, while and after they are put into 
   while (counted > 0);
   expect(await read(DAY)).toEqual({ slots: 60, ...expected });
   expect(await read(3_600_000)).toEqual({ slots: 24 * 60, ...expected });
-  // The end lies in the middle of a minute: days, hours and minutes, and the runs of the last minute one by one.
+  // The end is in the middle of a minute: days, hours and minutes, and the runs of the last minute one by one.
   const until = SINCE + 29 * DAY + 5 * 3_600_000 + 7 * 60_000 + 30_001;
   const { slots, outcomes } = await read(DAY, until);
   expect(outcomes.success + outcomes.failed).toBe(Math.floor((until - 1 - SINCE) / 21_600) + 1);

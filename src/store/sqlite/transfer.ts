@@ -13,7 +13,7 @@ import { MIGRATIONS } from './migrations.js';
 import { readInteger, readText } from './rows.js';
 
 /** How long a lock of another process is waited for. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** Columns whose names differ from those of the other database. */
 const NAMES: Readonly<Record<string, string>> = { sequence: 'seq', trigger_key: 'trigger' };
@@ -48,7 +48,7 @@ async function withConnection<T>(file: string, work: (connection: Connection) =>
   let connection: Connection | undefined;
   try {
     closeSync(openSync(file, 'a', 0o600));
-    connection = new DatabaseSync(file, { timeout: PATIENCE_MS, enableForeignKeyConstraints: true });
+    connection = new DatabaseSync(file, { timeout: TIMEOUT_MS, enableForeignKeyConstraints: true });
     checkOwner(connection, file);
     connection.exec('PRAGMA journal_mode = WAL');
     connection.exec('PRAGMA synchronous = FULL');

@@ -7,7 +7,7 @@ import type { Side, Source, Target } from './side.js';
 import { isSameRow, matchTables, readKey } from './tables.js';
 import type { TablePair, ValueRow } from './tables.js';
 
-/** How a migration is followed and stopped. */
+/** Progress callbacks and the abort signal of a migration. */
 export interface MigrationOptions {
   /** Called after every page of rows. */
   readonly onProgress?: (progress: MigrationProgress) => void;
@@ -27,7 +27,7 @@ export interface MigrationReport {
   /** Rows of each table. */
   readonly tables: Readonly<Record<string, number>>;
   readonly rows: number;
-  /** How many of them this call has copied; the others were there from an interrupted one. */
+  /** How many of them this call has copied; the others existed from an interrupted one. */
   readonly copied: number;
 }
 
@@ -103,7 +103,8 @@ async function transfer(
     );
   }
   const state = await target.inspect();
-  if (typeof state === 'object' && state.origin !== origin) throw targetFilled(`a copy of "${state.origin}" was begun`);
+  if (typeof state === 'object' && state.origin !== origin)
+    throw targetFilled(`a copy of "${state.origin}" was started`);
   if (state === 'absent' || state === 'empty') await target.begin(origin);
   const pairs = matchTables(await source.listTables(), await target.listTables());
   if (pairs === undefined) throw targetFilled('its tables are those of another version of Sluice');
@@ -131,7 +132,7 @@ async function transfer(
   if (state === 'filled') {
     // Complete already, if it has exactly these rows.
     const report = await copyAll(false);
-    if (report === undefined) throw targetFilled('it holds other data');
+    if (report === undefined) throw targetFilled('it contains other data');
     return report;
   }
   let report = await copyAll(true);

@@ -1,6 +1,6 @@
 import type { LocalTable, Table, ValueRow } from './tables.js';
 
-/** Rows are read in pages of at most so many rows and about so many bytes; one row may be larger. */
+/** Rows are read in pages of at most this many rows and about this many bytes; one row may be larger. */
 export const PAGE_ROWS = 1000;
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
@@ -18,7 +18,7 @@ export const PRIVATE_TABLES: readonly string[] = [
   'duties',
   'followers',
   'queue_watchers',
-  // What the next claim unparks; copied runs are parked again when they are added.
+  // The next claim unparks these; copied runs are parked again when they are added.
   'folders_left',
 ];
 
@@ -36,7 +36,7 @@ export interface Source extends Side {
   countWorkers(): Promise<number>;
 }
 
-/** What is in the target: no store, one without rows, one with rows, or one that is being copied from an origin. */
+/** The content of the target: no store, one without rows, one with rows, or one that is being copied from an origin. */
 export type TargetState = 'absent' | 'empty' | 'filled' | { readonly origin: string };
 
 /** The store that is filled. */

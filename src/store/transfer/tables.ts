@@ -5,7 +5,7 @@ export type ValueRow = readonly Value[];
 /** A column by the name that it has in every database. */
 export interface Column {
   readonly name: string;
-  /** What the database of this side calls it, and its type there. */
+  /** Name and type in the database of this side. */
   readonly local: string;
   readonly type: string;
 }
@@ -32,7 +32,7 @@ export interface TablePair {
   readonly target: Table;
 }
 
-/** Columns that only one side has: they follow from others and are computed when everything is there. */
+/** Columns that only one side has: they are derived from others and computed when everything is copied. */
 const DERIVED = new Set(['issues.active_settled', 'runs.parked']);
 
 /**

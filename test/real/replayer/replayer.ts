@@ -37,7 +37,7 @@ async function play(): Promise<void> {
     await sleep(Math.max(0, ms - (Date.now() - started)));
     process[stream].write(streams[stream].subarray(offset, offset + bytes));
   }
-  // A recording that ended by a signal waits for one, and gives up after a minute.
+  // A recording that ended by a signal waits for one, for at most a minute.
   if (meta.signal === null) process.exitCode = meta.exit_code ?? 0;
   else await sleep(60_000);
 }

@@ -13,7 +13,7 @@ import {
 import type { ChartModel, Series } from './chart-model.js';
 import { timeMark } from './chart-range.js';
 
-/** One chart: a strip of bars for each line, with its name and its sum beside it; and the same figures as a table. */
+/** One chart: a strip of bars for each line, with its name and its sum; and the same figures as a table. */
 export function ChartCard({ chart }: { readonly chart: ChartModel }) {
   const shown = chart.series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
   const empty = chart.series.filter((series) => !shown.includes(series));

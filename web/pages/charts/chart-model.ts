@@ -14,7 +14,7 @@ export interface Series {
   readonly label: string;
   readonly tone: SeriesTone;
   readonly values: readonly (number | null)[];
-  /** Which runs a figure stands for, as their list is asked for them, or executions if it names a decision; null for none. */
+  /** The filter for the runs behind a figure, or for executions if it names a decision; null for none. */
   readonly runs: Readonly<Record<string, string>> | null;
 }
 
@@ -32,7 +32,7 @@ export interface ChartModel {
 }
 
 /** Lines in one chart, at most: more cannot be distinguished. */
-const MOST_LINES = 6;
+const MAX_LINES = 6;
 
 /** The engines that have figures, for a choice. */
 export function listEngineNames({ buckets }: StatisticsView): readonly string[] {
@@ -212,7 +212,7 @@ export function summarizeSeries({ values }: Series, { unit, isState }: ChartMode
   );
 }
 
-/** What the highest bar of a line stands for: the scale of a strip without an axis. */
+/** Describes the value of the highest bar: the scale of a strip without an axis. */
 export function describePeak({ values }: Series, { unit }: ChartModel): string {
   const peak = Math.max(0, ...values.map((value) => value ?? 0));
   return peak === 0 ? '' : `peak ${formatShortFigure(peak, unit)}`;
@@ -238,7 +238,7 @@ function latencySeries(chosen: readonly (readonly Figures[])[], percentile: 'p50
     const runs = outcomes.success + outcomes.failed + outcomes.canceled + outcomes.comment;
     totals.set(engine, (totals.get(engine) ?? 0) + runs);
   }
-  return largest(totals, MOST_LINES).map((engine) => ({
+  return largest(totals, MAX_LINES).map((engine) => ({
     label: engine,
     tone: 'accent',
     runs: { engine },
@@ -253,7 +253,7 @@ function named(
 ): readonly Series[] {
   const totals = new Map<string, number>();
   for (const [name, value] of buckets.flat()) totals.set(name, (totals.get(name) ?? 0) + value);
-  const shown = largest(totals, totals.size > MOST_LINES ? MOST_LINES - 1 : MOST_LINES);
+  const shown = largest(totals, totals.size > MAX_LINES ? MAX_LINES - 1 : MAX_LINES);
   const lines = shown.map((label): Series => ({
     label,
     tone: 'accent',
@@ -328,7 +328,7 @@ export function summarizeSpan(
   ];
 }
 
-/** What an engine and a model used in the whole span. */
+/** The usage of an engine and a model in the whole span. */
 export interface UsageRow {
   readonly engine: string;
   readonly model: string | null;

@@ -23,7 +23,7 @@ export function ChartsPage() {
     (signal) => client.readStatistics({ query: chooseSpan(range, Date.now()), signal }),
     { live: true },
   );
-  // The charts of the time before stay until those of this one are there.
+  // The charts of the previous period stay until those of this one are loaded.
   const last = useRef<StatisticsView | null>(null);
   last.current = statistics.value ?? last.current;
   const shown = last.current;

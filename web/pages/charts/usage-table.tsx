@@ -2,7 +2,7 @@ import { formatCount, formatMoney } from '../../ui/amount.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { UsageRow } from './chart-model.js';
 
-/** What each engine and model used in the whole span; a row leads to its runs. */
+/** The usage of each engine and model in the whole span; a row links to its runs. */
 export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]; readonly since: string }) {
   if (rows.length === 0) return null;
   const total = (read: (row: UsageRow) => number): number => rows.reduce((sum, row) => sum + read(row), 0);

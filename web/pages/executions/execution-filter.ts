@@ -2,7 +2,7 @@ import type { Client } from '../../../src/client/index.js';
 
 type ExecutionQuery = NonNullable<NonNullable<Parameters<Client['listExecutions']>[0]>['query']>;
 
-/** What rules or people can have decided. */
+/** The possible decisions of rules and people. */
 export const DECISIONS = ['advance', 'needs-human', 'blocked', 'archive'] as const;
 
 /** The names that filters have in the address. */
@@ -23,7 +23,7 @@ export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
   };
 }
 
-/** Where the same rows are found as a file. */
+/** Returns the address that exports the same rows as a file. */
 export function exportAddress(filter: ExecutionQuery, format: 'csv' | 'ndjson'): string {
   const words = Object.entries(filter).map(([name, value]) => [name, String(value)]);
   return `/v1/executions/export?${new URLSearchParams([['format', format], ...words]).toString()}`;
@@ -31,7 +31,7 @@ export function exportAddress(filter: ExecutionQuery, format: 'csv' | 'ndjson'):
 
 function given<Name extends string>(name: Name, address: URLSearchParams): { readonly [Key in Name]?: string } {
   const value = (address.get(name) ?? '').trim();
-  // One name, so that the type says no more than what is there.
+  // One name, so that the type is exact.
   return (value === '' ? {} : { [name]: value }) as { readonly [Key in Name]?: string };
 }
 
@@ -39,7 +39,7 @@ function given<Name extends string>(name: Name, address: URLSearchParams): { rea
 function startOfDay(text: string | null, later: number): string | undefined {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text ?? '') ?? [];
   if (year === undefined || month === undefined || day === undefined) return undefined;
-  // Two-digit years would be taken for those of the last century.
+  // Two-digit years would be read as those of the last century.
   if (Number(year) < 1000) return undefined;
   const date = new Date(Number(year), Number(month) - 1, Number(day) + later);
   return date.getFullYear() > 9999 ? undefined : date.toISOString();

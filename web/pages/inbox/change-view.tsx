@@ -13,13 +13,13 @@ import '../../ui/diff.css';
 type ChangedFile = Change['files'][number];
 type ChangedLine = ChangedFile['hunks'][number]['lines'][number];
 
-/** What is said about lines, and what changes it; null for those who only read. */
+/** The comments on lines, and a function to change them; null for read-only views. */
 export interface Review {
   readonly comments: readonly LineComment[];
   readonly put: ((comment: LineComment) => void) | null;
 }
 
-/** Loads what an order has changed; nothing as long as it is not known which. */
+/** Loads the change of an order; nothing while the order is unknown. */
 export function useChange(issueRef: string | null, runId: string): Resource<Change> {
   return useResource<Change>(`diff ${issueRef ?? ''} ${runId}`, async (signal) => {
     if (issueRef !== null) return client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal });
@@ -29,7 +29,7 @@ export function useChange(issueRef: string | null, runId: string): Resource<Chan
   });
 }
 
-/** What the order has changed, file by file, with a place for comments at each line. */
+/** The change of the order, file by file, with a comment field for each line. */
 export function ChangeView({
   change: { value, failure, reload },
   review,
@@ -37,7 +37,7 @@ export function ChangeView({
 }: {
   readonly change: Resource<Change>;
   readonly review: Review;
-  /** What it is called where there are several. */
+  /** Its name if there are several. */
   readonly label?: string;
 }) {
   return (
@@ -71,7 +71,7 @@ function describeSource({ source, commit, base_commit, files, why }: Change): st
     case 'commit':
       return `${count} changed${since}, as committed in ${commit?.slice(0, 12) ?? ''}.`;
     case 'worktree':
-      return `${count} changed${since}, as they lie in the worktree.`;
+      return `${count} changed${since}, uncommitted in the worktree.`;
     case 'none':
       return why ?? 'Nothing to show.';
   }

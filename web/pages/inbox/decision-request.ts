@@ -4,7 +4,7 @@ import type { ResultField } from './result-form.js';
 import { listSaid } from './line-comments.js';
 import type { LineComment } from './line-comments.js';
 
-/** What `POST /v1/inbox/{id}/resolve` takes. */
+/** The body of `POST /v1/inbox/{id}/resolve`. */
 export type ResolveBody = Parameters<Client['resolveItem']>[0]['body'];
 
 /** A decision while it is made. */
@@ -28,7 +28,7 @@ export function findAction({ action }: DecisionFields): ResolutionAction | null 
   return ACTIONS.find((words) => words.action === action)?.action ?? null;
 }
 
-/** What a decision asks of the server, as soon as it can be asked; until then, what is missing. */
+/** Reads the request of a decision once it is complete; until then, what is missing. */
 export function readDecision(
   fields: DecisionFields,
   item: { readonly issue_ref: string; readonly run_id: string },
@@ -56,16 +56,16 @@ export function readDecision(
   return { body: { ...base, result: parsed.result }, wrong: {} };
 }
 
-/** What a person can do about an item. */
+/** The possible actions on an item. */
 type ResolutionAction = 'accept' | 'edit' | 'retry' | 'reject';
 
 /** The label of an action and its effect. */
 export interface ActionWords {
   readonly action: ResolutionAction;
   readonly label: string;
-  /** What choosing it means. */
+  /** Explains the action. */
   readonly help: string;
-  /** What becomes of the issue. */
+  /** The effect on the issue. */
   readonly outcome: (issue: string) => string;
   /** On the button that does it. */
   readonly button: string;
@@ -109,7 +109,7 @@ export const ACTIONS: readonly ActionWords[] = [
   },
 ];
 
-/** What a settled item says was done. */
+/** Describes the decision on a settled item. */
 export function describeResolution(action: string): string {
   return WORDS[action] ?? action;
 }

@@ -49,7 +49,7 @@ function AgentWaits({ entry }: { readonly entry: Extract<WaitingEntry, { kind: '
   const whole = useResource(`asked ${run} ${seq}`, async (signal) => {
     const query = { protocol: 'fcmp', from: String(seq), to: String(seq) } as const;
     const { events } = await client.readHistory({ id: run, query, signal });
-    // What the server sends is of this type: it is of the same package.
+    // The server sends this type: it is part of the same package.
     return findOpenQuestion(events as readonly FcmpEvent[]);
   });
   if (whole.value === null && whole.failure === null) return <Loading />;
@@ -116,7 +116,7 @@ function SinkFails({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 's
     <article class="card stack" aria-label={`Sink ${sink}`}>
       <header class="row">
         <h2>
-          <SafeText text={sink} /> does not take comments
+          <SafeText text={sink} /> does not accept comments
         </h2>
         <Badge tone="bad">{state}</Badge>
         <a class="back end" href="/inbox">
@@ -141,7 +141,7 @@ function SinkFails({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 's
             Redeliver all
           </button>
         ) : null}
-        <a href="/outbox?state=dead">Comments that were given up</a>
+        <a href="/outbox?state=dead">Failed comments</a>
         {refusal.value === null ? null : (
           <span class="wrong" role="alert">
             {refusal.value}

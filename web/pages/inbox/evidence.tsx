@@ -11,7 +11,7 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { InlineFailure, Loading } from '../../ui/notice.js';
 
-/** What is known of how the worker ended and of what it left. */
+/** The exit of the worker, and what it left. */
 export function Evidence({ item }: { readonly item: InboxItem }) {
   const { reading } = item;
   const { result, draft, anchors = {}, notices = [] } = reading;

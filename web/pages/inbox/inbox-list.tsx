@@ -8,7 +8,7 @@ import { ListFrame } from '../../ui/list-page.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { isReading, ROW, useRowKeys } from '../../ui/use-row-keys.js';
 
-/** What is settled, the newest first. */
+/** The settled items, newest first. */
 export function InboxList({ chosen }: { readonly chosen: string | null }) {
   const rows = useRef<HTMLUListElement>(null);
   const items = useLiveList(

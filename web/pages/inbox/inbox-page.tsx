@@ -9,7 +9,7 @@ import { Queue } from './queue-list.js';
 import { searchEntries } from './queue.js';
 import './inbox.css';
 
-/** Everything that waits for a person, in one queue beside what is selected; and what was settled. */
+/** Everything that waits for a person, in one queue next to the selected entry; and the settled items. */
 export function InboxPage() {
   const showsSettled = query.value.get('show') === 'settled';
   return (

@@ -6,13 +6,13 @@ import { loadWaiting } from '../../server/waiting.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 
-/** An answer within the list: one line of text, or one of the options. The page beside it has room for more. */
+/** An answer within the list: one line of text, or one of the options. The detail page has room for more. */
 export function InlineAnswer({
   entry,
   isOpenBeside,
 }: {
   readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }>;
-  /** The whole form is shown beside the list, where there is room for it. */
+  /** The whole form is shown next to the list, if there is room for it. */
   readonly isOpenBeside: boolean;
 }) {
   const { run, interaction_id } = entry;

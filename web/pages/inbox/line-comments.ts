@@ -1,9 +1,9 @@
 import type { Client } from '../../../src/client/index.js';
 
-/** What a person says about a line, before it is sent. */
+/** A person's comment on a line, before it is sent. */
 export type LineComment = NonNullable<Parameters<Client['resolveItem']>[0]['body']['comments']>[number];
 
-/** Which line of which file. */
+/** A line of a file. */
 export type LinePlace = Pick<LineComment, 'path' | 'line' | 'side'>;
 
 /** The comments of a draft; what is broken in it is left out. */
@@ -30,7 +30,7 @@ export function putComment(comments: readonly LineComment[], comment: LineCommen
   return comment.text === '' ? others : [...others, comment];
 }
 
-/** What is said about a line so far; undefined if nothing is. */
+/** Finds the comment on a line; undefined if there is none. */
 export function findComment(comments: readonly LineComment[], place: LinePlace): LineComment | undefined {
   return comments.find((one) => isAt(one, place));
 }
@@ -39,7 +39,7 @@ function isAt(one: LinePlace, other: LinePlace): boolean {
   return one.path === other.path && one.line === other.line && one.side === other.side;
 }
 
-/** What can be sent: comments with words in them. */
+/** Lists the comments that can be sent: those with text. */
 export function listSaid(comments: readonly LineComment[]): readonly LineComment[] {
   return comments.filter(({ text }) => text.trim() !== '');
 }

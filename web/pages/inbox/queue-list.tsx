@@ -16,7 +16,7 @@ import { InlineAnswer } from './inline-answer.js';
 import { entryTitle, groupEntries, labelAction, listBulkActions, needsReason } from './queue.js';
 import { sendLater } from './send-action.js';
 
-/** What is marked for an action on several entries. */
+/** The entries selected for a bulk action. */
 const marked = signal<ReadonlySet<string>>(new Set());
 
 /** The queue: search, marks and what is done with them, and the entries under their headings. */
@@ -63,7 +63,7 @@ export function Queue({
           </ul>
         </section>
       ))}
-      {known.complete ? null : <p class="dim">More wait than are listed here. They follow as these are settled.</p>}
+      {known.complete ? null : <p class="dim">Not all entries are listed. More appear as these are settled.</p>}
     </div>
   );
 }
@@ -185,7 +185,7 @@ function useMarkKey(): void {
   }, []);
 }
 
-/** What is done with the marked entries. It keeps its place, so that the list does not move when something is marked. */
+/** The actions on the selected entries. It keeps its place, so that the list does not move when an entry is selected. */
 function BulkBar({
   open,
   selected,

@@ -20,7 +20,7 @@ export function groupEntries(entries: readonly WaitingEntry[]): readonly QueueGr
   })).filter((group) => group.entries.length > 0);
 }
 
-/** The entries that have all words of a search in what a row says of them. */
+/** The entries whose row contains all words of a search. */
 export function searchEntries(entries: readonly WaitingEntry[], search: string): readonly WaitingEntry[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return entries;
@@ -42,7 +42,7 @@ function listTexts(entry: WaitingEntry): readonly string[] {
   }
 }
 
-/** What a row is called. */
+/** Returns the title of a row. */
 export function entryTitle(entry: WaitingEntry): string {
   switch (entry.kind) {
     case 'question':
@@ -55,7 +55,7 @@ export function entryTitle(entry: WaitingEntry): string {
   }
 }
 
-/** What can be done with several entries at once. */
+/** The possible bulk actions. */
 export type BulkAction = 'accept' | 'retry' | 'reject' | 'allow' | 'deny' | 'redeliver';
 
 const LABELS: Readonly<Record<BulkAction, readonly [does: string, doing: string]>> = {
@@ -106,7 +106,7 @@ function listActions(entry: WaitingEntry): readonly BulkAction[] {
   }
 }
 
-/** The option of a permission request that allows or denies it this once, or else for good. */
+/** The option of a permission request that allows or denies it this once, or else permanently. */
 export function findOption(
   { options }: Extract<WaitingEntry, { kind: 'permission' }>,
   action: 'allow' | 'deny',

@@ -6,7 +6,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { InlineFailure, Loading } from '../../ui/notice.js';
 import { formatBytes } from '../../ui/amount.js';
 
-/** What the run left: what it was given, what it reported, what it printed, byte for byte. */
+/** The files of the run: its input, its report and its output, byte for byte. */
 export function RawFiles({ run }: { readonly run: string }) {
   const files = useResource(`files ${run}`, async (signal) => client.listRunFiles({ id: run, signal }));
   const evidence = files.value?.evidence ?? [];
@@ -68,10 +68,10 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
   );
 }
 
-/** What the server gives of a file that is asked for as a whole. */
+/** The part of a file that the server sends if no range is requested. */
 const SHOWN_BYTES = 1024 * 1024;
 
-/** Whether a file is of the worker or of what it was given; others are what Sluice wrote down about it. */
+/** Whether a file was written by or for the worker; others are Sluice's own records. */
 export function isWorkerFile(name: string): boolean {
   return /^(?:work_(?:order|result)\.|stdout\.|stderr\.|pty-output\.)/.test(name);
 }

@@ -25,7 +25,7 @@ export function isAcceptable(
   return result !== undefined && result.issue_ref === item.issue_ref && result.run_id === item.run_id;
 }
 
-/** What is known of the commit that a result names. */
+/** Returns what is known of the commit that a result names. */
 export function checkCommit({ result, problems, notices = [] }: Reading): CommitCheck {
   if (result?.changes.commit === undefined) return 'none';
   const codes = [...problems, ...notices].map(({ code }) => code);

@@ -19,7 +19,7 @@ export type ResultForm = Readonly<typeof EMPTY_RESULT_FORM>;
 /** A field of the form, or the whole as JSON. */
 export type ResultField = keyof ResultForm | 'json';
 
-/** Which field a path of the server's answer is about. */
+/** The form field for each path in the server's response. */
 export const RESULT_PLACES: Readonly<Record<string, ResultField>> = {
   changes: 'pr',
   'changes.pr': 'pr',
@@ -34,7 +34,7 @@ export const RESULT_PLACES: Readonly<Record<string, ResultField>> = {
 
 const TEST_RESULTS = ['pass', 'fail', 'n/a'];
 
-/** What a worker left, strict or repaired, as a form; what it did not say stays empty. */
+/** Fills the form with a worker's result, strict or repaired; missing fields stay empty. */
 export function fillResultForm(value: unknown): ResultForm {
   if (!isRecord(value)) return EMPTY_RESULT_FORM;
   const changes = isRecord(value['changes']) ? value['changes'] : {};
@@ -74,7 +74,7 @@ export function buildResult(
   };
 }
 
-/** What a result must have and the form has not: the server would not take it. */
+/** Finds required fields that are missing in the form: the server would refuse it. */
 export function findMissing(form: ResultForm): Readonly<Partial<Record<ResultField, string>>> {
   const isEmpty = (field: keyof ResultForm): boolean => form[field].trim() === '';
   const isTested = form.tests !== 'n/a';

@@ -10,7 +10,7 @@ import { Moment } from '../../ui/time.js';
 import { InlineFailure, Loading } from '../../ui/notice.js';
 import { describeResolution } from './decision-request.js';
 
-/** What was decided, by whom and why, and where the comment is. */
+/** The decision, its author and reason, and where the comment is. */
 export function Settled({
   item,
   resolution,
@@ -18,7 +18,7 @@ export function Settled({
 }: {
   readonly item: InboxItem;
   readonly resolution: Readonly<Record<string, unknown>>;
-  /** Whoever looks has just decided it: they are led here, and on. */
+  /** The viewer has just made this decision and is shown the next item. */
   readonly isMine: boolean;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -67,7 +67,7 @@ export function Settled({
   );
 }
 
-/** What has waited longest of what is left. */
+/** The oldest of the remaining items. */
 function NextItem() {
   const inbox = useResource('next', async (signal) => client.listInbox({ query: { open: 'true', limit: 1 }, signal }));
   const next = inbox.value?.items[0];

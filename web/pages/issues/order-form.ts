@@ -2,7 +2,7 @@ import type { Client } from '../../../src/client/index.js';
 import type { Places } from '../../server/refusal.js';
 import { splitLines } from '../../ui/fields.js';
 
-/** What `POST /v1/orders` takes. */
+/** The body of `POST /v1/orders`. */
 export type OrderRequest = Parameters<Client['submitOrder']>[0]['body'];
 
 /** An order while it is written. */
@@ -23,7 +23,7 @@ export const EMPTY_ORDER_FORM = {
   paths: '',
   expects: 'change',
   race: '',
-  /** What the form was last sent under; empty once anything in it was changed. */
+  /** The request id of the last submission; empty once any field was changed. */
   requestId: '',
 };
 
@@ -33,7 +33,7 @@ export type OrderForm = Readonly<typeof EMPTY_ORDER_FORM>;
 /** A field of the form. */
 export type OrderField = keyof OrderForm;
 
-/** Which field a path or a code of the server's answer is about. */
+/** The form field for each path or code in the server's response. */
 export const ORDER_PLACES: Places<OrderField> = {
   places: {
     issue_ref: 'issueRef',
@@ -151,13 +151,13 @@ function findRepositoryError(repository: string, repos: readonly string[] | unde
 
 const ISOLATIONS = ['repository', 'worktree'] as const;
 
-/** What is not chosen is left to Sluice: agents get a worktree in a git repository. */
+/** Without a choice Sluice decides: agents get a worktree in a git repository. */
 function chooseIsolation(chosen: string): { readonly isolation?: (typeof ISOLATIONS)[number] } {
   const isolation = ISOLATIONS.find((known) => known === chosen);
   return isolation === undefined ? {} : { isolation };
 }
 
-/** How many runs compete, or which workers do; undefined for a single run. */
+/** Reads how many runs compete, or which workers do; undefined for a single run. */
 function readRace(written: string): number | readonly string[] | undefined | 'wrong' {
   const words = written.split(',').map((word) => word.trim());
   const [first = ''] = words;

@@ -11,7 +11,7 @@ import { ChangeView } from '../inbox/change-view.js';
 type Orders = Awaited<ReturnType<typeof client.getIssue>>['orders'];
 type RaceAnswer = Awaited<ReturnType<typeof client.getIssueRace>>;
 
-/** The runs of the last race side by side: what became of each, and what it changed. */
+/** The runs of the last race side by side: the outcome and the change of each. */
 export function RaceView({ issueRef, orders }: { readonly issueRef: string; readonly orders: Orders }) {
   const [newest] = orders;
   // Asked again when a run of it has come further.
@@ -25,7 +25,7 @@ function LoadedRace({ issueRef, states }: { readonly issueRef: string; readonly 
     client.getIssueRace({ ref: issueRef, signal }),
   );
   const { failure, reload } = race;
-  // What is known stays until the answer of the next state is there.
+  // Known data stays until the response for the next state arrives.
   const last = useRef<RaceAnswer | null>(null);
   last.current = race.value ?? last.current;
   const value = last.current;

@@ -131,7 +131,7 @@ function Details({ message }: { readonly message: OutboxMessage }) {
   );
 }
 
-/** Sends a comment again that was given up or waits for its next try. The list shows the outcome. */
+/** Redelivers a comment that failed or waits for its next attempt. The list shows the outcome. */
 function Redeliver({ message }: { readonly message: OutboxMessage }) {
   const note = useSignal<string | null>(null);
   if ((message.state !== 'dead' && message.state !== 'waiting') || !hasScope('decide')) return null;

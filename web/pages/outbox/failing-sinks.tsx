@@ -7,7 +7,7 @@ import { formatCount } from '../../ui/amount.js';
 import { Notice } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 
-/** One notice per sink that does not take comments, with its last error and a way to send everything again. */
+/** One notice per sink that does not accept comments, with its last error and a way to send everything again. */
 export function FailingSinks({ sinks }: { readonly sinks: readonly SinkState[] }) {
   const failing = sinks.filter(({ state }) => state !== 'waiting');
   return (
@@ -34,7 +34,7 @@ function FailingSink({ sink }: { readonly sink: SinkState }) {
   return (
     <Notice
       tone="warn"
-      title={`${name}: ${undelivered} not delivered${state === 'broken' ? `, ${dead} given up` : ''}`}
+      title={`${name}: ${undelivered} not delivered${state === 'broken' ? `, ${dead} failed` : ''}`}
       {...(hasScope('decide') ? { action: { label: `Redeliver to ${name}`, run: redeliver } } : {})}
     >
       <SafeText text={refusal.value ?? error ?? ''} limit={300} />

@@ -1,7 +1,7 @@
 import type { OutboxMessage } from '../../../src/api/index.js';
 import type { SinkState } from '../../../src/records/index.js';
 
-/** How a sink does: as far as the listed comments and the server's list of troubled sinks say. */
+/** The health of a sink, from the listed comments and the server's list of failing sinks. */
 export interface SinkHealth {
   readonly name: string;
   readonly state: 'ok' | SinkState['state'];
@@ -9,7 +9,7 @@ export interface SinkHealth {
   readonly last: { readonly at: string; readonly to: string } | null;
   /** Comments that it has not taken. */
   readonly undelivered: number;
-  /** What it answered to the last of them. */
+  /** Its last error. */
   readonly error: string | null;
 }
 

@@ -5,9 +5,9 @@ import { Notice } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { client } from '../../server/client.js';
 import { ImagePreview } from './image-preview.js';
-import { LARGEST_IMAGE, readImageHead } from './read-image.js';
+import { MAX_IMAGE_BYTES, readImageHead } from './read-image.js';
 import type { ImageHead } from './read-image.js';
-import { chooseFileName, LARGEST_DOWNLOAD, readWholeArtifact, saveAs } from './download-artifact.js';
+import { chooseFileName, MAX_DOWNLOAD_BYTES, readWholeArtifact, saveAs } from './download-artifact.js';
 import { asFailure } from '../../server/use-resource.js';
 import type { Failure } from '../../server/use-resource.js';
 
@@ -28,7 +28,7 @@ export function ArtifactPreview({
 }: {
   readonly runId: string;
   readonly path: string;
-  /** What else is known of it: how it changed, or what made it. */
+  /** More about the file: how it changed, or which tool changed it. */
   readonly note: string;
 }) {
   const preview = useSignal<Preview>({ state: 'closed' });
@@ -73,7 +73,7 @@ export function ArtifactPreview({
             Preview
           </button>
         )}
-        {now.state === 'there' && now.file.totalBytes <= LARGEST_DOWNLOAD ? (
+        {now.state === 'there' && now.file.totalBytes <= MAX_DOWNLOAD_BYTES ? (
           <button type="button" onClick={() => void download(now.file.totalBytes)}>
             Download
           </button>
@@ -107,7 +107,7 @@ export function ArtifactPreview({
 
 /** The bytes of a picture; null for other files, and for those that are too large to be shown. */
 async function readPicture(runId: string, path: string, file: FilePreview): Promise<Picture | null> {
-  if (file.totalBytes > LARGEST_IMAGE) return null;
+  if (file.totalBytes > MAX_IMAGE_BYTES) return null;
   const bytes = await readWholeArtifact(runId, path, file.totalBytes);
   const head = readImageHead(bytes);
   return head === null ? null : { ...head, bytes };

@@ -5,7 +5,7 @@ import { summarizeAttempts } from './attempts.js';
 import type { AttemptSummary } from './attempts.js';
 import type { OpenRun } from './open-run.js';
 
-/** The attempts of a run side by side: what each was asked, did and said. */
+/** The attempts of a run side by side: prompt, actions and messages of each. */
 export function AttemptsView({ run }: { readonly run: OpenRun }) {
   void run.beats.page.value;
   const attempts = summarizeAttempts(run.lenses.conversation);

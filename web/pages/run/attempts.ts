@@ -9,7 +9,7 @@ export interface AttemptSummary {
   readonly messages: number;
   readonly tools: number;
   readonly failedTools: number;
-  /** What opened it: the answer of a person; null for the first, and for one that corrects an output. */
+  /** The person's answer that opened it; null for the first, and for one that corrects an output. */
   readonly reply: string | null;
   /** The last message. */
   readonly lastText: string | null;
@@ -21,7 +21,7 @@ export interface AttemptSummary {
 type Usage = FcmpData<'conversation.completed'>['usage'] | null;
 
 /** Attempts of one run; more are in the conversation. */
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 
 /** The attempts of a conversation, side by side. */
 export function summarizeAttempts(
@@ -36,7 +36,7 @@ export function summarizeAttempts(
     if (first === undefined || last === undefined) continue;
     const { attempt } = first.meta;
     const known = attempts.get(attempt) ?? createSummary(attempt, times[item.events[0] ?? 0] ?? 0);
-    if (!attempts.has(attempt) && attempts.size >= MOST_ATTEMPTS) continue;
+    if (!attempts.has(attempt) && attempts.size >= MAX_ATTEMPTS) continue;
     attempts.set(attempt, known);
     known.to = Math.max(known.to, times[lastIndex] ?? 0);
     addItem(known, last);

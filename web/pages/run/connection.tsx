@@ -3,7 +3,7 @@ import { Badge } from '../../ui/badge.js';
 import { Notice } from '../../ui/notice.js';
 import type { OpenRun } from './open-run.js';
 
-/** Whether what one sees is what there is. */
+/** Shows whether the events are complete and live. */
 export function ConnectionBadge({ run }: { readonly run: OpenRun }) {
   const { state } = run.connection.value;
   return (
@@ -32,7 +32,7 @@ function renderBadge(state: OpenRun['connection']['value']['state']) {
   }
 }
 
-/** What is missing, and what to do about it. */
+/** Missing events, and what to do about them. */
 export function ConnectionNotices({ run }: { readonly run: OpenRun }) {
   const now = run.connection.value;
   const gaps = run.gaps.value;

@@ -81,7 +81,7 @@ function State({ view, isOver }: { readonly view: ItemView; readonly isOver: boo
   return state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>;
 }
 
-/** How an item stands; nothing of a run that has ended is shown as still happening. */
+/** Chooses the state of an item; nothing of an ended run is shown as still in progress. */
 export function chooseState(view: ItemView, isOver: boolean): { readonly word: string; readonly tone: Tone } | null {
   switch (view.kind) {
     case 'message':
@@ -172,7 +172,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'raw':
       return (
         <pre class="raw-lines">
-          <AnsiText text={joinStart(view.lines, MOST_RAW)} limit={600} />
+          <AnsiText text={joinStart(view.lines, MAX_RAW)} limit={600} />
         </pre>
       );
     case 'completed':
@@ -221,7 +221,7 @@ function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }>
   );
 }
 
-/** What a tool was asked: the change of files as a diff, one text as it is, anything else as a tree. */
+/** The input of a tool: the change of files as a diff, one text unchanged, anything else as a tree. */
 function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
   const changes = readFileChanges(view.input, view.diff);
   if (changes.length > 0) return <FileChanges changes={changes} />;
@@ -234,7 +234,7 @@ function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }
   );
 }
 
-/** What a tool printed, with its colours; a value as a tree. */
+/** The output of a tool, with its colours; a value as a tree. */
 function ToolOutput({ output }: { readonly output: unknown }) {
   if (typeof output === 'object' && output !== null) return <JsonTree value={output} />;
   return (
@@ -244,7 +244,7 @@ function ToolOutput({ output }: { readonly output: unknown }) {
   );
 }
 
-/** What has one field that is a text is read as that text: `npm test` says as much as `{ "command": "npm test" }`. */
+/** Shows an input with a single text field as that text: `npm test` says as much as `{ "command": "npm test" }`. */
 function plainInput(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
   const values = Object.values<unknown>({ ...input });
@@ -253,7 +253,7 @@ function plainInput(input: unknown): unknown {
 }
 
 /** Characters of raw lines in one row; the lens of raw bytes has all of them. */
-const MOST_RAW = 20_000;
+const MAX_RAW = 20_000;
 
 /** The beginning of some lines: together they may have hundreds of megabytes. */
 function joinStart(lines: readonly string[], most: number): string {

@@ -4,8 +4,8 @@ import type { RefIndex } from './ref-index.js';
 import { firstAbove, firstWhere } from './sorted-search.js';
 
 /**
- * What a person sees as one thing of a conversation: a message, however many pieces it came in. It names its events by their
- * indexes; what it says is read from them when it is drawn.
+ * One entry of a conversation, such as a message, however many chunks it arrived in. It names its events by their indexes;
+ * its text is read from them when it is drawn.
  */
 export interface Item {
   /** That of its first event. */
@@ -23,14 +23,14 @@ export interface Conversation {
   readonly itemIndexes: readonly number[];
   readonly refs: RefIndex;
   readonly append: (event: FcmpEvent) => void;
-  /** How many items there were when there were so many events. */
+  /** How many items there were when there were this many events. */
   readonly itemsAt: (eventCount: number) => number;
   /** The index of the event with a number; null if it has not come. */
   readonly find: (seq: number) => number | null;
 }
 
-/** Lines an agent prints beside its protocol are shown together, up to so many. */
-const MOST_RAW_LINES = 50;
+/** Lines an agent prints outside of its protocol are shown together, up to this many. */
+const MAX_RAW_LINES = 50;
 
 /** An empty conversation. */
 export function createConversation(): Conversation {
@@ -46,7 +46,7 @@ export function createConversation(): Conversation {
   function findItem({ type }: FcmpEvent, key: string | null): number | undefined {
     if (key !== null) return open.get(key);
     const last = items.at(-1);
-    const goesOn = isRaw(type) && last?.type === type && last.events.length < MOST_RAW_LINES;
+    const goesOn = isRaw(type) && last?.type === type && last.events.length < MAX_RAW_LINES;
     return goesOn ? items.length - 1 : undefined;
   }
 
@@ -84,7 +84,7 @@ function isRaw(type: FcmpEvent['type']): boolean {
   return type === 'raw.stdout' || type === 'raw.stderr';
 }
 
-/** What events that belong together have in common; null for events that are items by themselves. */
+/** Returns the key that events of one item share; null for events that are items by themselves. */
 function getKey(event: FcmpEvent): string | null {
   const { attempt } = event.meta;
   if (event.type === 'assistant.tool_call') return `tool ${attempt} ${event.data.tool_call_id}`;

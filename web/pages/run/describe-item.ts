@@ -8,7 +8,7 @@ export type ItemView = {
   /** When it began, in milliseconds. */
   readonly at: number;
   readonly seq: number;
-  /** The tool call of the sub-agent that said it. */
+  /** The tool call of the sub-agent that printed it. */
   readonly parent: string | null;
 } & (
   | { readonly kind: 'start'; readonly sessionId: string | null }
@@ -30,7 +30,7 @@ export type ItemView = {
     }
 );
 
-/** A tool call; `ms` is how long it took, once it is over. */
+/** A tool call; `ms` is its duration, once it has ended. */
 interface ToolView {
   readonly kind: 'tool';
   readonly name: string;
@@ -45,7 +45,7 @@ interface ToolView {
 
 type Usage = Extract<FcmpEvent, { type: 'conversation.completed' }>['data']['usage'];
 
-/** What an item says, from those of its events that had come when there were `eventCount`; null before its first. */
+/** Describes an item from those of its events that are among the first `eventCount`; null before its first. */
 export function describeItem(
   { events, times }: Pick<Conversation, 'events' | 'times'>,
   item: Item,

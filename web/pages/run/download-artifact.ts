@@ -1,7 +1,7 @@
-/** What one request asks for: the server sends at most a MiB. */
+/** The size of one request: the server sends at most a MiB. */
 const PART_BYTES = 1024 * 1024;
 /** A page loads no larger file; the export of the run has it. */
-export const LARGEST_DOWNLOAD = 64 * 1024 * 1024;
+export const MAX_DOWNLOAD_BYTES = 64 * 1024 * 1024;
 
 /** Reads a whole file of a run, part by part, as the bytes it has. */
 export async function readWholeArtifact(
@@ -11,7 +11,7 @@ export async function readWholeArtifact(
   load: (address: string, range: string) => Promise<Response> = loadRange,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const address = `/v1/runs/${encodeURIComponent(runId)}/artifact?${new URLSearchParams({ path }).toString()}`;
-  const bytes = new Uint8Array(Math.min(totalBytes, LARGEST_DOWNLOAD));
+  const bytes = new Uint8Array(Math.min(totalBytes, MAX_DOWNLOAD_BYTES));
   for (let from = 0; from < bytes.length;) {
     const answer = await load(address, `bytes=${from}-${Math.min(bytes.length, from + PART_BYTES) - 1}`);
     const part = new Uint8Array(await answer.arrayBuffer());
@@ -25,7 +25,7 @@ export async function readWholeArtifact(
 /** The name a file is saved under: the last part of its path, without what a file system or a reader would misread. */
 export function chooseFileName(path: string): string {
   const [name = ''] = path.split(/[/\\]/).slice(-1);
-  // What hides, reorders or names a device: never in a name that a person is to trust.
+  // Characters that hide, reorder or name a device: never in a file name that a person should trust.
   const safe = name.replaceAll(/[\p{Cc}\p{Cf}<>:"|?*]/gu, '_').slice(0, 120);
   return /^[._ ]*$/.test(safe) ? 'file' : safe;
 }

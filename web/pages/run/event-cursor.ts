@@ -3,7 +3,7 @@ import type { RunEvent } from './share-stream.js';
 
 /** How far the two logs of a run were read. */
 export interface EventCursor {
-  /** How an event stands to what was read: the next one of its log, one that is known, or one after a gap. */
+  /** The relation of an event to what was read: the next one of its log, a known one, or one after a gap. */
   readonly place: (event: RunEvent) => 'next' | 'known' | 'later';
   readonly advance: (event: RunEvent) => void;
   /** Where a stream of both logs resumes; undefined at the start. */

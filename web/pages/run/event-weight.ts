@@ -1,4 +1,4 @@
-/** What an event costs beside its words. */
+/** The memory of an event besides its text. */
 const ENVELOPE = 400;
 /** The size that counts for a value that is not a string. */
 const VALUE = 8;

@@ -9,7 +9,7 @@ import { createRowCache } from './row-cache.js';
 import { firstAbove } from './sorted-search.js';
 import { writeValue } from './value-text.js';
 
-/** What the engine said, event by event. The chosen one is shown whole. */
+/** The engine's events, one by one. The selected one is shown in full. */
 export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.beats.events.value;
   const [cache] = useState(createRowCache);
@@ -81,7 +81,7 @@ function EventRow({
   );
 }
 
-/** What is said of an event in one line. */
+/** The maximum length of an event's summary line. */
 const LONGEST = 240;
 
 /** Fields that summarize an event, by name: unknown types are summarized too. */

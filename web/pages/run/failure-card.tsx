@@ -13,7 +13,7 @@ import { findLastStderr } from './raw-rows.js';
 /** The end of stderr that is shown: what a program says last is mostly why it gave up. */
 const STDERR_BYTES = 4000;
 /** Items from the end that are searched for a failed tool. */
-const MOST_SEARCHED = 500;
+const MAX_SEARCHED = 500;
 
 /** Why a run failed, before anything else: the cause, what to do, the failed tool and the end of stderr. */
 export function FailureCard({
@@ -43,7 +43,7 @@ export function FailureCard({
   );
 }
 
-/** What a person can do about a failure: by its cause or its code where they say more, else by its category. */
+/** Returns advice on a failure: by its cause or code where these are more specific, else by its category. */
 export function adviseOn({ cause = 'unknown', code, category }: RunError): string {
   return BY_CAUSE[cause] ?? BY_CODE[code] ?? BY_CATEGORY[category];
 }
@@ -106,7 +106,7 @@ export function findFailedTool(
   conversation: OpenRun['lenses']['conversation'],
 ): Extract<ItemView, { kind: 'tool' }> | null {
   const { items, events } = conversation;
-  const first = Math.max(0, items.length - MOST_SEARCHED);
+  const first = Math.max(0, items.length - MAX_SEARCHED);
   for (let index = items.length - 1; index >= first; index -= 1) {
     const item = items[index];
     if (item?.type !== 'assistant.tool_call') continue;

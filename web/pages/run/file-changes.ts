@@ -13,14 +13,14 @@ export interface FileChange {
 
 /** Longer texts are not compared. */
 const LONGEST = 200_000;
-const MOST_FILES = 50;
+const MAX_FILES = 50;
 
 /**
  * The changes that a tool call makes, as far as it shows them: its diff, or an input with the text before and after, as the
  * tools of Claude, Gemini and Qwen have it, or a patch of Codex. Empty for other calls.
  */
 export function readFileChanges(input: unknown, diff: readonly FileDiff[] = []): readonly FileChange[] {
-  if (diff.length > 0) return diff.slice(0, MOST_FILES).flatMap(readDiff);
+  if (diff.length > 0) return diff.slice(0, MAX_FILES).flatMap(readDiff);
   if (typeof input !== 'object' || input === null) return [];
   const fields = new Map<string, unknown>(Object.entries(input));
   const read = (...names: readonly string[]): string | undefined =>

@@ -7,7 +7,7 @@ import type { OpenRun } from './open-run.js';
 /** How long after the last key a search begins. */
 const PAUSE_MS = 200;
 
-/** What of a run is shown: a kind, errors only, words; and the way from error to error. */
+/** Filters a run by kind, errors and text, and moves from error to error. */
 export function FindBar({ run }: { readonly run: OpenRun }) {
   void run.beats.page.value;
   const { filter } = run;

@@ -16,7 +16,7 @@ const ALONE: StreamShare = {
   listen: () => () => undefined,
 };
 
-/** Where each connection begins and what comes on it; one that has no end stays open until it is stopped. */
+/** Serves scripted connections: where each begins and what it sends; one without an end stays open until it is stopped. */
 function serve(
   connections: readonly { readonly seqs: readonly number[]; readonly then: 'end' | 'open' | 'lost' | 'refused' }[],
   {

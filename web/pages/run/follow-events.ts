@@ -9,7 +9,7 @@ import { createStreamShare } from './share-stream.js';
 import type { Release, RunEvent, StreamShare } from './share-stream.js';
 import { takeStreamSlot } from './stream-slots.js';
 
-/** How the stream of a run stands. */
+/** The state of a run's stream. */
 export type StreamState =
   | { readonly state: 'opening' | 'live' | 'reconnecting' | 'paused' | 'full' | 'ended' }
   | { readonly state: 'lost'; readonly failure: Failure };
@@ -25,7 +25,7 @@ interface Follower {
   readonly isOver: () => boolean;
 }
 
-/** What to follow, and what is called with its events. */
+/** The stream to follow, and the callbacks for its events. */
 interface FollowerInput {
   readonly client: Pick<Client, 'followRun' | 'readHistory' | 'getRun'>;
   readonly id: string;
@@ -39,8 +39,8 @@ interface FollowerInput {
 }
 
 /** More events than this, or more words, are not kept in a page. */
-const MOST_EVENTS = 400_000;
-const MOST_WEIGHT = 192 * 1024 * 1024;
+const MAX_EVENTS = 400_000;
+const MAX_WEIGHT = 192 * 1024 * 1024;
 
 /** Between two series of tries of the client. */
 const AGAIN_MS = 5000;
@@ -51,7 +51,7 @@ const POLL_EVENTS = 100;
 /** A tab that gets its events from another asks the server itself this often: the other may be too busy, or frozen. */
 const CHECK_MS = 5000;
 /** Events of another tab that wait to be taken; with more the history is read. */
-const MOST_QUEUED = 2000;
+const MAX_QUEUED = 2000;
 
 /** Creates a follower; it sends nothing before `follow` is called. */
 export function createFollower(input: FollowerInput): Follower {
@@ -69,7 +69,7 @@ export function createFollower(input: FollowerInput): Follower {
     share.publish(event);
     count += 1;
     weight += measureWeight(event);
-    return count < MOST_EVENTS && weight < MOST_WEIGHT ? 'more' : 'enough';
+    return count < MAX_EVENTS && weight < MAX_WEIGHT ? 'more' : 'enough';
   }
   const isOver = (): boolean => state.value.state === 'ended' || state.value.state === 'full';
 
@@ -87,7 +87,7 @@ export function createFollower(input: FollowerInput): Follower {
           if (!stop.aborted) state.value = { state: now === 'open' ? 'live' : 'reconnecting' };
         },
       });
-      // Of a connection that was given up, what had arrived but was not taken comes again on the next.
+      // Events that had arrived on an aborted connection but were not taken come again on the next.
       const how = await takeEvents(events, (event) => (stop.aborted ? 'enough' : takeOne(event)));
       if (!stop.aborted) state.value = { state: how === 'enough' ? 'full' : 'ended' };
     } catch (error) {
@@ -106,7 +106,7 @@ export function createFollower(input: FollowerInput): Follower {
       const page = await client.readHistory({ id, query, signal: stop });
       if (stop.aborted) return false;
       state.value = { state: 'live' };
-      // What the server sends is of this type: it is of the same package.
+      // The server sends this type: it is part of the same package.
       const events = page.events as readonly RunEvent[];
       if ((await takeEvents(toAsync(events), takeOne)) === 'enough') return true;
       if (page.next_from === null) return false;
@@ -139,7 +139,7 @@ export function createFollower(input: FollowerInput): Follower {
     let wake = doNothing;
     const unlisten = share.listen((events) => {
       queue.push(...events);
-      if (queue.length > MOST_QUEUED) {
+      if (queue.length > MAX_QUEUED) {
         queue = [];
         isBehind = true;
       }
@@ -226,8 +226,8 @@ async function* toAsync<Event>(events: readonly Event[]): AsyncGenerator<Event> 
 const SLICE_MS = 6;
 
 /**
- * Processes events as they arrive, and lets the page render and react in between: fifty thousand that are there at once are taken in
- * slices. Ends when `take` has had enough.
+ * Processes events as they arrive, and lets the page render and react in between: fifty thousand at once are taken in
+ * slices. Ends when `take` returns `enough`.
  */
 export async function takeEvents<Event>(
   events: AsyncIterable<Event>,

@@ -36,7 +36,7 @@ const KIND_OF_TYPE: Readonly<Partial<Record<FcmpEvent['type'], ItemKind>>> = {
   'raw.stderr': 'output',
 };
 
-/** What kind an item is. What a sub-agent says or does is of that kind, whatever it is. */
+/** Finds the kind of an item. Everything a sub-agent says or does is of that kind. */
 export function findKind({ events }: Pick<Conversation, 'events'>, item: Item): ItemKind {
   const first = events[item.events[0] ?? 0];
   if (first !== undefined && 'parent_tool_call_id' in first.data && first.data.parent_tool_call_id !== undefined) {
@@ -59,26 +59,26 @@ const ERROR_TYPES: ReadonlySet<FcmpEvent['type']> = new Set([
 ]);
 
 /** Characters of one text that are searched; more are in the lens of raw bytes. */
-const MOST_SEARCHED = 1 << 20;
+const MAX_SEARCHED = 1 << 20;
 /** Texts within one event. */
-const MOST_TEXTS = 5000;
+const MAX_TEXTS = 5000;
 
 /** Whether an item has a text: in any string of its events, at any depth, in any case. */
 function hasText({ events }: Pick<Conversation, 'events'>, item: Item, pattern: RegExp): boolean {
   return item.events.some((index) => {
     const waiting: unknown[] = [events[index]?.data];
-    for (let count = 0; waiting.length > 0 && count < MOST_TEXTS; count += 1) {
+    for (let count = 0; waiting.length > 0 && count < MAX_TEXTS; count += 1) {
       const value = waiting.pop();
-      if (typeof value === 'string' && pattern.test(value.slice(0, MOST_SEARCHED))) return true;
+      if (typeof value === 'string' && pattern.test(value.slice(0, MAX_SEARCHED))) return true;
       if (typeof value !== 'object' || value === null) continue;
       const inners: readonly unknown[] = Object.values(value);
-      for (const inner of inners.slice(0, MOST_TEXTS)) waiting.push(inner);
+      for (const inner of inners.slice(0, MAX_TEXTS)) waiting.push(inner);
     }
     return false;
   });
 }
 
-/** What of a conversation is asked for. */
+/** The filter of a conversation. */
 export interface ItemQuery {
   /** Null for every kind. */
   readonly kind: ItemKind | null;
@@ -115,7 +115,7 @@ export interface ItemFilter {
 
 /** Work in one go: a frame has 16 ms, and drawing needs its share. */
 const SLICE_MS = 8;
-const LONGEST_QUERY = 200;
+const MAX_QUERY_LENGTH = 200;
 
 /** Creates the filter of a conversation; `onChange` is called when there is more to show. */
 export function createItemFilter(
@@ -136,7 +136,7 @@ export function createItemFilter(
     if (errorsOnly && !isErrorItem(conversation, item)) return false;
     return pattern === null || hasText(conversation, item, pattern);
   }
-  /** Looks at items for a while, then lets the page draw and react. */
+  /** Searches items for a while, then lets the page draw and react. */
   function look(own: number): void {
     if (own !== turn) return;
     const asked = query.peek();
@@ -158,7 +158,7 @@ export function createItemFilter(
     isDone,
     set(changes) {
       query.value = { ...query.peek(), ...changes };
-      query.value = { ...query.peek(), text: query.peek().text.slice(0, LONGEST_QUERY) };
+      query.value = { ...query.peek(), text: query.peek().text.slice(0, MAX_QUERY_LENGTH) };
       turn += 1;
       found = [];
       lookedAt = 0;
@@ -190,7 +190,7 @@ function escapePattern(text: string): string {
 }
 
 /** Items that are searched for the next error at once; no conversation has more. */
-const MOST_STEPS = 1_000_000;
+const MAX_STEPS = 1_000_000;
 
 /** The next item with an error after one, in either direction, around the end; null if there is none. */
 export function findNextError(
@@ -200,7 +200,7 @@ export function findNextError(
 ): number | null {
   const { items } = conversation;
   const start = from ?? (step === 1 ? -1 : items.length);
-  for (let count = 1; count <= Math.min(items.length, MOST_STEPS); count += 1) {
+  for (let count = 1; count <= Math.min(items.length, MAX_STEPS); count += 1) {
     const index = (((start + step * count) % items.length) + items.length) % items.length;
     const item = items[index];
     if (item !== undefined && isErrorItem(conversation, item)) return index;

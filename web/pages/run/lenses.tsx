@@ -18,7 +18,7 @@ const LENSES = [
 
 type LensName = (typeof LENSES)[number]['name'];
 
-/** Which lenses are open, how wide each is beside the others, and the one that is seen where there is room for one. */
+/** The open lenses, their relative widths, and the one that is shown if there is room for one. */
 const open = signal<readonly LensName[]>(['timeline', 'conversation', 'events', 'raw']);
 const shares = signal<Readonly<Record<'conversation' | 'bytes', number>>>({ conversation: 1.25, bytes: 1 });
 const front = signal<LensName>('conversation');
@@ -76,8 +76,8 @@ function Count({ run, name }: { readonly run: OpenRun; readonly name: LensName }
 }
 
 /**
- * The lenses: the timeline over the whole width, below it the conversation beside events and raw bytes. Choosing something
- * in one highlights it in the others, Escape clears that.
+ * The lenses: the timeline over the whole width, below it the conversation next to events and raw bytes. A selection in one
+ * is highlighted in the others, Escape clears it.
  */
 export function Lenses({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   const narrow = isNarrow.value;

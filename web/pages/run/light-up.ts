@@ -6,14 +6,14 @@ import type { RawRows } from './raw-rows.js';
 import { firstAbove } from './sorted-search.js';
 import type { RawRef } from '../../../src/events/index.js';
 
-/** What the lenses show of a run. */
+/** The content of the lenses of a run. */
 export interface RunLenses {
   readonly conversation: Conversation;
   readonly list: EventList;
   readonly rows: RawRows;
 }
 
-/** What a chosen place lights up in each lens, and the first row of each to look at. */
+/** The rows that a selected place highlights in each lens, and the first row of each to scroll to. */
 export interface Light {
   readonly place: Place;
   readonly bytes: ByteRanges;
@@ -24,7 +24,7 @@ export interface Light {
 }
 
 /** An item may consist of very many events. */
-const MOST_SPANS = 5000;
+const MAX_SPANS = 5000;
 
 /** Follows a place through the bytes to what else was made of them; null if it has not come yet. */
 export function lightUp(lenses: RunLenses, place: Place): Light | null {
@@ -57,7 +57,7 @@ function findSpans(lenses: RunLenses, place: Place): readonly ByteSpan[] | null 
     case 'conversation': {
       const own = ownItem(lenses, place);
       if (own === null) return null;
-      const events = conversation.items[own]?.events.slice(0, MOST_SPANS) ?? [];
+      const events = conversation.items[own]?.events.slice(0, MAX_SPANS) ?? [];
       return events.flatMap((index) => conversation.events[index]?.raw_ref ?? []);
     }
     case 'events': {
@@ -116,7 +116,7 @@ function isStream(word: string | undefined): word is RawRef['stream'] {
   return word === 'stdout' || word === 'stderr' || word === 'pty';
 }
 
-/** How many entries a lens has, at a moment or, for null, in all. */
+/** Counts the entries of a lens at a moment or, for null, in total. */
 export function countLens(
   { conversation, list, rows }: RunLenses,
   lens: 'timeline' | 'conversation' | 'events' | 'raw',

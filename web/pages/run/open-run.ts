@@ -20,9 +20,9 @@ export interface OpenRun {
   readonly id: string;
   readonly lenses: RunLenses;
   readonly blocks: RawBlocks;
-  /** What of the conversation is shown. */
+  /** The filter of the conversation. */
   readonly filter: ItemFilter;
-  /** Changes when there is something new to draw; each lens has its own turn. */
+  /** Changes when there is something new to draw; each lens has a separate counter. */
   readonly beats: Readonly<Record<'page' | 'timeline' | 'conversation' | 'events' | 'raw', ReadonlySignal<number>>>;
   readonly connection: ReadonlySignal<StreamState>;
   /** Events that the server does not have any more. */
@@ -40,7 +40,7 @@ export interface OpenRun {
 
 /** A browser has six connections to a server for all its tabs: a hidden tab closes its own. */
 const HIDDEN_MS = 10_000;
-const MOST_GAPS = 100;
+const MAX_GAPS = 100;
 /** When to look again for files that neither this machine nor the archive had at the end of the run. */
 const ARCHIVED_AFTER_MS = [3000, 10_000, 30_000];
 
@@ -60,7 +60,7 @@ export function openRun(id: string, at: Place | null): OpenRun {
       client.readRaw({ id, attempt: attempt_number, stream, from: byte_from, to: byte_to }),
     pulse,
   );
-  const onGap = (gap: Gap): void => void (gaps.value = [...gaps.value, gap].slice(-MOST_GAPS));
+  const onGap = (gap: Gap): void => void (gaps.value = [...gaps.value, gap].slice(-MAX_GAPS));
   const follower = createFollower({
     client,
     id,
@@ -76,7 +76,7 @@ export function openRun(id: string, at: Place | null): OpenRun {
     onGap,
   });
 
-  /** What no event was made of is shown once the streams have their full length. False if the files are out of reach. */
+  /** Takes the sizes of the streams, to show bytes without an event. False if the files are not available. */
   async function takeSizes(stop: AbortSignal): Promise<boolean> {
     const { evidence, source } = await client.listRunFiles({ id, signal: stop });
     for (const { name, size } of streamSizes(evidence)) lenses.rows.takeSize(name, size);
@@ -87,7 +87,8 @@ export function openRun(id: string, at: Place | null): OpenRun {
   async function followAll(stop: AbortSignal): Promise<void> {
     await follower.follow(stop);
     if (!follower.isOver()) return;
-    // A worker elsewhere has the files; the events are there all the same. An archive has them a moment after the end.
+    // A worker on another machine has the files; the events are still available. An archive has them a moment after the
+    // end.
     for (const waitMs of [0, ...ARCHIVED_AFTER_MS]) {
       await sleep(waitMs, stop);
       if (stop.aborted || (await takeSizes(stop).catch(() => false))) return;
@@ -145,7 +146,7 @@ function createPulse(beats: readonly (() => void)[]): () => void {
   let last = Number.NEGATIVE_INFINITY;
   function step(index: number): void {
     requestAnimationFrame((now) => {
-      // What comes from now on is for the next round.
+      // Later events belong to the next round.
       if (index === 0) {
         isDue = false;
         last = now;

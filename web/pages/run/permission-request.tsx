@@ -6,14 +6,14 @@ import { readFileChanges } from './file-changes.js';
 
 type Asked = FcmpData<'permission.required'>;
 
-/** What an agent wants to do: the command, the change as a diff, or the input of its tool. */
+/** The action an agent requests: the command, the change as a diff, or the input of its tool. */
 export function PermissionRequest({
   prompt,
   tool,
   input,
   diff = [],
 }: {
-  /** Shown as long as nothing else is known. */
+  /** Shown while nothing else is known. */
   readonly prompt: string;
   readonly tool?: Asked['tool'];
   readonly input?: Asked['input'];

@@ -17,15 +17,15 @@ export interface RawBlocks {
   readonly retry: () => void;
 }
 
-/** Reads bytes from the server; `to` may lie beyond the end. */
+/** Reads bytes from the server; `to` may be beyond the end. */
 type ReadBytes = (span: ByteSpan) => Promise<Uint8Array>;
 
 export const BLOCK_BYTES = 64 * 1024;
-const MOST_BLOCKS = 64;
+const MAX_BLOCKS = 64;
 /** The browser has six connections to a server, and the events need two. */
-const MOST_AT_ONCE = 2;
+const MAX_CONCURRENT = 2;
 /** A person who scrolls past a thousand blocks wants the last ones. */
-const MOST_WAITING = 32;
+const MAX_WAITING = 32;
 
 interface Block {
   readonly bytes: Uint8Array;
@@ -37,7 +37,7 @@ interface Block {
 export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlocks {
   /** The most recently used blocks, the latest at the end. */
   const blocks = new Map<string, Block>();
-  /** What is to be fetched, the latest request at the end. */
+  /** The blocks to fetch, the latest request at the end. */
   const requested = new Map<string, ByteSpan>();
   const reading = new Set<string>();
   /** Why a stream cannot be read. What is true of one block is true of the others: they are not asked for. */
@@ -48,13 +48,13 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     requested.delete(key);
     requested.set(key, span);
     for (const oldest of requested.keys()) {
-      if (requested.size <= MOST_WAITING) break;
+      if (requested.size <= MAX_WAITING) break;
       requested.delete(oldest);
     }
     readNext();
   }
   function readNext(): void {
-    while (reading.size < MOST_AT_ONCE) {
+    while (reading.size < MAX_CONCURRENT) {
       const last = [...requested].at(-1);
       if (last === undefined) return;
       requested.delete(last[0]);
@@ -80,7 +80,7 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     blocks.delete(key);
     blocks.set(key, block);
     for (const oldest of blocks.keys()) {
-      if (blocks.size <= MOST_BLOCKS) break;
+      if (blocks.size <= MAX_BLOCKS) break;
       blocks.delete(oldest);
     }
   }
@@ -150,7 +150,7 @@ export function decodeLastSpan(bytes: Uint8Array, before: number): string {
   return decoder.decode(bytes.subarray(characterStart(bytes, before)));
 }
 
-/** Where the character begins that an edge at `at` would cut; `at` itself if it cuts none. */
+/** Returns where the character begins that an edge at `at` would cut; `at` itself if it cuts none. */
 function characterStart(bytes: Uint8Array, at: number): number {
   for (let back = 1; back <= BYTES_BEFORE && back <= at; back += 1) {
     const byte = bytes[at - back] ?? 0;
@@ -160,7 +160,7 @@ function characterStart(bytes: Uint8Array, at: number): number {
   return at;
 }
 
-/** How many bytes a character has that begins with this one. */
+/** Returns the length of the UTF-8 character that begins with this byte. */
 function countCharacterBytes(byte: number): number {
   if (byte >= 0xf0) return 4;
   if (byte >= 0xe0) return 3;

@@ -9,7 +9,7 @@ import { ROW_BYTES } from './raw-rows.js';
 import type { RawRow } from './raw-rows.js';
 import { createRowCache } from './row-cache.js';
 
-/** Of a row that is not chosen, so many bytes are shown. */
+/** A row that is not selected shows this many bytes. */
 const GLANCE_BYTES = 240;
 
 /** The bytes the agent printed, as they were captured, frame by frame. The first row of what is chosen is shown whole. */

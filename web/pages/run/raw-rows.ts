@@ -25,10 +25,10 @@ export interface RawRows {
   readonly countAt: (time: number) => number;
 }
 
-/** Rows end after so many bytes: a frame of a hundred megabytes is many rows. */
+/** Rows end after this many bytes: a frame of a hundred megabytes is many rows. */
 export const ROW_BYTES = 16 * 1024;
 /** More rows than anyone scrolls through. */
-const MOST_ROWS = 500_000;
+const MAX_ROWS = 500_000;
 
 interface Stream {
   readonly name: Pick<RawRef, 'attempt_number' | 'stream'>;
@@ -59,7 +59,7 @@ export function createRawRows(): RawRows {
   }
   /** Adds rows up to a byte. */
   function extend(stream: Stream, end: number, at: number): void {
-    while (stream.end < end && from.length < MOST_ROWS) {
+    while (stream.end < end && from.length < MAX_ROWS) {
       const next = Math.min(end, stream.end + ROW_BYTES);
       stream.rows.push(from.length);
       stream.begins.push(stream.end);
@@ -105,7 +105,7 @@ export function createRawRows(): RawRows {
   };
 }
 
-/** How long the captured streams of a run are, by the names of their files. */
+/** Returns how long the captured streams of a run are, by the names of their files. */
 export function streamSizes(
   files: readonly { readonly name: string; readonly size: number }[],
 ): readonly { readonly name: Pick<RawRef, 'attempt_number' | 'stream'>; readonly size: number }[] {

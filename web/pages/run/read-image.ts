@@ -1,4 +1,4 @@
-/** What the first bytes of a picture say. */
+/** The facts in the first bytes of an image. */
 export interface ImageHead {
   readonly type: 'image/png' | 'image/gif' | 'image/jpeg';
   readonly width: number;
@@ -6,9 +6,9 @@ export interface ImageHead {
 }
 
 /** A picture is decoded to four bytes a point: a few bytes may ask for gigabytes. */
-const MOST_POINTS = 40_000_000;
+const MAX_PIXELS = 40_000_000;
 /** Larger files are downloaded, not shown. */
-export const LARGEST_IMAGE = 16 * 1024 * 1024;
+export const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
 
 /**
  * Reads type and size from the bytes of a picture, whatever its name says. Null if it is none of the kinds that are shown, or
@@ -17,7 +17,7 @@ export const LARGEST_IMAGE = 16 * 1024 * 1024;
 export function readImageHead(bytes: Uint8Array): ImageHead | null {
   const head = readPng(bytes) ?? readGif(bytes) ?? readJpeg(bytes);
   if (head === null || head.width === 0 || head.height === 0) return null;
-  return head.width * head.height > MOST_POINTS ? null : head;
+  return head.width * head.height > MAX_PIXELS ? null : head;
 }
 
 function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {

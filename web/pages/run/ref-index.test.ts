@@ -24,7 +24,7 @@ const frames = fc
     });
   });
 
-/** What spans several frames, as a message of many lines does. */
+/** An event that spans several frames, such as a message of many lines. */
 const wide = fc.array(
   fc
     .record({ byte_from: fc.nat(80), length: fc.integer({ min: 1, max: 60 }) })

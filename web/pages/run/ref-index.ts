@@ -7,7 +7,7 @@ import { firstAbove } from './sorted-search.js';
 export interface RefIndex {
   /** Notes that something, known by its index, was read from these bytes. */
   readonly add: (ref: RawRef | null, index: number) => void;
-  /** What was read from any of these bytes, `most` of it: frame by frame, then what spans several frames. */
+  /** Returns at most `most` events that were read from any of these bytes: frame by frame, then those that span several frames. */
   readonly overlapping: (span: ByteSpan, most?: number) => readonly number[];
 }
 
@@ -19,7 +19,7 @@ interface Layer {
 }
 
 /** More rows than anyone reads at once. */
-const MOST_FOUND = 5000;
+const MAX_FOUND = 5000;
 
 /**
  * An index from bytes to events. Events come nearly in the order of their bytes, so that adding one costs nothing; a message
@@ -39,7 +39,7 @@ export function createRefIndex(): RefIndex {
       if (layers.some((layer) => addTo(layer, ref, index))) return;
       layers.push({ from: [ref.byte_from], to: [ref.byte_to], indexes: [index] });
     },
-    overlapping(span, most = MOST_FOUND) {
+    overlapping(span, most = MAX_FOUND) {
       const found: number[] = [];
       for (const { from, to, indexes } of streams.get(streamKey(span)) ?? []) {
         for (let at = firstAbove(to, span.byte_from); at < from.length && found.length < most; at += 1) {

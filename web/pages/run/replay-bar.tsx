@@ -73,7 +73,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
 }
 
 /** Between two events that are further apart than this, a replay does not wait longer. */
-const LONGEST_WAIT_MS = 1500;
+const MAX_WAIT_MS = 1500;
 
 /** How fast a run can be replayed. */
 const SPEEDS = [1, 2, 5, 20, 100] as const;
@@ -83,12 +83,12 @@ export function pickLonger(one: readonly number[], other: readonly number[]): re
   return (one.at(-1) ?? 0) >= (other.at(-1) ?? 0) ? one : other;
 }
 
-/** How far apart the stops of a slider over so many milliseconds are. */
+/** Returns the distance between the stops of a slider over this many milliseconds. */
 export function sliderStep(lengthMs: number): number {
   return Math.max(1, Math.round(lengthMs / 1000));
 }
 
-/** The moment of a slider position; null for the last one, which means the end even if it lies slightly before it. */
+/** The moment of a slider position; null for the last one, which is the end even if it is slightly before it. */
 export function sliderMoment(ms: number, start: number, end: number): number | null {
   const length = end - start;
   return ms + sliderStep(length) > length ? null : start + ms;
@@ -102,5 +102,5 @@ export function advance(times: readonly number[], moment: number, elapsedMs: num
   const end = times.at(-1) ?? moment;
   const next = times[firstAbove(times, moment)];
   if (next === undefined || wanted >= end) return Math.max(moment, end);
-  return Math.max(wanted, next - LONGEST_WAIT_MS * speed);
+  return Math.max(wanted, next - MAX_WAIT_MS * speed);
 }

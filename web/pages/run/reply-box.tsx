@@ -50,7 +50,7 @@ export function ReplyForm({
 }: {
   readonly id: string;
   readonly question: OpenQuestion;
-  /** Shows the question above the answer, where the page does not have it beside. */
+  /** Shows the question above the answer, if the page does not show it elsewhere. */
   readonly isQuoted?: boolean;
   /** Called when the question is not the open one any more. */
   readonly onStale?: () => void;
@@ -81,7 +81,7 @@ export function ReplyForm({
       state.value = 'sent';
       onSent();
     } catch (error) {
-      // What was written stays.
+      // The typed text stays.
       refusal.value = asFailure(error).message;
       state.value = 'writing';
     }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
 /** More rows than are ever in the page at once. */
-const MOST_KEPT = 400;
+const MAX_KEPT = 400;
 
 /** Renders a row, or returns the cached one if nothing that it depends on has changed. */
 export type RowCache = (index: number, deps: readonly unknown[], draw: () => ComponentChildren) => ComponentChildren;
@@ -16,7 +16,7 @@ export function createRowCache(): RowCache {
     kept.delete(index);
     kept.set(index, { deps, drawn });
     for (const oldest of kept.keys()) {
-      if (kept.size <= MOST_KEPT) break;
+      if (kept.size <= MAX_KEPT) break;
       kept.delete(oldest);
     }
     return drawn;

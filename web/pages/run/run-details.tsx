@@ -61,7 +61,7 @@ function Panel({
   );
 }
 
-/** Escape closes what lies over the page. */
+/** Escape closes the overlay. */
 function closeOnEscape(event: TargetedKeyboardEvent<HTMLDetailsElement>): void {
   if (event.key === 'Escape') event.currentTarget.open = false;
 }

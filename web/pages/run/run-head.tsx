@@ -14,7 +14,7 @@ import { findOpenItem, waiting } from '../../server/waiting.js';
 import { navigate } from '../../app/router.js';
 import { asFailure } from '../../server/use-resource.js';
 
-/** What a run was asked and what can be done with it; below, how it stands. */
+/** The task of a run and its actions; below, its state. */
 export function RunHead({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
   const { id, engine, state, result, order, started_at, ended_at } = run;
   const usage = formatUsage(result?.usage);
@@ -61,7 +61,7 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
   );
 }
 
-/** What was asked, on one line; a program that is not an agent is called by its command. */
+/** Describes the task on one line; a program that is not an agent is shown by its command. */
 function describeTask({ spec, order }: RunView): string {
   const asked = (spec.prompt ?? '').replaceAll(/\s+/g, ' ').trim();
   if (asked !== '') return asked;
@@ -74,7 +74,7 @@ function durationText(startedAt: string | null, endedAt: string | null): string 
   return formatDuration(Math.max(0, end - Date.parse(startedAt)));
 }
 
-/** Ends a run, after asking whether that is meant. */
+/** Ends a run, after a confirmation. */
 function CancelRun({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
   const isAsked = useSignal(false);
   const refusal = useSignal<string | null>(null);

@@ -98,7 +98,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   );
 }
 
-/** What was noticed, with the word to look it up by. */
+/** The notes, each with a code to look it up by. */
 function NoteList({
   title,
   lines,
@@ -122,7 +122,7 @@ function NoteList({
 }
 
 /** Lines of a list of errors; more are in the export. */
-const MOST_LINES = 50;
+const MAX_LINES = 50;
 
 type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
@@ -158,7 +158,7 @@ function Lines({ title, lines }: { readonly title: string; readonly lines: reado
     <>
       <h3>{title}</h3>
       <ul class="plain">
-        {lines.slice(0, MOST_LINES).map((line, index) => (
+        {lines.slice(0, MAX_LINES).map((line, index) => (
           <li key={index}>
             <SafeText text={line} limit={500} />
           </li>
@@ -169,7 +169,7 @@ function Lines({ title, lines }: { readonly title: string; readonly lines: reado
 }
 
 /** More files than this are in the export. */
-const MOST_FILES = 100;
+const MAX_FILES = 100;
 
 /** The files a run created, modified and deleted; existing files can be previewed. */
 function ChangedFiles({
@@ -187,7 +187,7 @@ function ChangedFiles({
     <section>
       <h2>Files</h2>
       <ul class="plain">
-        {files.slice(0, MOST_FILES).map(({ change, path }) => (
+        {files.slice(0, MAX_FILES).map(({ change, path }) => (
           <li key={`${change} ${path}`}>
             {change === 'deleted' ? (
               <span class="row">
@@ -202,7 +202,7 @@ function ChangedFiles({
           </li>
         ))}
       </ul>
-      {files.length > MOST_FILES ? <p class="dim">and {files.length - MOST_FILES} more</p> : null}
+      {files.length > MAX_FILES ? <p class="dim">and {files.length - MAX_FILES} more</p> : null}
     </section>
   );
 }

@@ -19,7 +19,7 @@ export interface StreamShare {
   readonly listen: (onEvents: (events: readonly RunEvent[]) => void) => Release;
 }
 
-/** What a browser offers to tabs of the same origin; undefined where the connection is not trusted. */
+/** The browser's API for tabs of the same origin; undefined if the connection is not secure. */
 export interface Tabs {
   readonly locks: Pick<LockManager, 'request'>;
   readonly openChannel: (name: string, onMessage: (message: Message) => void) => Channel;
@@ -31,7 +31,7 @@ interface Channel {
   readonly close: () => void;
 }
 
-/** What tabs say to each other. */
+/** A message between tabs. */
 export type Message =
   /** A tab has the stream now. */
   | { readonly type: 'leads' }
@@ -42,9 +42,9 @@ export type Message =
 /** Events are passed in groups: one message each would cost more than the events. */
 const GROUP_MS = 40;
 const GROUP_EVENTS = 200;
-/** What is larger is read from the server: copying megabytes for another tab would hold this one up. */
+/** Larger groups are read from the server: copying megabytes for another tab would block this one. */
 const GROUP_WEIGHT = 256 * 1024;
-/** A tab that listens says so this often, and is forgotten after three times as long. */
+/** A listening tab reports this often, and is forgotten after three times as long. */
 const LISTENS_MS = 5000;
 
 /**
@@ -64,7 +64,7 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
   const name = `sluice.run.${id}`;
   let publish: StreamShare['publish'] = keepQuiet;
 
-  /** What a tab does for the others while it has the stream. */
+  /** Relays the stream to the other tabs while this tab holds it. */
   function lead(release: Release): Release {
     let heardAt = Number.NEGATIVE_INFINITY;
     const channel = openChannel(name, ({ type }) => {

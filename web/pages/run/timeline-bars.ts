@@ -1,6 +1,6 @@
 import type { Conversation, Item } from './conversation.js';
 
-/** Where an item lies on the axis of time, in milliseconds. */
+/** The position of an item on the time axis, in milliseconds. */
 export interface TimelineBar {
   readonly from: number;
   readonly to: number;
@@ -9,9 +9,9 @@ export interface TimelineBar {
 }
 
 /**
- * When an item began and ended. A tool lasts from its start to its end, a question until something follows it, a message
- * from what came before it: that is when the model worked on it. The first item lasts from the start of the run: that is
- * how long the program took to begin.
+ * Measures the start and end of an item. A tool lasts from its start to its end, a question until something follows it, a
+ * message from what came before it: that is when the model worked on it. The first item lasts from the start of the run:
+ * that is how long the program took to begin.
  */
 export function measureBar(
   { events, times }: Pick<Conversation, 'events' | 'times'>,
@@ -51,7 +51,7 @@ export function addRoom(start: number, now: number): number {
   return now + Math.max(5000, (now - start) / 4);
 }
 
-/** The last event of an item that had come when there were so many. */
+/** The last event of an item that is among the first this many. */
 function findLast(indexes: readonly number[], eventCount: number): number {
   for (let at = indexes.length - 1; at > 0; at -= 1) {
     const index = indexes[at] ?? 0;

@@ -15,7 +15,7 @@ import { addRoom, isLastOpen, listMarks, measureBar } from './timeline-bars.js';
 /** How often a bar that is open grows. */
 const EVERY_MS = 1000;
 
-/** What happened when, and for how long: a row for each message, tool, sub-agent and wait, on an axis of time. */
+/** A timeline: a row for each message, tool, sub-agent and wait, on a time axis. */
 export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   void run.beats.timeline.value;
   const now = useSignal(0);
@@ -148,7 +148,10 @@ function TimelineRow({
   );
 }
 
-/** Where the duration is: beside the bar where there is room, else before it or inside. For a bar that grows, at the end of the axis. */
+/**
+ * The place of the duration: next to the bar if there is room, else before it or inside. For a bar that grows, at the end
+ * of the axis.
+ */
 function choosePlace(bar: { readonly left: number; readonly width: number; readonly isGrowing: boolean }) {
   if (bar.isGrowing) return 'axis-end';
   if (bar.left + bar.width <= 88) return 'after';
@@ -173,9 +176,9 @@ const KIND_WORDS: Readonly<Record<ItemKind, string>> = {
   other: 'run',
 };
 
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 
-/** What a row is called: the tool and what it was asked, or the first words. */
+/** Returns the name of a row: the tool and its input, or the first words. */
 export function nameItem({ events }: Pick<Conversation, 'events'>, item: Item): string {
   const first = events[item.events[0] ?? 0];
   if (first === undefined) return '';
@@ -183,15 +186,15 @@ export function nameItem({ events }: Pick<Conversation, 'events'>, item: Item): 
     const { input, name } = first.data;
     const fields: readonly unknown[] = typeof input === 'object' && input !== null ? Object.values(input) : [input];
     const detail = fields.find((value): value is string => typeof value === 'string') ?? '';
-    return shorten(`${name} ${detail.slice(0, LONGEST_NAME)}`);
+    return shorten(`${name} ${detail.slice(0, MAX_NAME_LENGTH)}`);
   }
   for (const key of ['text', 'prompt', 'path', 'tool', 'message', 'reason_code', 'session_id'] as const) {
     const value: unknown = Reflect.get(first.data, key);
-    if (typeof value === 'string') return shorten(value.slice(0, LONGEST_NAME * 2));
+    if (typeof value === 'string') return shorten(value.slice(0, MAX_NAME_LENGTH * 2));
   }
   return first.type;
 }
 
 function shorten(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim().slice(0, LONGEST_NAME);
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_NAME_LENGTH);
 }

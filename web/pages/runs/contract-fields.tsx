@@ -8,7 +8,7 @@ const EXAMPLE = `{
   "required": ["summary"]
 }`;
 
-/** What the answer must be. */
+/** The requirements on the answer. */
 export function ContractFields({ fields, wrong, edit }: FormPart) {
   const hasSchema = fields.schema.trim() !== '';
   return (
@@ -77,7 +77,7 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
   );
 }
 
-/** What a run may cost, and what few need. */
+/** The limits of a run, and rarely used options. */
 export function LimitFields({
   fields,
   wrong,

@@ -25,7 +25,7 @@ export function toggleColumn(column: OptionalColumn): void {
   try {
     localStorage.setItem(KEY, columns.value.join(','));
   } catch {
-    // Storage may be forbidden; then the choice lasts as long as the page.
+    // Storage may be forbidden; then the choice lasts until the page is closed.
   }
 }
 

@@ -1,7 +1,7 @@
 import { LineField, LinesField, ListField, Choices } from '../../ui/fields.js';
 import type { RunForm, Wrong } from './run-form.js';
 
-/** Who does what, and where. */
+/** The engine, the task and the folder. */
 export function TaskFields({
   fields,
   wrong,
@@ -110,7 +110,7 @@ function CommandFields({
   );
 }
 
-/** What the agent may do, and whether it may ask. */
+/** The agent's permissions, and whether it may ask. */
 export function RightsFields({
   fields,
   wrong,
@@ -170,7 +170,7 @@ export function RightsFields({
   );
 }
 
-/** What encloses the program, and what of the network it reaches. */
+/** The sandbox of the program, and its network. */
 export function SandboxFields({ fields, wrong, edit, mayBypass }: FormPart & { readonly mayBypass: boolean }) {
   return (
     <>
@@ -181,7 +181,11 @@ export function SandboxFields({ fields, wrong, edit, mayBypass }: FormPart & { r
         wrong={wrong.sandbox}
         onChange={(sandbox) => edit({ sandbox })}
         options={[
-          { value: 'auto', label: 'auto', help: 'Where the worker’s machine has one; the run says whether it did.' },
+          {
+            value: 'auto',
+            label: 'auto',
+            help: 'If available on the worker’s machine; the run shows whether it was used.',
+          },
           { value: 'required', label: 'required', help: 'The run fails on a machine without one.' },
           {
             value: 'off',
@@ -200,9 +204,9 @@ export function SandboxFields({ fields, wrong, edit, mayBypass }: FormPart & { r
           value={fields.network}
           onChange={(network) => edit({ network })}
           options={[
-            { value: 'host', label: 'host', help: 'Everything the machine reaches.' },
+            { value: 'host', label: 'host', help: 'Everything the machine can reach.' },
             { value: 'hosts', label: 'some hosts', help: 'Only the hosts listed below, such as that of the model.' },
-            { value: 'none', label: 'none', help: 'Nothing. An agent cannot reach its model.' },
+            { value: 'none', label: 'none', help: 'None. An agent cannot reach its model.' },
           ]}
         />
       )}
@@ -223,7 +227,7 @@ export function SandboxFields({ fields, wrong, edit, mayBypass }: FormPart & { r
   );
 }
 
-/** What a part of the form is given. */
+/** The props of a part of the form. */
 export interface FormPart {
   readonly fields: RunForm;
   readonly wrong: Wrong;

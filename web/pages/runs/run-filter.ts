@@ -22,7 +22,7 @@ export function runFilters(engines: readonly string[]) {
   ] as const;
 }
 
-/** What an address asks for; words that the server does not know are left out. */
+/** Reads the filter from an address; values that the server does not know are left out. */
 export function readRunFilter(address: URLSearchParams, now = Date.now()): RunQuery {
   const oneOf = <Word extends string>(name: string, words: readonly Word[]): Word | undefined =>
     words.find((word) => word === address.get(name));
@@ -55,7 +55,7 @@ export function readRunFilter(address: URLSearchParams, now = Date.now()): RunQu
 /** A filter that has no field: links of charts set it. */
 export interface FilterChip {
   readonly text: string;
-  /** What it has in the address. */
+  /** Its names in the address. */
   readonly names: readonly string[];
 }
 
@@ -102,7 +102,7 @@ export function readBound(word: string | null, now: number, daysLater: 0 | 1): s
 
 const DAYS_AGO: readonly string[] = ['today', 'yesterday'];
 
-/** What a date field shows for a bound: the day it lies in. */
+/** Formats a bound for a date field: its day. */
 export function formatBound(word: string, now: number): string {
   const bound = readBound(word, now, 0);
   if (bound === null) return '';

@@ -4,7 +4,7 @@ import { getErrorMessage } from '../../../src/base/index.js';
 import type { Places } from '../../server/refusal.js';
 import { splitLines } from '../../ui/fields.js';
 
-/** What `POST /v1/runs` takes. */
+/** The body of `POST /v1/runs`. */
 export type RunRequest = Parameters<Client['startRun']>[0]['body'];
 
 /** The form as text fields; values are checked on submit. */
@@ -33,7 +33,7 @@ export const EMPTY_RUN_FORM = {
   env: '',
   cache: 'off',
   inputFiles: '',
-  /** What the form was last sent under; empty once anything in it was changed. */
+  /** The request id of the last submission; empty once any field was changed. */
   requestId: '',
 };
 
@@ -43,10 +43,10 @@ export type RunForm = Readonly<typeof EMPTY_RUN_FORM>;
 /** A field of the form. */
 export type RunField = keyof RunForm;
 
-/** What is wrong with a form, field by field. */
+/** The errors of a form, by field. */
 export type Wrong = Readonly<Partial<Record<RunField, string>>>;
 
-/** Which field a path or a code of the server's answer is about. */
+/** The form field for each path or code in the server's response. */
 export const RUN_PLACES: Places<RunField> = {
   places: {
     engine: 'engine',
@@ -149,7 +149,7 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
   return { request, wrong };
 }
 
-/** What of a run the form has no field for; it is kept when a run is edited and started again. */
+/** The fields of a run that the form does not have; they are kept when a run is edited and started again. */
 export type KeptSpec = Pick<RunRequest, 'terminal' | 'reads' | 'session' | 'approvals' | 'resume'> & {
   readonly limits: Pick<
     NonNullable<RunRequest['limits']>,
@@ -240,7 +240,7 @@ function readSchema(text: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-/** The fields that are there. */
+/** The fields that are set. */
 function given<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
   // Name by name what was given, without what was not.

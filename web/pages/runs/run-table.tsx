@@ -90,7 +90,7 @@ function Row({
   );
 }
 
-/** What stands in a column that can be left out. */
+/** The content of an optional column. */
 function Cell({
   column,
   run,
@@ -171,12 +171,12 @@ export function describeTotals(runs: readonly RunSummary[]): string {
   ].join(' · ');
 }
 
-/** What a row says of a run. */
+/** The data of a run's row. */
 interface RunRow {
   /** Its state, or its outcome. */
   readonly state: string;
   readonly isLive: boolean;
-  /** What was asked, on one line. */
+  /** The task, on one line. */
   readonly title: string;
   /** Why it failed. */
   readonly failure: { readonly code: string; readonly message: string } | null;

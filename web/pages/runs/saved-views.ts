@@ -6,9 +6,9 @@ export interface SavedView {
 }
 
 const KEY = 'sluice.views';
-const MOST_VIEWS = 30;
-const LONGEST_NAME = 60;
-const LONGEST_QUERY = 1000;
+const MAX_VIEWS = 30;
+const MAX_NAME_LENGTH = 60;
+const MAX_QUERY_LENGTH = 1000;
 
 /** Reads views as they were stored; what does not fit is left out. */
 export function readViews(stored: string | null): readonly SavedView[] {
@@ -19,19 +19,19 @@ export function readViews(stored: string | null): readonly SavedView[] {
     return [];
   }
   if (!Array.isArray(list)) return [];
-  return list.filter(isView).slice(0, MOST_VIEWS);
+  return list.filter(isView).slice(0, MAX_VIEWS);
 }
 
 function isView(value: unknown): value is SavedView {
   if (typeof value !== 'object' || value === null || !('name' in value) || !('query' in value)) return false;
-  return typeof value.name === 'string' && typeof value.query === 'string' && value.query.length <= LONGEST_QUERY;
+  return typeof value.name === 'string' && typeof value.query === 'string' && value.query.length <= MAX_QUERY_LENGTH;
 }
 
 /** Adds a view; one of the same name is replaced. */
 export function putView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
-  const name = view.name.trim().slice(0, LONGEST_NAME);
+  const name = view.name.trim().slice(0, MAX_NAME_LENGTH);
   if (name === '') return views;
-  return [...views.filter((one) => one.name !== name), { ...view, name }].slice(-MOST_VIEWS);
+  return [...views.filter((one) => one.name !== name), { ...view, name }].slice(-MAX_VIEWS);
 }
 
 /** The views of this browser. */
@@ -48,6 +48,6 @@ export function storeViews(views: readonly SavedView[]): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(views));
   } catch {
-    // Storage may be forbidden; then they last as long as the page.
+    // Storage may be forbidden; then they last until the page is closed.
   }
 }

@@ -4,12 +4,12 @@ import { saveAs } from '../run/download-artifact.js';
 import { options, schemaText, text } from './workbench-state.js';
 
 /** The longest text the server keeps as a case. */
-const MOST_CHARACTERS = 1_000_000;
+const MAX_CHARACTERS = 1_000_000;
 
 /** Saves text, schema and options as a case of a suite. */
 export function CaseButton() {
   const said = useSignal<string | null>(null);
-  const isPossible = text.value !== '' && text.value.length <= MOST_CHARACTERS;
+  const isPossible = text.value !== '' && text.value.length <= MAX_CHARACTERS;
   const save = async (): Promise<void> => {
     try {
       const name = `answer-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;

@@ -11,7 +11,7 @@ import type { Tone } from '../../ui/notice.js';
 /** A longer list is drawn in full only on request: hundreds of entries take time to draw. */
 const FIRST_SHOWN = 25;
 
-/** What was found, as lists: choosing an entry shows its place in the text. */
+/** The findings as lists: selecting an entry shows its place in the text. */
 export function Findings({ inspection }: { readonly inspection: Inspection }) {
   const { candidates, repairs, notes, warnings } = inspection;
   const issues = notes.items.filter(({ kind }) => kind === 'issue');
@@ -111,7 +111,7 @@ function Entry({ span, children }: { readonly span: Span | null; readonly childr
   );
 }
 
-/** How a candidate was found. */
+/** Names of the finders. */
 const FINDER_WORDS: Readonly<Record<FinderName, string>> = {
   whole: 'the whole text, without <think> blocks',
   tag: 'inside <json> tags',

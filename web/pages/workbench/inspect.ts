@@ -15,11 +15,11 @@ import { surveyCandidates, takenCandidate } from './survey-candidates.js';
 import { formatPath, rowKey, toValueRows } from './value-rows.js';
 
 /** Entries of each list passed to the page, at most. */
-const MOST_LISTED = 200;
-/** Each place that is looked for takes a walk through its candidate: together they may walk over so many characters. */
-const LONGEST_WALK = 20_000_000;
+const MAX_LISTED = 200;
+/** Each place requires a scan of its candidate: together they may scan this many characters. */
+const MAX_SCANNED_LENGTH = 20_000_000;
 
-/** What `parse` made of a text: for the page, and the value itself, which may be too large for it. */
+/** The result of `parse`: for the page, and the value itself, which may be too large for it. */
 export interface Inspected {
   readonly inspection: Inspection;
   readonly value: unknown;
@@ -57,7 +57,7 @@ function isWhole(text: string, { candidate }: ParseSuccess<unknown>, { prefer }:
   return prefer === undefined && candidate.finder === 'whole' && candidate.start === 0 && candidate.end === text.length;
 }
 
-/** What a person chose, as `parse` takes it. Without a schema there is nothing to align to. */
+/** Converts the chosen options to those of `parse`. Without a schema there is nothing to align to. */
 export function toParseOptions(chosen: WorkbenchOptions, schema: AlignableSchema | undefined): ParseOptions {
   const { profile, allowPartial, align, prefer } = chosen;
   return { profile, allowPartial, align: align && schema !== undefined, ...(prefer !== null && { prefer }) };
@@ -72,7 +72,7 @@ function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspected 
     candidates: some([takenCandidate(result)]),
     repairs: some(repairs),
     notes,
-    warnings: result.warnings.slice(0, MOST_LISTED),
+    warnings: result.warnings.slice(0, MAX_LISTED),
     value: toValueRows(value, byRow(notes.items)),
   };
   return { inspection, value };
@@ -103,19 +103,19 @@ function inspectFailure(text: string, result: ParseFailure): Inspected {
 
 function nothing({ warnings }: ParseResult<unknown>): Omit<Inspection, 'outcome'> {
   const none = { items: [], total: 0 };
-  return { candidates: none, repairs: none, notes: none, warnings: warnings.slice(0, MOST_LISTED), value: null };
+  return { candidates: none, repairs: none, notes: none, warnings: warnings.slice(0, MAX_LISTED), value: null };
 }
 
 type Locate = (path: Path, expected: unknown) => Span | null;
 
 /** Finds places of the value in the text; a place counts only if the text there parses to the expected value. */
 function createLocator(text: string, { finder, start, end }: Span & { readonly finder: string }): Locate {
-  // What an envelope holds is written inside a string, with other offsets.
+  // The content of an envelope is inside a string, with other offsets.
   if (finder === 'envelope') return () => null;
   const stretch = text.slice(start, end);
   const first = stretch.search(/[[{]/);
   if (first === -1) return () => null;
-  let walks = Math.floor(LONGEST_WALK / stretch.length);
+  let walks = Math.floor(MAX_SCANNED_LENGTH / stretch.length);
   return (path, expected) => {
     if (--walks < 0) return null;
     const span = locatePath(stretch, first, path);
@@ -180,5 +180,5 @@ function byRow(notes: readonly PlaceNote[]): ReadonlyMap<string, readonly PlaceN
 function some<Item>(items: readonly Item[]): Some<Item>;
 function some<Item, View>(items: readonly Item[], view: (item: Item) => View): Some<View>;
 function some(items: readonly unknown[], view = (item: unknown): unknown => item): Some<unknown> {
-  return { items: items.slice(0, MOST_LISTED).map(view), total: items.length };
+  return { items: items.slice(0, MAX_LISTED).map(view), total: items.length };
 }

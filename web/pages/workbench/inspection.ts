@@ -1,6 +1,6 @@
 import type { FinderName, ParseErrorCode, Profile, Repair, RepairLevel, Warning } from '../../../src/json/index.js';
 
-/** What is to be read, and how. */
+/** The text to parse, and the options. */
 export interface InspectionInput {
   readonly text: string;
   /** The text of a JSON Schema; blank for none. */
@@ -23,12 +23,12 @@ export interface Span {
 }
 
 /**
- * What became of a candidate: selected; rejected; also matching, with another value; or not checked, because one
- * before it was taken.
+ * The state of a candidate: selected; rejected; also matching, with another value; or not checked, because an earlier one
+ * was selected.
  */
 export type CandidateState = 'taken' | 'refused' | 'rival' | 'spare';
 
-/** A candidate and what became of it. */
+/** A candidate and its outcome. */
 export interface CandidateView extends Span {
   readonly finder: FinderName;
   readonly state: CandidateState;
@@ -63,13 +63,13 @@ export interface ValueView {
   readonly cut: boolean;
 }
 
-/** What is wrong with the schema, and where in its text, if known. */
+/** The problem of the schema, and its place in the text, if known. */
 export interface SchemaProblem {
   readonly message: string;
   readonly offset: number | null;
 }
 
-/** How the reading ended. */
+/** The outcome of parsing. */
 export type InspectionOutcome =
   | { readonly status: 'success'; readonly repairLevel: RepairLevel }
   | { readonly status: 'failed'; readonly code: ParseErrorCode; readonly message: string }

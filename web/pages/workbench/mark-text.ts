@@ -15,7 +15,7 @@ export interface Segment {
   readonly chosen: boolean;
 }
 
-/** What is to be shown in a text; numbers are places in these lists. */
+/** The ranges to mark in a text; numbers are indexes into these lists. */
 export interface Marks {
   readonly candidates: readonly Span[];
   readonly repairs: readonly { readonly offset: number }[];
@@ -26,7 +26,7 @@ export interface Marks {
 /** The most of a text that is drawn at a time. */
 const WINDOW = 6000;
 
-/** The part of a text to draw: all of a short one, else so much around what was chosen. */
+/** The part of a text to draw: all of a short one, else this much around the selection. */
 export function windowAround(length: number, chosen: number): Span {
   if (length <= WINDOW) return { start: 0, end: length };
   const start = Math.max(0, Math.min(length - WINDOW, chosen - WINDOW / 4));

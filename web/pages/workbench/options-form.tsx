@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { isProfile, PROFILES } from '../../ui/profile-words.js';
 import { options, setOptions } from './workbench-state.js';
 
-/** How the text is read; the names are those of `parse`. */
+/** The parse options; the names are those of `parse`. */
 export function OptionsForm() {
   const { profile, allowPartial, align, prefer } = options.value;
   return (

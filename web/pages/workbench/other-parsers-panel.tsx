@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { formatCount } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { MOST_COMPARED, readWith } from './other-parsers.js';
+import { MAX_TEXT_LENGTH, readWith } from './other-parsers.js';
 import type { OtherReading } from './other-parsers.js';
 import type { InspectionHandle } from './use-inspection.js';
 
@@ -13,13 +13,13 @@ const WORDS = {
   error: { tone: 'bad', word: 'error' },
 } as const;
 
-/** What `JSON.parse` and jsonrepair make of the same text. They are loaded and run once the panel is opened. */
+/** The results of `JSON.parse` and jsonrepair for the same text. They are loaded and run once the panel is opened. */
 export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
   const isOpen = useSignal(false);
   const readings = useSignal<readonly OtherReading[]>([]);
   const { reading } = state;
   const text = reading?.text ?? '';
-  const isTooLong = text.length > MOST_COMPARED;
+  const isTooLong = text.length > MAX_TEXT_LENGTH;
   useEffect(() => {
     if (!isOpen.value || reading === null || isTooLong) return;
     let isWanted = true;
@@ -38,7 +38,7 @@ export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
         <strong>Other parsers</strong> <span class="dim">what JSON.parse and jsonrepair make of this text</span>
       </summary>
       {isTooLong ? (
-        <p class="dim">Only texts of up to {formatCount(MOST_COMPARED)} characters are compared.</p>
+        <p class="dim">Only texts of up to {formatCount(MAX_TEXT_LENGTH)} characters are compared.</p>
       ) : (
         <div class="other-parsers">
           {readings.value.map(({ parser, outcome, text: shown }) => (

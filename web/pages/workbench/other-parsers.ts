@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../../src/base/index.js';
 
-/** What another parser makes of the text. */
+/** The result of another parser. */
 export interface OtherReading {
   readonly parser: 'JSON.parse' | 'jsonrepair';
   readonly outcome: 'same' | 'different' | 'error';
@@ -9,7 +9,7 @@ export interface OtherReading {
 }
 
 /** Longer texts would hold up the page, which these parsers run in. */
-export const MOST_COMPARED = 20_000;
+export const MAX_TEXT_LENGTH = 20_000;
 const SHOWN = 4000;
 
 /**

@@ -12,7 +12,7 @@ const LEVELS = {
   schema_aligned: 'aligned to the schema',
 } as const;
 
-/** How the reading ended, in one line that is read out when it changes. */
+/** The outcome of parsing, in one line that is read out when it changes. */
 export function OutcomeBar({ state }: { readonly state: InspectionState }) {
   const { reading, busy, schemaProblem } = state;
   return (

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readFile, LONGEST_TEXT, explainTooLong } from './read-file.js';
+import { readFile, MAX_TEXT_LENGTH, explainTooLong } from './read-file.js';
 
 it('reads a file unchanged, wherever its slices end', async () => {
   const text = '{"words": "如此这般 😀"}\n'.repeat(80_000);
@@ -15,11 +15,11 @@ it('invalid bytes become replacement characters, and a byte order mark is droppe
 });
 
 it('a text up to the limit is taken', () => {
-  expect(explainTooLong('log.txt', LONGEST_TEXT)).toBeNull();
+  expect(explainTooLong('log.txt', MAX_TEXT_LENGTH)).toBeNull();
 });
 
 it('a longer one is refused with its length, the limit and another way', () => {
-  expect(explainTooLong('log.txt', LONGEST_TEXT + 1)).toBe(
-    'log.txt has 16.1 MB; the workbench takes up to 16 MB. On the command line, sluice parse takes more.',
+  expect(explainTooLong('log.txt', MAX_TEXT_LENGTH + 1)).toBe(
+    'log.txt has 16.1 MB; the workbench accepts up to 16 MB. On the command line, sluice parse accepts more.',
   );
 });

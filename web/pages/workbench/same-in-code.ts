@@ -1,7 +1,7 @@
 import type { WorkbenchOptions } from './inspection.js';
 
 /** A text longer than this is not written into a command: it is read from a file. */
-const LONGEST_INLINE = 4000;
+const MAX_INLINE_LENGTH = 4000;
 
 /** The same reading in other places: a program, a shell, over HTTP. */
 export interface SameInCode {
@@ -85,7 +85,7 @@ function httpRequest(
   };
   const head = `curl -s ${origin}/v1/parse -H 'content-type: application/json'`;
   const parsed = readSchema(schema);
-  if (text.length + schema.length <= LONGEST_INLINE) {
+  if (text.length + schema.length <= MAX_INLINE_LENGTH) {
     const body = { text, ...(parsed !== undefined && { schema: parsed }), ...settings };
     return `${head} -d ${quoteForShell(escapeUnseen(JSON.stringify(body)))}\n`;
   }
@@ -103,12 +103,12 @@ function readSchema(schema: string): unknown {
   }
 }
 
-/** Everything but printable ASCII as its escape: what is copied into a terminal is what one sees. */
+/** Escapes everything but printable ASCII: a command copied into a terminal is exactly what is shown. */
 function escapeUnseen(json: string): string {
   return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** One word for a POSIX shell, whatever it holds. */
+/** Quotes one word for a POSIX shell, whatever it contains. */
 export function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

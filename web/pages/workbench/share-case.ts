@@ -1,4 +1,4 @@
-/** What a link to a case holds; its options are in the query. */
+/** The content of a link to a case; its options are in the query. */
 export interface SharedCase {
   readonly text: string;
   readonly schemaText: string;
@@ -6,9 +6,9 @@ export interface SharedCase {
 
 const NAME = '#case=';
 /** Longer addresses are cut by some programs that pass links on. */
-const LONGEST_LINK = 32_000;
-/** What a link may unpack to: a short one can hold very much. */
-const MOST_BYTES = 4_000_000;
+const MAX_LINK_LENGTH = 32_000;
+/** The maximum unpacked size of a link: a short one can contain a lot. */
+const MAX_BYTES = 4_000_000;
 
 /**
  * Packs a case into the fragment of an address, which browsers do not send to any server; null if it is too long for a
@@ -19,15 +19,15 @@ const MOST_BYTES = 4_000_000;
  */
 export async function packCase(shared: SharedCase): Promise<string | null> {
   const bytes = new TextEncoder().encode(JSON.stringify(shared));
-  if (bytes.length > MOST_BYTES) return null;
+  if (bytes.length > MAX_BYTES) return null;
   const packed = await readBytes(new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw')));
   const fragment = NAME + toBase64Url(packed);
-  return fragment.length > LONGEST_LINK ? null : fragment;
+  return fragment.length > MAX_LINK_LENGTH ? null : fragment;
 }
 
 /** Reads the case of a fragment; null if it has none that can be read. */
 export async function unpackCase(fragment: string): Promise<SharedCase | null> {
-  if (!fragment.startsWith(NAME) || fragment.length > LONGEST_LINK) return null;
+  if (!fragment.startsWith(NAME) || fragment.length > MAX_LINK_LENGTH) return null;
   try {
     const packed = new Blob([fromBase64Url(fragment.slice(NAME.length))]);
     const bytes = await readBytes(packed.stream().pipeThrough(new DecompressionStream('deflate-raw')));
@@ -36,7 +36,7 @@ export async function unpackCase(fragment: string): Promise<SharedCase | null> {
     const { text, schemaText } = found;
     return typeof text === 'string' && typeof schemaText === 'string' ? { text, schemaText } : null;
   } catch {
-    // A link that was cut or made by hand.
+    // A truncated or edited link.
     return null;
   }
 }
@@ -51,7 +51,7 @@ async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Uint8Array
     if (done) break;
     parts.push(value);
     length += value.length;
-    if (length > MOST_BYTES) {
+    if (length > MAX_BYTES) {
       await reader.cancel();
       throw new RangeError('too long');
     }

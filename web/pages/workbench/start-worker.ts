@@ -10,7 +10,7 @@ interface TrustedTypes {
   ): { createScriptURL(url: string): string };
 }
 
-/** The policy of the page names this one alone, and it lets through one address: that of our own file. */
+/** The content security policy of the page names only this policy, which allows one address: that of our own file. */
 const policy = (globalThis as { readonly trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('sluice-worker', {
   createScriptURL(url) {
     if (url === address) return url;

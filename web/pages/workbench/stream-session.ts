@@ -5,12 +5,12 @@ import type { WorkbenchOptions, ValueView } from './inspection.js';
 import { formatPath, toValueRows } from './value-rows.js';
 
 const TAIL = 600;
-const MOST_CHANGED = 8;
+const MAX_CHANGED = 8;
 const BOUNDS = { rows: 200, characters: 500 };
 
 /** A text that arrives in pieces, as from a model that is still writing. */
 export interface StreamSession {
-  /** Reads the next so many pieces of so many characters. */
+  /** Reads the next this many chunks of this many characters. */
   push(characters: number, pieces: number): StreamView;
 }
 
@@ -30,7 +30,7 @@ export function startStream(
       for (let piece = 0; piece < pieces && taken < text.length; piece += 1) {
         const to = taken + Math.max(1, characters);
         snapshot = stream.push(text.slice(taken, to));
-        for (const path of snapshot.changed.slice(-MOST_CHANGED)) changed.add(formatPath(path));
+        for (const path of snapshot.changed.slice(-MAX_CHANGED)) changed.add(formatPath(path));
         taken = Math.min(text.length, to);
       }
       if (taken === text.length) result ??= stream.end();
@@ -41,7 +41,7 @@ export function startStream(
         length: text.length,
         tail: text.slice(Math.max(0, taken - TAIL), taken),
         value: value === undefined ? null : toValueRows(value, new Map(), BOUNDS),
-        changed: [...changed].slice(-MOST_CHANGED),
+        changed: [...changed].slice(-MAX_CHANGED),
         complete: snapshot.complete,
         ended: result === null ? null : describeEnd(result),
       };

@@ -11,7 +11,7 @@ export interface Suggestion {
 }
 
 /** Each suggestion is tried by parsing the text again: longer texts get none. */
-const LONGEST_TRIED = 200_000;
+const MAX_TRIED_LENGTH = 200_000;
 
 const PARTIAL: Suggestion = {
   label: 'Allow partial',
@@ -52,7 +52,7 @@ export function suggestOptions(
   options: WorkbenchOptions,
   result: ParseResult<unknown>,
 ): readonly Suggestion[] {
-  if (text.length > LONGEST_TRIED) return [];
+  if (text.length > MAX_TRIED_LENGTH) return [];
   const helps = ({ changes }: Suggestion): boolean => {
     const next = { ...options, ...changes };
     if (JSON.stringify(next) === JSON.stringify(options)) return false;

@@ -9,12 +9,12 @@ import type {
 } from '../../../src/json/index.js';
 import type { CandidateView } from './inspection.js';
 
-/** What is said of a candidate that a schema was not needed to refuse. */
+/** The note on a candidate that was refused without a schema. */
 const NOT_LOOKED_AT = 'not checked: an earlier candidate was selected';
 
 /**
- * All candidates of a text that gave a value. A success names only the one that was taken; so the text is read once more
- * with a check that rejects everything, which lists every candidate.
+ * All candidates of a text that gave a value. A success names only the selected one; so the text is read again with a check
+ * that rejects everything, which lists every candidate.
  */
 export function surveyCandidates(
   text: string,

@@ -7,7 +7,7 @@ import type { TextReading } from './text-reading.js';
 import { isEditing, isKept, openExample, setText, text } from './workbench-state.js';
 
 /** A textarea with more than this lags behind the keys: longer texts are shown read-only. */
-const LONGEST_EDITED = 100_000;
+const MAX_EDITABLE_LENGTH = 100_000;
 
 /** The output of a model: typed, pasted, dropped or opened, and shown with what was found in it. */
 export function TextPane({ reading }: { readonly reading: TextReading | null }) {
@@ -15,7 +15,7 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
   const opening = useRef<File | null>(null);
   const refusal = useSignal<string | null>(null);
   const isOver = useSignal(false);
-  const isHeld = text.value.length > LONGEST_EDITED;
+  const isHeld = text.value.length > MAX_EDITABLE_LENGTH;
   // There is nothing to mark in an empty text.
   const isField = !isHeld && (isEditing.value || text.value === '');
 
@@ -42,14 +42,14 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
     requestAnimationFrame(() => field.current?.focus());
   };
 
-  // Whoever pastes while in no field means this text; a long one never goes through the field, which would take seconds.
+  // A paste outside of any field goes to this text; a long one never goes through the field, which would take seconds.
   useEffect(() => {
     const onPaste = (event: ClipboardEvent): void => {
       const isHere = event.target === field.current;
       if (!isHere && event.target instanceof Element && event.target.closest('input, textarea, select') !== null)
         return;
       const pasted = event.clipboardData?.getData('text') ?? '';
-      if (pasted === '' || (isHere && pasted.length <= LONGEST_EDITED)) return;
+      if (pasted === '' || (isHere && pasted.length <= MAX_EDITABLE_LENGTH)) return;
       event.preventDefault();
       take(pasted);
       isEditing.value = false;

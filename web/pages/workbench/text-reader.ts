@@ -8,7 +8,7 @@ import type { Suggestion } from './suggest-options.js';
 import type { StreamSession, StreamView } from './stream-session.js';
 
 /** The value of a longer text is written on one line: with indents it could take many times the room of the text. */
-const LONGEST_INDENTED = 1_000_000;
+const MAX_INDENTED_LENGTH = 1_000_000;
 
 /** Answers one question after the other, and keeps the last reading for what is asked about it. */
 interface TextReader {
@@ -23,7 +23,7 @@ interface LastReading {
   session: StreamSession;
 }
 
-/** What the worker does, without the worker. */
+/** Creates the logic of the worker, without the worker. */
 export function createTextReader(now: () => number): TextReader {
   let last: LastReading | undefined;
 
@@ -60,10 +60,10 @@ export function createTextReader(now: () => number): TextReader {
 }
 
 function writeValue(value: unknown, length: number): string {
-  return JSON.stringify(value, null, length > LONGEST_INDENTED ? 0 : 2) ?? '';
+  return JSON.stringify(value, null, length > MAX_INDENTED_LENGTH ? 0 : 2) ?? '';
 }
 
-/** What the page asks of its worker. A reading goes by the number of the question that asked for it. */
+/** A request of the page to its worker. A reading is identified by the number of its request. */
 export type WorkerQuestion =
   | { readonly kind: 'read'; readonly input: InspectionInput }
   /** The whole value of a reading, as JSON text. */
@@ -72,7 +72,7 @@ export type WorkerQuestion =
   | { readonly kind: 'stream'; readonly reading: number }
   | { readonly kind: 'push'; readonly reading: number; readonly characters: number; readonly pieces: number };
 
-/** What the worker answers. */
+/** A response of the worker. */
 export type WorkerAnswer =
   | {
       readonly kind: 'read';
@@ -83,7 +83,7 @@ export type WorkerAnswer =
   | { readonly kind: 'schema'; readonly problem: SchemaProblem }
   | { readonly kind: 'written'; readonly text: string }
   | { readonly kind: 'streamed'; readonly view: StreamView }
-  /** Another text was read since: there is nothing to say about the one before. */
+  /** Another text was read since: the request for the previous one is void. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'broken'; readonly message: string };
 

@@ -4,7 +4,7 @@ import type { StreamView } from './stream-session.js';
 import type { WorkerLink } from './worker-link.js';
 import type { WorkerAnswer, WorkerQuestion } from './text-reader.js';
 
-/** A text that was read: what the page shows of it, and what can be asked for as long as no other text is read. */
+/** A parsed text: what the page shows of it, and what can be requested while no other text is read. */
 export interface TextReading {
   readonly kind: 'reading';
   readonly text: string;
@@ -25,7 +25,7 @@ export interface SchemaRefusal {
   readonly problem: SchemaProblem;
 }
 
-/** Has a text read; null when that was given up. */
+/** Parses a text; null when that was aborted. */
 export async function readText(link: WorkerLink, input: InspectionInput): Promise<TextReading | SchemaRefusal | null> {
   const number = link.next;
   const answer = await link.ask({ kind: 'read', input });

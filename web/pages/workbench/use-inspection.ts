@@ -11,7 +11,7 @@ import { options, schemaText, text } from './workbench-state.js';
 /** Pause in typing after which the text is parsed. */
 const PAUSE_MS = 150;
 
-/** What is known of the text; the last reading stays while the next one is made. */
+/** The state of parsing; the last result stays while the next one is computed. */
 export interface InspectionState {
   readonly reading: TextReading | null;
   readonly schemaProblem: SchemaProblem | null;
@@ -38,7 +38,7 @@ export function useInspection(): InspectionHandle {
   const state = useSignal<InspectionState>({ ...NOTHING, busy: true });
   const turn = useSignal(0);
   const [link] = useState(() => openWorker(startWorker));
-  // A worker that was given up took the last reading with it; it is still shown, until it is known what comes next.
+  // An aborted worker lost the last reading; it is still shown, until the next one is known.
   const isLost = useRef(false);
   const input: InspectionInput = { text: text.value, schemaText: schemaText.value, options: options.value };
 

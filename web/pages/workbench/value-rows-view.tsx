@@ -5,7 +5,7 @@ import type { ValueRow, ValueView } from './inspection.js';
 /** A line of the usual height, in pixels. */
 const LINE_PX = 21;
 
-/** A value, line by line, with what there is to say about each place. */
+/** A value, line by line, with the notes on each place. */
 export function ValueRowsView({ value, label }: { readonly value: ValueView; readonly label: string }) {
   const { rows, cut } = value;
   return (

@@ -1,7 +1,7 @@
 import type { Path } from '../../../src/json/index.js';
 import type { PlaceNote, ValueRow, ValueView } from './inspection.js';
 
-/** What a value may take of the page. */
+/** The limits of a value in the page. */
 export interface ValueBounds {
   readonly rows: number;
   /** Longest string shown, in characters. */
@@ -9,7 +9,7 @@ export interface ValueBounds {
 }
 
 /** Enough to read; the whole value can be copied. */
-const MOST_OF_VALUE: ValueBounds = { rows: 2000, characters: 1000 };
+const VALUE_BOUNDS: ValueBounds = { rows: 2000, characters: 1000 };
 
 /** Notes by {@link rowKey} of their path. */
 export type NotesByPlace = ReadonlyMap<string, readonly PlaceNote[]>;
@@ -22,10 +22,10 @@ interface Frame {
 }
 
 /**
- * The first lines of a value as JSON is written, each with what there is to say about its place. Keeps its own stack, and
- * stops once there are enough lines, however large the value is.
+ * The first lines of a value as JSON is written, each with the notes on its place. Keeps its own stack, and stops once
+ * there are enough lines, however large the value is.
  */
-export function toValueRows(value: unknown, notes: NotesByPlace, bounds: ValueBounds = MOST_OF_VALUE): ValueView {
+export function toValueRows(value: unknown, notes: NotesByPlace, bounds: ValueBounds = VALUE_BOUNDS): ValueView {
   const rows: ValueRow[] = [];
   const open: Frame[] = [];
 
@@ -67,7 +67,7 @@ export function formatPath(path: Path): string {
   return path.join('.');
 }
 
-/** A path that cannot be mistaken for another, whatever its keys hold. */
+/** A unique key for a path, whatever its keys contain. */
 export function rowKey(path: Path): string {
   return path.map((step) => JSON.stringify(String(step))).join();
 }

@@ -62,7 +62,7 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
   const value = reading?.inspection.value ?? null;
   const write = async (): Promise<string> => {
     const written = await reading?.writeValue().catch(fail);
-    if (typeof written !== 'string') throw new Error('there is no value to copy');
+    if (typeof written !== 'string') throw new Error('no value to copy');
     return written;
   };
   return (

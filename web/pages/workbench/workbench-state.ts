@@ -7,7 +7,7 @@ import { readOptions, writeOptions } from './options-query.js';
 
 const KEY = 'sluice.workbench';
 /** Browsers keep about five million characters for a page; longer texts would push out everything else. */
-const MOST_KEPT = 1_000_000;
+const MAX_SAVED_LENGTH = 1_000_000;
 const KEEP_AFTER_MS = 500;
 
 interface Kept {
@@ -29,7 +29,7 @@ export const options = computed(() => readOptions(query.value));
 /** The place in the text that was asked for last. */
 export const chosen = signal<Span | null>(null);
 /** Whether the text comes back after the page is loaded again. */
-export const isKept = computed(() => text.value.length + schemaText.value.length <= MOST_KEPT);
+export const isKept = computed(() => text.value.length + schemaText.value.length <= MAX_SAVED_LENGTH);
 
 /** Puts a text in the place of the one before. */
 export function setText(next: string): void {
@@ -57,7 +57,7 @@ export function openExample(example: Example): void {
   setOptions(example.options);
 }
 
-/** Opens a case that somebody shared; its options are in the address. */
+/** Opens a shared case; its options are in the address. */
 export function openCase({ text: shared, schemaText: schema }: Pick<Kept, 'text' | 'schemaText'>): void {
   setText(shared);
   schemaText.value = schema;
@@ -90,11 +90,11 @@ function keepNow(): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(now));
   } catch {
-    // A browser may forbid storage, or have no room; then the text lasts as long as the page.
+    // A browser may forbid storage, or be out of space; then the text lasts until the page is closed.
   }
 }
 
-/** What was there before, or the first example: a page that shows something says more than one that is blank. */
+/** Reads the saved text, or the first example: a page with content is more helpful than a blank one. */
 function readKept(): Kept {
   const [first] = EXAMPLES;
   const begin = { text: first?.text ?? '', schemaText: first?.schemaText ?? '', isEditing: false };

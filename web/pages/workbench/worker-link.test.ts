@@ -7,7 +7,7 @@ import { openWorker } from './worker-link.js';
 import type { WorkerLink } from './worker-link.js';
 import type { Numbered, WorkerAnswer, WorkerQuestion } from './text-reader.js';
 
-/** A worker as the browser gives it to a page, which answers when the test says so. */
+/** A worker as the browser provides it to a page, which answers when the test lets it. */
 class HandWorker extends EventTarget {
   readonly #reader = createTextReader(() => 0);
   readonly asked: Numbered<WorkerQuestion>[] = [];

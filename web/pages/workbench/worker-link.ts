@@ -3,11 +3,11 @@ import type { Numbered, WorkerAnswer, WorkerQuestion } from './text-reader.js';
 /** The part of a worker that is used here. */
 export type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>;
 
-/** A worker that can be given up at any time: the next question starts another. */
+/** A worker that can be aborted at any time: the next request starts another. */
 export interface WorkerLink {
   /** The number that the next question will have. */
   readonly next: number;
-  /** Null when the question was given up; throws when the worker cannot answer. */
+  /** Null when the request was aborted; throws when the worker cannot answer. */
   ask(question: WorkerQuestion): Promise<WorkerAnswer | null>;
   /** Ends a worker that is at something, and says whether there was one; one that is at nothing stays. */
   giveUp(): boolean;
@@ -16,10 +16,10 @@ export interface WorkerLink {
 }
 
 /** A browser may silently stop a worker that takes too much memory: requests time out after this. */
-const LONGEST_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 const CANNOT_START = 'The parser worker could not be loaded or was stopped by the browser.';
-const TOO_SLOW = `No answer for ${LONGEST_MS / 60_000} minutes: the text takes too long to parse in the browser.`;
+const TOO_SLOW = `No answer for ${TIMEOUT_MS / 60_000} minutes: the text takes too long to parse in the browser.`;
 
 interface Waiting {
   readonly resolve: (answer: WorkerAnswer | null) => void;
@@ -68,7 +68,7 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
       return new Promise((resolve, reject) => {
         worker ??= begin();
         const number = next++;
-        const timer = setTimeout(() => end((one) => one.reject(new Error(TOO_SLOW))), LONGEST_MS);
+        const timer = setTimeout(() => end((one) => one.reject(new Error(TOO_SLOW))), TIMEOUT_MS);
         waiting.set(number, { resolve, reject, timer });
         const numbered: Numbered<WorkerQuestion> = { number, message: question };
         // A worker's postMessage has no origin to name.

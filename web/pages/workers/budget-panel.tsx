@@ -6,7 +6,7 @@ import { formatMoney, formatShort } from '../../ui/amount.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Meter } from './meter.js';
 
-/** What was used of the budgets, and runs that wait for one; nothing where there are none. */
+/** The usage of the budgets, and runs that wait for one; nothing if no budgets are configured. */
 export function BudgetPanel() {
   const { value } = useResource('budgets', async (signal) => client.listBudgets({ signal }), { live: true });
   if (value === null || value.items.length === 0) return null;

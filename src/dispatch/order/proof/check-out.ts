@@ -34,7 +34,8 @@ export async function checkOut(
       : read;
   if (filled.code !== 0) return { error: `the commit could not be checked out: ${filled.stderr.trim().slice(-200)}` };
   const forged = Object.keys(filters).length === 0 ? undefined : await findForged(folder, commit, options);
-  if (forged !== undefined) return { error: `"${forged.slice(0, 200)}" is not what the commit has, says its filter` };
+  if (forged !== undefined)
+    return { error: `"${forged.slice(0, 200)}" differs from the commit, according to its filter` };
   // The files are written; what a check wants to know of the history it finds in the agent's repository.
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
   if (shallow !== null) await writeFile(join(gitDir, 'shallow'), shallow);

@@ -10,7 +10,7 @@ import { withObjects } from './repository.js';
 import type { CallGit, RepositoryStart } from './repository.js';
 import { findLinksOut } from './examine-commit.js';
 
-/** What is committed for an agent, and in whose name. */
+/** The changes to commit for an agent, and the author. */
 export interface Leftovers {
   readonly start: RepositoryStart;
   readonly worktree: Worktree;
@@ -31,8 +31,8 @@ const MAX_DIFF = 64 * 1024 * 1024;
 const LONG = { timeLimitMs: 300_000 };
 
 /**
- * Commits what an agent left in its worktree, on the worktree's own branch. Everything goes through a git directory and an
- * index of our own: what the agent wrote into the repository's configuration, or marked as unchanged in its index, has no effect.
+ * Commits an agent's changes in its worktree, on the worktree's own branch. Everything goes through a private git directory
+ * and index: what the agent wrote into the repository's configuration, or marked as unchanged in its index, has no effect.
  */
 export async function commitLeftovers(leftovers: Leftovers): Promise<Committed> {
   const { start, worktree } = leftovers;
@@ -53,7 +53,7 @@ export async function commitLeftovers(leftovers: Leftovers): Promise<Committed> 
 
 async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit): Promise<Committed> {
   const { worktree, result, start } = leftovers;
-  // The index lies beside the private git directory, which is removed afterwards.
+  // The index is in the same folder as the private git directory, which is removed afterwards.
   const files = { ...LONG, workTree: worktree.folder };
   const filters = placeGitFilters(worktree.filters ?? {}, start.objects);
   const call: CallGit = async (args, more = {}) => callGit(['-C', worktree.folder, ...args], { ...files, ...more });
@@ -61,7 +61,7 @@ async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit
   const exclude = ignored.code === 0 ? ['-c', `core.excludesFile=${ignored.stdout.trim()}`] : [];
 
   if ((await call(['read-tree', parent])).code !== 0) return stop('its branch could not be read');
-  // Before git sees them: it would ask such a repository for its state, by its own configuration.
+  // Before git reads them: it would query such a repository's state by its own configuration.
   const [nested] = await findNestedRepositories(call, worktree.folder, parent);
   if (nested !== undefined) return stop(`it contains another repository: ${nested.slice(0, 200)}`);
   const added = await call([...exclude, 'add', '--all', '--', '.'], { filters });
@@ -90,7 +90,7 @@ function stop(why: string): Committed {
   return { state: 'stopped', why };
 }
 
-/** Why a change may not be committed; undefined if it may. */
+/** Finds why a change may not be committed; undefined if it may. */
 async function findObjection(
   call: CallGit,
   parent: string,
@@ -105,7 +105,7 @@ async function findObjection(
   const submodules = listSubmodules(changes);
   if (submodules.length > 0) return `it contains another repository: ${submodules[0]?.slice(0, 200)}`;
   const [linkOut] = await findLinksOut(call, changes);
-  if (linkOut !== undefined) return `it holds a link that leads out of it: ${linkOut.slice(0, 200)}`;
+  if (linkOut !== undefined) return `it contains a link that leads out of it: ${linkOut.slice(0, 200)}`;
   return findSecret(call, parent, tree, maskText);
 }
 
@@ -118,7 +118,7 @@ async function findSecret(
   const plain = ['--text', '--no-color', '--no-ext-diff', '--no-textconv', '-U0'];
   const diff = await call(['diff-tree', '-r', '-p', ...plain, parent, tree], { maxBytes: MAX_DIFF });
   if (diff.code !== 0) return 'it is too large to be searched for secrets';
-  return holdsSecret(diff.stdout, maskText) ? 'it holds a secret' : undefined;
+  return holdsSecret(diff.stdout, maskText) ? 'it contains a secret' : undefined;
 }
 
 /** Looks at changed files as the agent left them: what a filter makes of a file need not show what is in it. */

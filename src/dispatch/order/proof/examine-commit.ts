@@ -41,7 +41,7 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   const commit = resolved.stdout.trim();
   const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
 
-  if (commit === base || commit === start.head) return foreign('was there before the work began');
+  if (commit === base || commit === start.head) return foreign('existed before the work began');
   // In a repository that had no commits, every commit starts from an empty tree.
   const descends = start.isEmpty ? { code: 0 } : await call(['merge-base', '--is-ancestor', base, commit]);
   if (descends.code === 1) return foreign(`does not descend from ${base.slice(0, 12)}, where the work began`);
@@ -51,7 +51,7 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   const own = await countCommits(call, [commit, ...began]);
   const fresh = await countCommits(call, [commit, ...began, ...start.otherTips.map((tip) => `^${tip}`)]);
   if (own === undefined || fresh === undefined) return { found: 'nothing', why: 'git could not list its commits' };
-  if (own === 0) return foreign('was there before the work began');
+  if (own === 0) return foreign('existed before the work began');
   if (fresh < own) {
     return foreign(
       `has ${own - fresh} of ${own} commits from other branches, tags or remotes that existed before the work began`,
@@ -163,7 +163,7 @@ async function countCommits(call: CallGit, revisions: readonly string[]): Promis
   return counted.code === 0 ? Number(counted.stdout.trim()) : undefined;
 }
 
-/** Only what a branch holds can be reviewed: a commit that was replaced afterwards is not available to anyone. */
+/** Only a commit on a branch can be reviewed: one that was replaced afterwards is not available. */
 async function isOnBranch(repoDir: string, commit: string): Promise<boolean> {
   const list = [
     'for-each-ref',

@@ -161,7 +161,7 @@ async function check(
         ? start.head
         : undefined;
   if (commit === undefined || 'why' in start) {
-    const why = 'why' in start ? start.why : 'there is no commit of this order to check';
+    const why = 'why' in start ? start.why : 'this order has no commit to check';
     const detail = `Not run: ${why}.`;
     return checks.map(({ name }) => ({
       claim: 'tests',

@@ -15,7 +15,7 @@ export interface RepositoryStart {
   readonly isEmpty: boolean;
   /** Tips of branches, tags and remote branches with commits that `head` does not have. */
   readonly otherTips: readonly string[];
-  /** Those of them that are not branches of orders: two orders may well come to the same files. */
+  /** Tips that are not branches of orders: two orders may produce the same files. */
   readonly foreignTips: readonly string[];
   /** Where its objects are; absolute, links resolved. */
   readonly objects: string;
@@ -45,7 +45,7 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | { 
   }
   const stands = await runGit(repoDir, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']);
   const isEmpty = stands.code === 1;
-  if (stands.code !== 0 && !isEmpty) return { why: 'git could not say where the repository stands' };
+  if (stands.code !== 0 && !isEmpty) return { why: 'git could not read the current commit of the repository' };
   const head = isEmpty ? (EMPTY_TREES.get(format) ?? '') : stands.stdout.trim();
   const listing = ['for-each-ref', '--format=%(objectname) %(*objectname) %(refname)'];
   const others = isEmpty ? listing : [...listing, `--no-merged=${head}`];
@@ -64,7 +64,7 @@ export async function recordStart(repoDir: string): Promise<RepositoryStart | { 
   };
 }
 
-/** Whether neither a folder nor one above it can be a repository, so that git need not be started to say so. */
+/** Whether neither a folder nor one above it can be a repository, so that git need not be started. */
 async function isOutsideRepositories(folder: string): Promise<boolean> {
   const real = await realpath(folder).catch(() => undefined);
   if (real === undefined) return false;
@@ -76,11 +76,11 @@ async function isOutsideRepositories(folder: string): Promise<boolean> {
 }
 
 /** With more branches the state of a repository is too large for the store. */
-const MOST_TIPS_STORED = 2000;
+const MAX_STORED_TIPS = 2000;
 
 /** The state of a repository as text for the store; undefined if it is too large. */
 export function serializeStart(start: RepositoryStart | { readonly why: string }): string | undefined {
-  return 'why' in start || start.otherTips.length <= MOST_TIPS_STORED ? JSON.stringify(start) : undefined;
+  return 'why' in start || start.otherTips.length <= MAX_STORED_TIPS ? JSON.stringify(start) : undefined;
 }
 
 /** The commits of a list of references; without the lines that match. */

@@ -12,7 +12,7 @@ import type { WorkContext } from '../../worker-options.js';
 import { checkOut } from './check-out.js';
 import type { RepositoryStart } from './repository.js';
 
-/** What the checks of an order work on. */
+/** The change that the checks of an order run on. */
 export interface CheckedChange {
   readonly start: RepositoryStart;
   readonly commit: string;
@@ -25,7 +25,7 @@ const DEFAULT_TIMEOUT_S = 600;
 /** Executes a plain run that is in the store and held under that name. */
 export type ExecuteCheck = (context: WorkContext, id: string, workerId: string) => Promise<void>;
 
-/** Where the checks of an order work; nothing of it is kept. */
+/** Returns the folder in which the checks of an order run; it is deleted afterwards. */
 export function findCheckFolder(data: string, run: string): string {
   return join(data, 'checks', run);
 }
@@ -116,7 +116,7 @@ async function runOnce(context: WorkContext, asked: RunSpec, execute: ExecuteChe
   return { run: id, result: record.result, durationMs: Number.isFinite(durationMs) ? durationMs : 0 };
 }
 
-/** What any program needs, without what an agent could have put into the home folder or the variables of Sluice. */
+/** Returns the variables any program needs, without those an agent could influence through the home folder or Sluice's environment. */
 function cleanEnvironment(
   from: Readonly<Record<string, string | undefined>>,
   home: string,

@@ -10,7 +10,7 @@ const MAX_LISTING = 256 * 1024 * 1024;
 /** The most commits between two that are looked at. */
 const MAX_COMMITS = 10_000;
 
-/** What is taken over. */
+/** The objects to copy. */
 export interface WantedObjects {
   /** The folder with the objects of the agent's repository. */
   readonly objects: string;

@@ -1,4 +1,4 @@
-import { field, nameField, objectField, stringField } from '../../reading/record-fields.js';
+import { getField, getName, getObject, getString } from '../../reading/record-fields.js';
 import type { Engine } from '../engine.js';
 import { createAcpReader } from './acp-reader.js';
 import { readRpcMessage, resultFields } from '../json-rpc.js';
@@ -17,8 +17,8 @@ export const acpEngine: Engine = {
   detect,
   readSession(value) {
     const message = readRpcMessage(value);
-    if (message?.kind === 'notification' || message?.kind === 'request') return nameField(message.params, 'sessionId');
-    return message?.kind === 'result' ? nameField(resultFields(message.result), 'sessionId') : null;
+    if (message?.kind === 'notification' || message?.kind === 'request') return getName(message.params, 'sessionId');
+    return message?.kind === 'result' ? getName(resultFields(message.result), 'sessionId') : null;
   },
   createReader: createAcpReader,
 };
@@ -29,16 +29,16 @@ const METHODS: ReadonlySet<string> = new Set(['session/update', 'session/request
 function detect(value: object): number {
   const message = readRpcMessage(value);
   if (message === null) return 0;
-  const isJsonRpc = field(value, 'jsonrpc') === '2.0';
+  const isJsonRpc = getField(value, 'jsonrpc') === '2.0';
   switch (message.kind) {
     case 'notification':
     case 'request': {
-      if (METHODS.has(message.method) && nameField(message.params, 'sessionId') !== null) return 1;
+      if (METHODS.has(message.method) && getName(message.params, 'sessionId') !== null) return 1;
       return isJsonRpc ? 0.5 : 0;
     }
     case 'result': {
       const result = resultFields(message.result);
-      const isAcp = objectField(result, 'agentCapabilities') !== null || stringField(result, 'stopReason') !== null;
+      const isAcp = getObject(result, 'agentCapabilities') !== null || getString(result, 'stopReason') !== null;
       if (isJsonRpc && isAcp) return 1;
       return isJsonRpc ? 0.5 : 0;
     }

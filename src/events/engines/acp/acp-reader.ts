@@ -1,5 +1,5 @@
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
-import { field, nameField, objectField, stringField } from '../../reading/record-fields.js';
+import { getField, getName, getObject, getString } from '../../reading/record-fields.js';
 import type { Reader } from '../engine.js';
 import type { PermissionOption, Report } from '../report.js';
 import { PERMISSION_METHOD, readPermissionAnswer, readPermissionRequest } from './acp-permission.js';
@@ -34,9 +34,9 @@ export function createAcpReader(report: Report): Reader {
 class AcpReader implements Reader {
   readonly #report: Report;
   readonly #updates: AcpUpdates;
-  /** What was asked of the agent and is not answered. */
+  /** Requests to the agent without a response. */
   readonly #sent = new Map<RpcId, SentRequest>();
-  /** What the agent asks and is not answered. */
+  /** Requests of the agent without a response. */
   readonly #asked = new Map<RpcId, AskedRequest>();
   #hasSent = false;
   /** The session whose history the agent repeats before it answers `session/load`. */
@@ -51,8 +51,7 @@ class AcpReader implements Reader {
     const report = this.#report;
     if (frame.stream === 'stderr') return report.noise();
     const message = readRpcMessage(frame.value);
-    if (message === null)
-      return report.unknownType(stringField(frame.value, 'type') ?? 'a value that is not a message');
+    if (message === null) return report.unknownType(getString(frame.value, 'type') ?? 'a value that is not a message');
     if (frame.stream === 'stdin') this.#readSent(message);
     else this.#readPrinted(message, frame);
   }
@@ -72,7 +71,7 @@ class AcpReader implements Reader {
     switch (message.kind) {
       case 'request': {
         const { id, method, params } = message;
-        const sessionId = nameField(params, 'sessionId');
+        const sessionId = getName(params, 'sessionId');
         keepBounded(this.#sent, id, { method, sessionId });
         if (method === 'session/load') this.#isLoading = true;
         if (method !== 'session/prompt') return this.#report.noise();
@@ -90,7 +89,7 @@ class AcpReader implements Reader {
     }
   }
 
-  /** What the agent asked was answered. */
+  /** Reads the response to a request of the agent. */
   #readReply(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): void {
     const asked = message.id === null ? undefined : this.#asked.get(message.id);
     if (asked === undefined || message.id === null) return this.#report.noise();
@@ -100,7 +99,7 @@ class AcpReader implements Reader {
       this.#report.permissionReplied(asked.question.id, answer);
       if (answer.decision === 'deny') this.#updates.deny(asked.question.callId, answer.why);
     } else if (message.kind === 'error') {
-      const reason = stringField(message.error, 'message');
+      const reason = getString(message.error, 'message');
       this.#report.status({ status: `${asked.method} refused`, ...(reason === null ? undefined : { reason }) });
     } else this.#report.noise();
   }
@@ -119,8 +118,8 @@ class AcpReader implements Reader {
 
   #readNotification(method: string, params: object, frame: JsonFrame): void {
     if (method !== 'session/update') return this.#report.status({ status: method, detail: params });
-    const update = objectField(params, 'update');
-    const kind = update === null ? null : nameField(update, 'sessionUpdate');
+    const update = getObject(params, 'update');
+    const kind = update === null ? null : getName(update, 'sessionUpdate');
     if (update === null || kind === null)
       return this.#report.unparsed('MALFORMED_RECORD', 'A session/update has no update.');
     if (this.#isLoading) return this.#report.status({ status: 'session/load history' });
@@ -131,7 +130,7 @@ class AcpReader implements Reader {
     const isRepeated = this.#asked.has(id);
     const question = method === PERMISSION_METHOD ? readPermissionRequest(params) : null;
     if (method === PERMISSION_METHOD && question === null)
-      return this.#report.unparsed('MALFORMED_RECORD', 'A permission request does not say for which tool call.');
+      return this.#report.unparsed('MALFORMED_RECORD', 'A permission request does not name its tool call.');
     this.#updates.close(frame);
     if (question === null) {
       keepBounded(this.#asked, id, { method, question: null });
@@ -170,7 +169,7 @@ class AcpReader implements Reader {
     }
     if (this.#hasSent || message.kind === 'error') return null;
     const result = resultFields(message.result);
-    const sessionId = nameField(result, 'sessionId');
+    const sessionId = getName(result, 'sessionId');
     if ('stopReason' in result) return { method: 'session/prompt', sessionId };
     if ('protocolVersion' in result) return { method: 'initialize', sessionId };
     return { method: sessionId === null ? 'unknown' : 'session/new', sessionId };
@@ -180,8 +179,8 @@ class AcpReader implements Reader {
     const report = this.#report;
     switch (method) {
       case 'initialize': {
-        const agent = objectField(result, 'agentInfo');
-        report.engineVersion(agent === null ? null : nameField(agent, 'version'));
+        const agent = getObject(result, 'agentInfo');
+        report.engineVersion(agent === null ? null : getName(agent, 'version'));
         return report.status({ status: method, detail: result });
       }
       case 'session/new':
@@ -189,7 +188,7 @@ class AcpReader implements Reader {
       case 'session/resume':
         return report.status({
           status: method,
-          session_id: nameField(result, 'sessionId') ?? sessionId,
+          session_id: getName(result, 'sessionId') ?? sessionId,
           model: readModel(result),
         });
       case 'session/prompt':
@@ -203,9 +202,9 @@ class AcpReader implements Reader {
     const report = this.#report;
     this.#updates.close(frame);
     this.#updates.endTurn();
-    const reason = nameField(result, 'stopReason');
+    const reason = getName(result, 'stopReason');
     if (reason === null) return report.unparsed('MALFORMED_RECORD', 'The answer to session/prompt has no stopReason.');
-    const usage = this.#updates.completeUsage(readUsage(objectField(result, 'usage'), 'turn'));
+    const usage = this.#updates.completeUsage(readUsage(getObject(result, 'usage'), 'turn'));
     report.status({ status: 'session/prompt', reason, usage });
     if (reason === 'end_turn') report.endSignal('ACP_PROMPT_END_TURN');
     else if (reason !== 'cancelled') report.runtimeError(STOP_REASONS[reason] ?? `The agent stopped: ${reason}.`);
@@ -213,15 +212,15 @@ class AcpReader implements Reader {
 
   #readError(method: string, error: object, frame: JsonFrame): void {
     this.#updates.close(frame);
-    const said = nameField(error, 'message') ?? 'unknown error';
-    const detail = field(error, 'data');
+    const said = getName(error, 'message') ?? 'unknown error';
+    const detail = getField(error, 'data');
     const more = readErrorDetail(detail);
     const message = more === null || said.includes(more) ? said : `${said}: ${more}`;
-    const isAuth = field(error, 'code') === AUTH_REQUIRED;
+    const isAuth = getField(error, 'code') === AUTH_REQUIRED;
     this.#report.engineError({
       message: `The agent refused ${method}: ${message}`,
       ...(isAuth ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
-      detail: { code: field(error, 'code'), data: detail },
+      detail: { code: getField(error, 'code'), data: detail },
     });
     if (!OPTIONAL_METHODS.has(method)) this.#report.runtimeError(`The agent refused ${method}: ${message}`);
   }
@@ -230,7 +229,7 @@ class AcpReader implements Reader {
 /** The code with which agents say that they want to be authenticated first. */
 const AUTH_REQUIRED = -32_000;
 
-/** What an agent may refuse without an end to the conversation. */
+/** Methods that an agent may refuse without ending the conversation. */
 const OPTIONAL_METHODS: ReadonlySet<string> = new Set([
   'authenticate',
   'session/set_mode',
@@ -249,19 +248,19 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
 function readErrorDetail(data: unknown): string | null {
   if (typeof data === 'string') return data === '' ? null : data;
   if (typeof data !== 'object' || data === null) return null;
-  return nameField(data, 'details') ?? nameField(data, 'message') ?? nameField(data, 'error');
+  return getName(data, 'details') ?? getName(data, 'message') ?? getName(data, 'error');
 }
 
 /** The model of a session: in its models, or (newer agents) among its options. */
 function readModel(result: object): string | null {
-  const models = objectField(result, 'models');
-  const current = models === null ? null : nameField(models, 'currentModelId');
+  const models = getObject(result, 'models');
+  const current = models === null ? null : getName(models, 'currentModelId');
   if (current !== null) return current;
-  const options = field(result, 'configOptions');
+  const options = getField(result, 'configOptions');
   if (!Array.isArray(options)) return null;
   for (const option of options as readonly unknown[]) {
-    if (typeof option !== 'object' || option === null || field(option, 'category') !== 'model') continue;
-    return nameField(option, 'currentValue');
+    if (typeof option !== 'object' || option === null || getField(option, 'category') !== 'model') continue;
+    return getName(option, 'currentValue');
   }
   return null;
 }

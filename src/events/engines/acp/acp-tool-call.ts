@@ -1,16 +1,16 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
 import {
-  arrayField,
-  field,
-  integerField,
+  getArray,
+  getField,
+  getInteger,
   isRecord,
-  nameField,
-  objectField,
-  stringField,
+  getName,
+  getObject,
+  getString,
 } from '../../reading/record-fields.js';
 import type { ToolReport } from '../report.js';
 
-/** What a `tool_call`, a `tool_call_update` or a permission request says about a call. */
+/** Reads what a `tool_call`, a `tool_call_update` or a permission request says about a call. */
 export function readCall(id: string, call: object): ToolReport {
   const diff = readDiff(call);
   const input = readInput(call);
@@ -20,8 +20,8 @@ export function readCall(id: string, call: object): ToolReport {
     ...(name === null ? undefined : { name }),
     ...(input === undefined ? undefined : { input }),
     ...(diff.length === 0 ? undefined : { diff }),
-    paths: arrayField(call, 'locations').flatMap((location) => {
-      const path = isRecord(location) ? nameField(location, 'path') : null;
+    paths: getArray(call, 'locations').flatMap((location) => {
+      const path = isRecord(location) ? getName(location, 'path') : null;
       return path === null ? [] : [path];
     }),
   };
@@ -32,17 +32,17 @@ export function readCall(id: string, call: object): ToolReport {
  * kind of the tool is known, and where that says nothing the title.
  */
 function readName(id: string, call: object): string | null {
-  const meta = objectField(call, '_meta');
-  const claude = meta === null ? null : objectField(meta, 'claudeCode');
+  const meta = getObject(call, '_meta');
+  const claude = meta === null ? null : getObject(meta, 'claudeCode');
   const named =
-    nameField(call, 'name') ??
-    (meta === null ? null : nameField(meta, 'toolName')) ??
-    (claude === null ? null : nameField(claude, 'toolName'));
+    getName(call, 'name') ??
+    (meta === null ? null : getName(meta, 'toolName')) ??
+    (claude === null ? null : getName(claude, 'toolName'));
   if (named !== null) return named;
   const [, inId] = GEMINI_ID.exec(id) ?? [];
   if (inId !== undefined) return inId;
-  const kind = nameField(call, 'kind');
-  return kind === null || kind === 'other' ? nameField(call, 'title') : kind;
+  const kind = getName(call, 'kind');
+  return kind === null || kind === 'other' ? getName(call, 'title') : kind;
 }
 
 /** Gemini CLI has the name in the id: `write_file__write_file_1794765461129_0`. */
@@ -50,53 +50,53 @@ const GEMINI_ID = /^(\w{1,64}?)__\1_\d+_\d+$/u;
 
 /** Agents announce a call with an empty input and fill it in later. */
 function readInput(call: object): unknown {
-  const input = field(call, 'rawInput');
+  const input = getField(call, 'rawInput');
   if (input === null || input === undefined) return undefined;
   return isRecord(input) && Object.keys(input).length === 0 ? undefined : input;
 }
 
-/** What the call changes: its diff blocks, or (OpenCode, asking) a patch in its input. */
+/** Reads the changes of a call: its diff blocks, or (OpenCode, asking) a patch in its input. */
 function readDiff(call: object): readonly FileDiff[] {
-  const diffs = arrayField(call, 'content').flatMap((block): FileDiff[] => {
-    if (!isRecord(block) || field(block, 'type') !== 'diff') return [];
-    const path = nameField(block, 'path');
-    const newText = stringField(block, 'newText');
+  const diffs = getArray(call, 'content').flatMap((block): FileDiff[] => {
+    if (!isRecord(block) || getField(block, 'type') !== 'diff') return [];
+    const path = getName(block, 'path');
+    const newText = getString(block, 'newText');
     if (path === null || newText === null) return [];
-    return [{ path, old_text: stringField(block, 'oldText'), new_text: newText }];
+    return [{ path, old_text: getString(block, 'oldText'), new_text: newText }];
   });
   if (diffs.length > 0) return diffs;
-  const input = objectField(call, 'rawInput');
-  const patch = input === null ? null : stringField(input, 'diff');
-  const path = input === null ? null : (nameField(input, 'filepath') ?? nameField(input, 'filePath'));
+  const input = getObject(call, 'rawInput');
+  const patch = input === null ? null : getString(input, 'diff');
+  const path = input === null ? null : (getName(input, 'filepath') ?? getName(input, 'filePath'));
   return patch === null || path === null ? [] : [{ path, patch }];
 }
 
-/** What came of a call: the agent's own output, or the text of its content. Images stay as the blocks they are. */
+/** Reads the output of a call: the agent's own output, or the text of its content. Images stay blocks. */
 export function readOutput(call: object): unknown {
-  const output = field(call, 'rawOutput');
+  const output = getField(call, 'rawOutput');
   if (output !== null && output !== undefined) return output;
-  const blocks = arrayField(call, 'content').filter((block) => isRecord(block) && field(block, 'type') === 'content');
-  const contents = blocks.map((block) => (isRecord(block) ? objectField(block, 'content') : null));
-  const texts = contents.map((content) => (content === null ? null : stringField(content, 'text')));
+  const blocks = getArray(call, 'content').filter((block) => isRecord(block) && getField(block, 'type') === 'content');
+  const contents = blocks.map((block) => (isRecord(block) ? getObject(block, 'content') : null));
+  const texts = contents.map((content) => (content === null ? null : getString(content, 'text')));
   if (blocks.length === 0) return undefined;
   return texts.every((text) => text !== null) ? texts.join('') : contents;
 }
 
 /** The exit code of a command, where the agent says it: Codex in `_meta`, OpenCode in its output. */
 export function readExitCode(call: object): number | null {
-  const meta = objectField(call, '_meta');
-  const exit = meta === null ? null : objectField(meta, 'terminal_exit');
-  if (exit !== null) return integerField(exit, 'exit_code');
-  const output = objectField(call, 'rawOutput');
+  const meta = getObject(call, '_meta');
+  const exit = meta === null ? null : getObject(meta, 'terminal_exit');
+  if (exit !== null) return getInteger(exit, 'exit_code');
+  const output = getObject(call, 'rawOutput');
   if (output === null) return null;
-  const metadata = objectField(output, 'metadata');
-  return integerField(output, 'exit_code') ?? (metadata === null ? null : integerField(metadata, 'exit'));
+  const metadata = getObject(output, 'metadata');
+  return getInteger(output, 'exit_code') ?? (metadata === null ? null : getInteger(metadata, 'exit'));
 }
 
 /** The text of a failed call. */
 export function readFailure(call: object): string {
   const output = readOutput(call);
   if (typeof output === 'string' && output !== '') return output;
-  const error = isRecord(output) ? (nameField(output, 'error') ?? nameField(output, 'message')) : null;
+  const error = isRecord(output) ? (getName(output, 'error') ?? getName(output, 'message')) : null;
   return error ?? 'The tool call failed.';
 }

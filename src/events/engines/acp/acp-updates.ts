@@ -2,7 +2,7 @@ import type { JsonFrame } from '../../framing/frame.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
 import { readPlan } from '../../reading/read-plan.js';
-import { arrayField, nameField, numberField, objectField, stringField } from '../../reading/record-fields.js';
+import { getArray, getName, getNumber, getObject, getString } from '../../reading/record-fields.js';
 import type { Report } from '../report.js';
 import { readCall, readExitCode, readFailure, readOutput } from './acp-tool-call.js';
 import { readUsage } from './acp-usage.js';
@@ -54,10 +54,10 @@ export class AcpUpdates {
         return this.#readCall(kind, update);
       case 'plan':
         this.close(frame);
-        return this.#report.plan(readPlan(arrayField(update, 'entries')));
+        return this.#report.plan(readPlan(getArray(update, 'entries')));
       case 'usage_update': {
-        const cost = objectField(update, 'cost');
-        const amount = cost === null ? null : numberField(cost, 'amount');
+        const cost = getObject(update, 'cost');
+        const amount = cost === null ? null : getNumber(cost, 'amount');
         if (amount !== null && amount >= 0) this.#cost = amount;
         return this.#report.status({ status: kind, detail: update });
       }
@@ -87,7 +87,7 @@ export class AcpUpdates {
     if (this.#open.has(callId)) this.#denied.set(callId, why === undefined ? '.' : `: ${why}`);
   }
 
-  /** The turn is over: a denied call of which the agent said nothing more (Gemini CLI) has failed. */
+  /** Ends the turn: a denied call of which the agent printed nothing more (Gemini CLI) has failed. */
   endTurn(): void {
     for (const [id, why] of this.#denied) {
       if (this.#open.has(id)) this.#report.toolFailed({ id, error: `Permission denied${why}` });
@@ -110,10 +110,10 @@ export class AcpUpdates {
 
   #readWords(kind: OpenWords['kind'], update: object, frame: JsonFrame): void {
     const report = this.#report;
-    const content = objectField(update, 'content');
-    const text = content === null ? null : stringField(content, 'text');
-    const meta = objectField(update, '_meta');
-    const usage = meta === null ? null : readUsage(objectField(meta, 'usage'), 'turn');
+    const content = getObject(update, 'content');
+    const text = content === null ? null : getString(content, 'text');
+    const meta = getObject(update, '_meta');
+    const usage = meta === null ? null : readUsage(getObject(meta, 'usage'), 'turn');
     if (usage !== null) {
       // Qwen Code counts each step on an empty chunk of the message.
       this.#hasStepUsage = true;
@@ -121,7 +121,7 @@ export class AcpUpdates {
     }
     if (text === null) return report.status({ status: `${kind} block`, detail: content });
     if (text === '') return usage === null ? report.status({ status: `empty ${kind} chunk` }) : undefined;
-    const key = nameField(update, 'messageId');
+    const key = getName(update, 'messageId');
     if (this.#words !== null && !continues(this.#words, kind, key)) this.close(frame);
     this.#words ??= { kind, key, id: this.#nextId(kind, key), first: frame, last: frame, text: '' };
     const words = this.#words;
@@ -144,11 +144,11 @@ export class AcpUpdates {
 
   #readCall(kind: string, update: object): void {
     const report = this.#report;
-    const id = nameField(update, 'toolCallId');
+    const id = getName(update, 'toolCallId');
     if (id === null) return report.unparsed('MALFORMED_RECORD', `A ${kind} has no toolCallId.`);
     if (this.#ended.has(id)) return report.status({ status: `${kind} after its end`, detail: update });
     const call = readCall(id, update);
-    const status = nameField(update, 'status');
+    const status = getName(update, 'status');
     if (status === 'completed' || status === 'failed') {
       const isKnown = this.#open.has(id);
       this.#forget(id);

@@ -1,16 +1,16 @@
 import type { Usage } from '../../protocol/event-parts.js';
-import { countField, numberField } from '../../reading/record-fields.js';
+import { getCount, getNumber } from '../../reading/record-fields.js';
 
 /** Tokens as agents count them. `inputTokens` of some includes what came from the cache, of others not: it is kept as it is. */
 export function readUsage(usage: object | null, scope: Usage['scope']): Usage | null {
-  const input = usage === null ? null : countField(usage, 'inputTokens');
-  const output = usage === null ? null : countField(usage, 'outputTokens');
+  const input = usage === null ? null : getCount(usage, 'inputTokens');
+  const output = usage === null ? null : getCount(usage, 'outputTokens');
   if (usage === null || input === null || output === null) return null;
-  const cached = countField(usage, 'cachedReadTokens');
-  const written = countField(usage, 'cachedWriteTokens');
-  const thought = countField(usage, 'thoughtTokens');
-  const total = countField(usage, 'totalTokens');
-  const cost = numberField(usage, 'cost');
+  const cached = getCount(usage, 'cachedReadTokens');
+  const written = getCount(usage, 'cachedWriteTokens');
+  const thought = getCount(usage, 'thoughtTokens');
+  const total = getCount(usage, 'totalTokens');
+  const cost = getNumber(usage, 'cost');
   return {
     scope,
     input_tokens: input,

@@ -1,5 +1,5 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
-import { arrayField, field, isRecord, nameField, objectField, stringField } from '../../reading/record-fields.js';
+import { getArray, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
 import type { PermissionAnswer, PermissionOption, PermissionQuestion, Report } from '../report.js';
 
 /*
@@ -16,10 +16,10 @@ export interface ControlRequest {
 
 /** A `control_request`; null for every other record, and for one without an id. */
 export function readControlRequest(record: object): ControlRequest | null {
-  if (stringField(record, 'type') !== 'control_request') return null;
+  if (getString(record, 'type') !== 'control_request') return null;
   const id = readId(record);
-  const request = objectField(record, 'request');
-  const subtype = request === null ? null : nameField(request, 'subtype');
+  const request = getObject(record, 'request');
+  const subtype = request === null ? null : getName(request, 'subtype');
   return id === null || request === null || subtype === null ? null : { id, subtype, request };
 }
 
@@ -33,25 +33,25 @@ export interface ControlResponse {
 
 /** A `control_response`; null for every other record. */
 export function readControlResponse(record: object): ControlResponse | null {
-  if (stringField(record, 'type') !== 'control_response') return null;
-  const response = objectField(record, 'response');
+  if (getString(record, 'type') !== 'control_response') return null;
+  const response = getObject(record, 'response');
   const id = response === null ? null : readId(response);
   if (response === null || id === null) return null;
-  if (stringField(response, 'subtype') === 'success')
-    return { id, response: objectField(response, 'response') ?? {}, error: null };
-  return { id, response: null, error: stringField(response, 'error') ?? 'refused' };
+  if (getString(response, 'subtype') === 'success')
+    return { id, response: getObject(response, 'response') ?? {}, error: null };
+  return { id, response: null, error: getString(response, 'error') ?? 'refused' };
 }
 
 /** The request that a `control_cancel_request` withdraws; null for every other record. */
 export function readWithdrawal(record: object): string | null {
-  return stringField(record, 'type') === 'control_cancel_request' ? readId(record) : null;
+  return getString(record, 'type') === 'control_cancel_request' ? readId(record) : null;
 }
 
 /** Longer ids are refused. */
 const MAX_ID = 200;
 
 function readId(record: object): string | null {
-  const id = nameField(record, 'request_id');
+  const id = getName(record, 'request_id');
   return id === null || id.length > MAX_ID ? null : id;
 }
 
@@ -61,16 +61,16 @@ const OPTIONS: readonly PermissionOption[] = [
   { id: 'deny', label: 'Deny', kind: 'reject_once' },
 ];
 
-/** What the agent asks with `can_use_tool`; null if it does not say which tool it wants to use. */
+/** Reads a `can_use_tool` request; null if it does not name the tool. */
 export function readToolQuestion({ id, subtype, request }: ControlRequest): PermissionQuestion | null {
-  const name = nameField(request, 'tool_name');
+  const name = getName(request, 'tool_name');
   if (subtype !== 'can_use_tool' || name === null) return null;
-  const input = objectField(request, 'input') ?? {};
+  const input = getObject(request, 'input') ?? {};
   const diff = readEdit(input);
-  const title = nameField(request, 'description');
+  const title = getName(request, 'description');
   return {
     call: {
-      id: nameField(request, 'tool_use_id') ?? id,
+      id: getName(request, 'tool_use_id') ?? id,
       name,
       input,
       ...(diff.length === 0 ? undefined : { diff }),
@@ -80,30 +80,30 @@ export function readToolQuestion({ id, subtype, request }: ControlRequest): Perm
   };
 }
 
-/** What the call would change: tools that write name a file and its text, tools that edit both texts. */
+/** Reads the change a call would make: tools that write have a file and its text, tools that edit have both texts. */
 function readEdit(input: object): readonly FileDiff[] {
-  const path = nameField(input, 'file_path') ?? nameField(input, 'notebook_path');
+  const path = getName(input, 'file_path') ?? getName(input, 'notebook_path');
   if (path === null) return [];
-  const edits = arrayField(input, 'edits').filter(isRecord);
+  const edits = getArray(input, 'edits').filter(isRecord);
   return [input, ...edits].flatMap((edit): FileDiff[] => {
-    const newText = stringField(edit, 'new_string') ?? stringField(edit, 'content') ?? stringField(edit, 'new_source');
+    const newText = getString(edit, 'new_string') ?? getString(edit, 'content') ?? getString(edit, 'new_source');
     if (newText === null) return [];
-    const oldText = stringField(edit, 'old_string');
+    const oldText = getString(edit, 'old_string');
     return [{ path, ...(oldText === null ? undefined : { old_text: oldText }), new_text: newText }];
   });
 }
 
-/** What was answered, as `permission.replied` says it. Anything but a plain approval denies. */
+/** Reads the answer as data of `permission.replied`. Anything but a plain approval denies. */
 function readToolAnswer({ response }: ControlResponse): PermissionAnswer {
   const answer = response ?? {};
-  const about = objectField(answer, 'sluice') ?? {};
-  const isAllowed = stringField(answer, 'behavior') === 'allow';
-  const who = nameField(about, 'who');
-  const why = nameField(about, 'why');
+  const about = getObject(answer, 'sluice') ?? {};
+  const isAllowed = getString(answer, 'behavior') === 'allow';
+  const who = getName(about, 'who');
+  const why = getName(about, 'why');
   return {
     decision: isAllowed ? 'allow' : 'deny',
     optionId: isAllowed ? 'allow' : 'deny',
-    by: field(about, 'by') === 'rule' ? 'rule' : 'person',
+    by: getField(about, 'by') === 'rule' ? 'rule' : 'person',
     ...(who === null ? undefined : { who }),
     ...(why === null ? undefined : { why }),
   };
@@ -166,7 +166,7 @@ export class ControlRecords {
       return report.permissionReplied(interaction, readToolAnswer(response));
     }
     const request = readControlRequest(record);
-    if (stringField(record, 'type') === 'user') return report.status({ status: 'prompt' });
+    if (getString(record, 'type') === 'user') return report.status({ status: 'prompt' });
     if (request !== null && request.subtype !== 'initialize') return report.status({ status: request.subtype });
     report.noise();
   }

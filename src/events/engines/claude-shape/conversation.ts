@@ -7,7 +7,7 @@ const MAX_SUB_AGENTS = 256;
 /** Calls remembered as open; older ones are forgotten. */
 const MAX_OPEN_CALLS = 4096;
 
-/** What is open while the records of an attempt are read: who speaks, which calls run, how it stands. */
+/** The open state while the records of an attempt are read: speakers, running calls, outcome. */
 export class Conversation {
   readonly report: Report;
   readonly dialect: Dialect;
@@ -25,7 +25,7 @@ export class Conversation {
     this.agent = new Speaker(report, null, () => this.#nextThought());
   }
 
-  /** Who speaks in a record: the agent, or the sub-agent that a tool call started. */
+  /** Returns the speaker of a record: the agent, or the sub-agent that a tool call started. */
   speaker(parent: string | null): Speaker {
     if (parent === null) return this.agent;
     const known = this.#subAgents.get(parent);
@@ -37,7 +37,7 @@ export class Conversation {
     return speaker;
   }
 
-  /** A new turn begins, whatever became of the one before. */
+  /** Starts a new turn, however the previous one ended. */
   startsTurn(): void {
     this.ends();
     this.goesOn();
@@ -52,7 +52,7 @@ export class Conversation {
     this.report.turnStarted();
   }
 
-  /** The turn has ended, well or badly: what was being said is whole. */
+  /** Ends the turn, successfully or not: the open message is complete. */
   ends(): void {
     this.#hasEnded = true;
     for (const parent of this.#subAgents.keys()) this.#dismiss(parent);

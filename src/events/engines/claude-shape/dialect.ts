@@ -3,9 +3,9 @@ import type { ParserName } from '../../protocol/engine-names.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import type { FieldTable } from '../../reading/record-fields.js';
 import type { EngineErrorReport, Report } from '../report.js';
-import { fieldTable } from '../../reading/record-fields.js';
+import { createFieldTable } from '../../reading/record-fields.js';
 
-/** What the records of one program may look like. Everything that is not in here is drift. */
+/** The known types and fields of one program. Everything else is drift. */
 export interface RecordTables {
   /** Top-level types but `system`. */
   readonly records: FieldTable;
@@ -21,7 +21,7 @@ export interface RecordTables {
   readonly usage: ReadonlySet<string>;
 }
 
-/** What distinguishes the programs that print records in the shape of Claude Code's. */
+/** The differences between programs that print records in the shape of Claude Code's. */
 export interface Dialect {
   readonly tables: RecordTables;
   /** The parser’s name where a whole run is printed as one document at its end. */
@@ -36,11 +36,11 @@ export interface Dialect {
   readonly inputIncludesCache: boolean;
   /** The tokens of the session so far, from a `result`. */
   totalUsage(result: object, report: Report): Usage | null;
-  /** A `system` record that reports trouble; null for all others. */
+  /** Reads the error of a `system` record; null for all others. */
   systemError(subtype: string, record: object): EngineErrorReport | null;
   /** A text that is not the agent’s but the program’s, about an error; null for all others. `record` carries it. */
-  spokenError(text: string, record: object, usage: object | null): EngineErrorReport | null;
-  /** Plain text that reports trouble, in the log or instead of an answer; null for all other. */
+  readErrorText(text: string, record: object, usage: object | null): EngineErrorReport | null;
+  /** Reads an error from plain text, in the log or instead of an answer; null for all other text. */
   logError(line: string): EngineErrorReport | null;
   /** A document that is not a record and says why the program failed; null for all others. */
   errorDocument(value: object): EngineErrorReport | null;
@@ -51,7 +51,7 @@ export interface Dialect {
  */
 
 /** Parts of a message. */
-export const BLOCK_FIELDS = fieldTable(['type', 'cache_control', 'annotations'], {
+export const BLOCK_FIELDS = createFieldTable(['type', 'cache_control', 'annotations'], {
   text: ['text', 'citations'],
   thinking: ['thinking', 'signature'],
   redacted_thinking: ['data'],
@@ -74,8 +74,8 @@ export const BLOCK_FIELDS = fieldTable(['type', 'cache_control', 'annotations'],
   fallback: ['content', 'model'],
 });
 
-/** What a block grows by. */
-export const DELTA_FIELDS = fieldTable(['type'], {
+/** Fields by which a block grows. */
+export const DELTA_FIELDS = createFieldTable(['type'], {
   text_delta: ['text'],
   thinking_delta: ['thinking', 'estimated_tokens'],
   input_json_delta: ['partial_json'],

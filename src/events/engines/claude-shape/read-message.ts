@@ -1,12 +1,12 @@
 import { shorten } from '../../attempt/engine-error.js';
 import {
-  arrayField,
-  booleanField,
-  field,
+  getArray,
+  getBoolean,
+  getField,
   isRecord,
-  nameField,
-  objectField,
-  stringField,
+  getName,
+  getObject,
+  getString,
 } from '../../reading/record-fields.js';
 import type { FileDiff, Usage } from '../../protocol/event-parts.js';
 import { readPlan } from '../../reading/read-plan.js';
@@ -16,22 +16,22 @@ import { readUsage } from './read-result.js';
 /** Reads an `assistant` record: one block of a message, or a whole message. */
 export function readAssistant(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
-  const message = objectField(record, 'message');
+  const message = getObject(record, 'message');
   if (message === null) return report.unparsed('MALFORMED_RECORD', 'An assistant record has no message.');
   report.checkFields(message, dialect.tables.message, 'assistant.message');
-  const parent = nameField(record, 'parent_tool_use_id');
-  if (booleanField(record, 'isReplay') === true) return report.status({ status: 'assistant', reason: 'replay' });
+  const parent = getName(record, 'parent_tool_use_id');
+  if (getBoolean(record, 'isReplay') === true) return report.status({ status: 'assistant', reason: 'replay' });
   if (parent === null) conversation.goesOn();
-  const id = nameField(message, 'id');
+  const id = getName(message, 'id');
   const isNew = conversation.speaker(parent).isFirst(id);
   const usage = readMessageUsage(message, isNew, conversation);
   report.keepRest(message, USED_MESSAGE_FIELDS, 'message');
-  report.step({ model: nameField(message, 'model'), usage });
+  report.step({ model: getName(message, 'model'), usage });
   for (const block of readBlocks(message)) readBlock(block, { parent, id, record }, conversation);
   report.status({
     status: 'assistant',
-    model: nameField(message, 'model'),
-    reason: stringField(message, 'stop_reason'),
+    model: getName(message, 'model'),
+    reason: getString(message, 'stop_reason'),
     usage,
   });
 }
@@ -44,17 +44,17 @@ interface BlockContext {
 
 function readBlock(block: object, { parent, id, record }: BlockContext, conversation: Conversation): void {
   const { report, dialect } = conversation;
-  const type = stringField(block, 'type');
+  const type = getString(block, 'type');
   const known = type === null ? undefined : dialect.tables.blocks[type];
   if (type === null || known === undefined) return report.unknownType(`assistant block ${type ?? 'without a type'}`);
   report.checkFields(block, known, `assistant.block(${type})`);
   report.keepRest(block, USED_BLOCK_FIELDS, `message.content(${type})`);
   switch (type) {
     case 'text':
-      return readText(stringField(block, 'text') ?? '', { parent, id, record }, conversation);
+      return readText(getString(block, 'text') ?? '', { parent, id, record }, conversation);
     case 'thinking': {
       // Thoughts that are not shown are printed as an empty text with a signature.
-      const thought = stringField(block, 'thinking') ?? '';
+      const thought = getString(block, 'thinking') ?? '';
       if (thought !== '') conversation.speaker(parent).whole('thinking', thought, id);
       return;
     }
@@ -64,59 +64,62 @@ function readBlock(block: object, { parent, id, record }: BlockContext, conversa
       return readCall(block, parent, conversation);
     default:
       if (type.endsWith('tool_result')) readCallEnd(block, parent, conversation);
-    // What is left cannot be shown (`redacted_thinking`, `compaction`): the status of the record stands for it.
+    // Other blocks cannot be shown (`redacted_thinking`, `compaction`): the status of the record represents them.
   }
 }
 
 function readText(text: string, { parent, id, record }: BlockContext, conversation: Conversation): void {
   const speaker = conversation.speaker(parent);
-  const usage = objectField(objectField(record, 'message') ?? {}, 'usage');
-  const error = conversation.dialect.spokenError(text, record, usage);
+  const usage = getObject(getObject(record, 'message') ?? {}, 'usage');
+  const error = conversation.dialect.readErrorText(text, record, usage);
   if (error !== null) conversation.fails(error);
   if (text !== '' && (error === null || speaker.isSpeaking)) speaker.whole('text', text, id);
 }
 
 function readCall(block: object, parent: string | null, conversation: Conversation): void {
   const { report, dialect } = conversation;
-  const id = nameField(block, 'id');
+  const id = getName(block, 'id');
   if (id === null) return report.unparsed('MALFORMED_RECORD', 'A tool call has no id.');
-  const name = nameField(block, 'name');
-  const input = field(block, 'input');
+  const name = getName(block, 'name');
+  const input = getField(block, 'input');
   const pathField = name === null ? undefined : dialect.fileTools.get(name);
-  const path = pathField === undefined || !isRecord(input) ? null : nameField(input, pathField);
+  const path = pathField === undefined || !isRecord(input) ? null : getName(input, pathField);
   conversation.callStarts(id);
   report.toolStarted({ id, name, input, parent, paths: path === null ? [] : [path] });
   if (name !== null && PLAN_TOOLS.has(name) && isRecord(input))
-    report.plan(readPlan(arrayField(input, 'todos')), { call: id, parent });
+    report.plan(readPlan(getArray(input, 'todos')), { call: id, parent });
 }
 
 /** Reads a `user` record: the ends of tool calls, or words that were put to the agent. */
 export function readUser(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
-  const message = objectField(record, 'message');
+  const message = getObject(record, 'message');
   if (message === null) return report.unparsed('MALFORMED_RECORD', 'A user record has no message.');
-  const parent = nameField(record, 'parent_tool_use_id');
-  const isReplay = booleanField(record, 'isReplay') === true;
+  const parent = getName(record, 'parent_tool_use_id');
+  const isReplay = getBoolean(record, 'isReplay') === true;
   let endedCall = false;
   for (const block of readBlocks(message)) {
-    const type = stringField(block, 'type');
+    const type = getString(block, 'type');
     const known = type === null ? undefined : dialect.tables.blocks[type];
     if (type === null || known === undefined) report.unknownType(`user block ${type ?? 'without a type'}`);
     else report.checkFields(block, known, `user.block(${type})`);
     report.keepRest(block, USED_BLOCK_FIELDS, `message.content(${type ?? 'unknown'})`);
     if (type !== 'tool_result') continue;
     // A replay repeats hiscenario: only what ends a call of this attempt is news.
-    if (isReplay && !conversation.isOpenCall(nameField(block, 'tool_use_id') ?? '')) continue;
-    readCallEnd(block, parent, conversation, readDiff(field(record, 'tool_use_result')));
+    if (isReplay && !conversation.isOpenCall(getName(block, 'tool_use_id') ?? '')) continue;
+    readCallEnd(block, parent, conversation, readDiff(getField(record, 'tool_use_result')));
     endedCall = true;
   }
   if (endedCall) return;
   // A prompt, an echo of it, or text a program put in: never the agent's words.
-  const isSynthetic = booleanField(record, 'isSynthetic') === true;
+  const isSynthetic = getBoolean(record, 'isSynthetic') === true;
   report.status({
     status: 'user',
     reason: isReplay ? 'replay' : isSynthetic ? 'synthetic' : null,
-    detail: { content: field(message, 'content'), ...(parent === null ? undefined : { parent_tool_use_id: parent }) },
+    detail: {
+      content: getField(message, 'content'),
+      ...(parent === null ? undefined : { parent_tool_use_id: parent }),
+    },
   });
 }
 
@@ -127,27 +130,27 @@ function readCallEnd(
   diff: readonly FileDiff[] = [],
 ): void {
   const { report } = conversation;
-  const id = nameField(block, 'tool_use_id');
-  if (id === null) return report.unparsed('MALFORMED_RECORD', 'A tool result does not say of which call.');
+  const id = getName(block, 'tool_use_id');
+  if (id === null) return report.unparsed('MALFORMED_RECORD', 'A tool result does not name its call.');
   conversation.callEnds(id);
-  const output = field(block, 'content');
+  const output = getField(block, 'content');
   const error = findFailure(block, output);
   const changed = diff.length === 0 ? undefined : { diff };
   if (error === null) report.toolCompleted({ id, output, parent, ...changed });
   else report.toolFailed({ id, output, parent, error });
 }
 
-/** What an edit changed: Claude Code puts it beside the result that the model sees. */
+/** Reads the diff of an edit: Claude Code puts it next to the result that the model gets. */
 function readDiff(result: unknown): readonly FileDiff[] {
   if (!isRecord(result)) return [];
-  const path = nameField(result, 'filePath');
-  const before = stringField(result, 'oldString') ?? stringField(result, 'originalFile');
-  const after = stringField(result, 'newString') ?? stringField(result, 'content');
+  const path = getName(result, 'filePath');
+  const before = getString(result, 'oldString') ?? getString(result, 'originalFile');
+  const after = getString(result, 'newString') ?? getString(result, 'content');
   if (path === null || after === null || (before?.length ?? 0) + after.length > MAX_DIFF) return [];
   return [{ path, old_text: before, new_text: after }];
 }
 
-/** Longer texts are not repeated: the file is there to be seen. */
+/** Longer texts are not repeated: the file itself can be read. */
 const MAX_DIFF = 64 * 1024;
 
 /** Tools that write the agent's plan. */
@@ -177,29 +180,29 @@ const USED_BLOCK_FIELDS: ReadonlySet<string> = new Set([
   'is_error',
 ]);
 
-/** Why a call failed; null if it did not. Tools of the model's provider say so inside of their content. */
+/** Finds why a call failed; null if it did not. Tools of the model's provider report it inside their content. */
 function findFailure(block: object, output: unknown): string | null {
-  if (booleanField(block, 'is_error') === true) return shorten(joinText(output)) || 'The tool reported an error.';
-  if (!isRecord(output) || stringField(output, 'type')?.endsWith('_error') !== true) return null;
-  return stringField(output, 'error_code') ?? 'The tool reported an error.';
+  if (getBoolean(block, 'is_error') === true) return shorten(joinText(output)) || 'The tool reported an error.';
+  if (!isRecord(output) || getString(output, 'type')?.endsWith('_error') !== true) return null;
+  return getString(output, 'error_code') ?? 'The tool reported an error.';
 }
 
 function joinText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
-  const texts = content.filter(isRecord).map((block) => stringField(block, 'text'));
+  const texts = content.filter(isRecord).map((block) => getString(block, 'text'));
   return texts.filter((text) => text !== null).join('\n');
 }
 
-/** What a message consists of; a bare text counts as one block. */
+/** Reads the blocks of a message; a bare text counts as one block. */
 function readBlocks(message: object): readonly object[] {
-  const text = stringField(message, 'content');
-  return text === null ? arrayField(message, 'content').filter(isRecord) : [{ type: 'text', text }];
+  const text = getString(message, 'content');
+  return text === null ? getArray(message, 'content').filter(isRecord) : [{ type: 'text', text }];
 }
 
 /** The tokens of a message, once: a message printed block by block repeats them with each. */
 function readMessageUsage(message: object, isNew: boolean, { report, dialect }: Conversation): Usage | null {
-  const usage = objectField(message, 'usage');
+  const usage = getObject(message, 'usage');
   if (usage !== null) report.checkFields(usage, dialect.tables.usage, 'usage');
   if (usage === null || !isNew) return null;
   report.keepRest(usage, USED_USAGE_FIELDS, 'message.usage');

@@ -1,4 +1,4 @@
-import { field, nameField, objectField, stringField } from '../../reading/record-fields.js';
+import { getField, getName, getObject, getString } from '../../reading/record-fields.js';
 import type { Conversation } from './conversation.js';
 
 /**
@@ -7,22 +7,22 @@ import type { Conversation } from './conversation.js';
  */
 export function readStreamEvent(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
-  const event = objectField(record, 'event');
-  const type = event === null ? null : stringField(event, 'type');
+  const event = getObject(record, 'event');
+  const type = event === null ? null : getString(event, 'type');
   if (event === null || type === null)
     return report.unparsed('MALFORMED_RECORD', 'A stream_event has no event with a type.');
   const known = dialect.tables.events[type];
   if (known === undefined) return report.unknownType(`stream_event ${type}`);
   report.checkFields(event, known, `stream_event(${type})`);
-  const parent = nameField(record, 'parent_tool_use_id');
+  const parent = getName(record, 'parent_tool_use_id');
   const speaker = conversation.speaker(parent);
   switch (type) {
     case 'message_start': {
       if (parent === null) conversation.goesOn();
-      const message = objectField(event, 'message') ?? {};
-      speaker.startMessage(nameField(message, 'id'));
+      const message = getObject(event, 'message') ?? {};
+      speaker.startMessage(getName(message, 'id'));
       report.keepRest(message, USED_START_FIELDS, 'event.message');
-      return report.status({ status: type, model: nameField(message, 'model') });
+      return report.status({ status: type, model: getName(message, 'model') });
     }
     case 'content_block_start':
       speaker.endBlock();
@@ -31,13 +31,13 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
       return readDelta(event, parent, conversation);
     case 'message_delta':
       report.keepRest(event, DELTA_ONLY, 'event');
-      report.keepRest(objectField(event, 'delta') ?? {}, STOP_REASON, 'event.delta');
-      return report.status({ status: type, reason: stringField(objectField(event, 'delta') ?? {}, 'stop_reason') });
+      report.keepRest(getObject(event, 'delta') ?? {}, STOP_REASON, 'event.delta');
+      return report.status({ status: type, reason: getString(getObject(event, 'delta') ?? {}, 'stop_reason') });
     case 'message_stop':
       speaker.endBlock();
       return report.status({ status: type });
     case 'error': {
-      const message = stringField(objectField(event, 'error') ?? {}, 'message') ?? 'The model’s stream broke off.';
+      const message = getString(getObject(event, 'error') ?? {}, 'message') ?? 'The model’s stream broke off.';
       return report.engineError({ message });
     }
     default:
@@ -50,25 +50,25 @@ const DELTA_ONLY: ReadonlySet<string> = new Set(['type', 'delta']);
 const STOP_REASON: ReadonlySet<string> = new Set(['stop_reason']);
 
 function readBlockStart(event: object, parent: string | null, conversation: Conversation): void {
-  const block = objectField(event, 'content_block') ?? {};
-  const type = stringField(block, 'type');
+  const block = getObject(event, 'content_block') ?? {};
+  const type = getString(block, 'type');
   // Most begin empty; their first content is not a separate delta.
-  if (type === 'text') conversation.speaker(parent).piece('text', stringField(block, 'text') ?? '');
-  if (type === 'thinking') conversation.speaker(parent).piece('thinking', stringField(block, 'thinking') ?? '');
-  const call = nameField(block, 'id');
-  const detail = { type, ...(call === null ? undefined : { id: call, name: field(block, 'name') }) };
+  if (type === 'text') conversation.speaker(parent).piece('text', getString(block, 'text') ?? '');
+  if (type === 'thinking') conversation.speaker(parent).piece('thinking', getString(block, 'thinking') ?? '');
+  const call = getName(block, 'id');
+  const detail = { type, ...(call === null ? undefined : { id: call, name: getField(block, 'name') }) };
   conversation.report.status({ status: 'content_block_start', detail });
 }
 
 function readDelta(event: object, parent: string | null, conversation: Conversation): void {
   const { report, dialect } = conversation;
-  const delta = objectField(event, 'delta') ?? {};
-  const type = stringField(delta, 'type');
+  const delta = getObject(event, 'delta') ?? {};
+  const type = getString(delta, 'type');
   const known = type === null ? undefined : dialect.tables.deltas[type];
   if (type === null || known === undefined)
     return report.unknownType(`content_block_delta ${type ?? 'without a type'}`);
   report.checkFields(delta, known, `content_block_delta(${type})`);
-  const words = stringField(delta, type === 'thinking_delta' ? 'thinking' : 'text') ?? '';
+  const words = getString(delta, type === 'thinking_delta' ? 'thinking' : 'text') ?? '';
   if (type === 'text_delta' && words !== '') return conversation.speaker(parent).piece('text', words);
   if (type === 'thinking_delta' && words !== '') return conversation.speaker(parent).piece('thinking', words);
   // A piece of a call's input, of a signature, of a citation.

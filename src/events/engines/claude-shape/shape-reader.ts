@@ -1,13 +1,13 @@
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import {
   isRecord,
-  nameField,
-  objectField,
-  stringField,
+  getName,
+  getObject,
+  getString,
   omitMissing,
-  fieldTable,
-  booleanField,
-  field,
+  createFieldTable,
+  getBoolean,
+  getField,
 } from '../../reading/record-fields.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { Reader } from '../engine.js';
@@ -19,7 +19,7 @@ import { readAssistant, readUser } from './read-message.js';
 import { readResult } from './read-result.js';
 import { readStreamEvent } from './read-stream-event.js';
 
-/** How sure it is that plain lines on stdout are the answer. */
+/** Confidence that plain lines on stdout are the answer. */
 const TEXT_CONFIDENCE = 0.4;
 
 /** A field of every record: text with it is a torn one. */
@@ -42,7 +42,7 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
   }
 
   function readRecord(record: object): void {
-    const type = stringField(record, 'type');
+    const type = getString(record, 'type');
     if (type === 'system') return readSystem(record, conversation);
     const known = type === null ? undefined : dialect.tables.records[type];
     if (type === null || known === undefined) return report.unknownType(type ?? 'a record without a type');
@@ -63,13 +63,13 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
         begins(frame, true);
         for (const record of value) {
           if (isRecord(record)) readRecord(record);
-          else report.unparsed('MALFORMED_RECORD', 'The array of records holds something else.');
+          else report.unparsed('MALFORMED_RECORD', 'The array contains something other than records.');
         }
       } else if (isRecordOf(dialect, value, hasRecords)) {
-        begins(frame, stringField(value, 'type') === 'result');
+        begins(frame, getString(value, 'type') === 'result');
         if (frame.stream !== 'stdout' || !control.readPrinted(value)) readRecord(value);
       } else if (frame.stream === 'stdout' && answer.isPossible) answer.hold(frame);
-      else report.unknownType(stringField(value, 'type') ?? 'a record without a type');
+      else report.unknownType(getString(value, 'type') ?? 'a record without a type');
     },
     text(frame) {
       if (frame.stream === 'stdin') return report.unparsed();
@@ -99,21 +99,21 @@ export function createShapeReader(dialect: Dialect, report: Report): Reader {
  */
 function isRecordOf({ tables }: Dialect, value: unknown, hasRecords: boolean): value is object {
   if (!isRecord(value)) return false;
-  const type = stringField(value, 'type');
+  const type = getString(value, 'type');
   if (type === null) return false;
-  if (nameField(value, 'session_id') !== null || type.startsWith('control_')) return true;
+  if (getName(value, 'session_id') !== null || type.startsWith('control_')) return true;
   return hasRecords && (type === 'system' || tables.records[type] !== undefined);
 }
 
 function readKnown(type: string, record: object, conversation: Conversation): void {
   const { report } = conversation;
   // A hook may run under an id that is thrown away; what the agent says and does has the right one.
-  const isMain = nameField(record, 'parent_tool_use_id') === null;
+  const isMain = getName(record, 'parent_tool_use_id') === null;
   switch (type) {
     case 'assistant':
     case 'user':
     case 'stream_event':
-      if (isMain) report.session(nameField(record, 'session_id'));
+      if (isMain) report.session(getName(record, 'session_id'));
       if (type === 'assistant') return readAssistant(record, conversation);
       if (type === 'user') return readUser(record, conversation);
       return readStreamEvent(record, conversation);
@@ -129,8 +129,8 @@ function readKnown(type: string, record: object, conversation: Conversation): vo
 /** The state of a limit, reported from time to time. Only what is not plainly allowed is worth a warning. */
 function readRateLimit(record: object, { report }: Conversation): void {
   const detail = readDetail(record);
-  const info = objectField(record, 'rate_limit_info') ?? {};
-  const state = stringField(info, 'status') ?? 'unknown';
+  const info = getObject(record, 'rate_limit_info') ?? {};
+  const state = getString(info, 'status') ?? 'unknown';
   if (state === 'allowed') return report.status({ status: 'rate_limit_event', reason: state, detail });
   const code = 'ENGINE_RATE_LIMIT_HINT';
   report.engineError({
@@ -141,7 +141,7 @@ function readRateLimit(record: object, { report }: Conversation): void {
   });
 }
 
-/** What a program prints that could not even begin, or prints again on stderr. */
+/** Reads the error document that a program prints if it cannot start; some print it again on stderr. */
 function readErrorDocument(error: EngineErrorReport, conversation: Conversation): void {
   const { report } = conversation;
   if (!conversation.fails(error)) report.status({ status: 'error', detail: error.detail });
@@ -161,7 +161,7 @@ const ENVELOPE_FIELDS = ['type', 'subtype', 'uuid', 'session_id', 'parent_tool_u
 const ENVELOPE: ReadonlySet<string> = new Set(ENVELOPE_FIELDS);
 
 /** Fields of records that events are made from; of other records all are kept. */
-const USED_FIELDS = fieldTable(ENVELOPE_FIELDS, {
+const USED_FIELDS = createFieldTable(ENVELOPE_FIELDS, {
   assistant: ['message', 'error', 'is_api_error_message', 'api_error_status', 'api_error_type', 'isReplay'],
   user: ['message', 'isReplay', 'isSynthetic'],
   stream_event: ['event'],
@@ -197,7 +197,7 @@ const USED_INIT_FIELDS: ReadonlySet<string> = new Set([
   'qwen_code_version',
 ]);
 
-/** What a retry says in its message and its own fields. */
+/** Fields of a retry that its message and its own fields contain. */
 const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
   ...ENVELOPE_FIELDS,
   'data',
@@ -209,15 +209,15 @@ const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
 /** Reads a `system` record. Only `init` names the session: hooks before it may carry an id that is thrown away. */
 function readSystem(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
-  const subtype = stringField(record, 'subtype');
+  const subtype = getString(record, 'subtype');
   const known = subtype === null ? undefined : dialect.tables.system[subtype];
   if (subtype === null || known === undefined) return report.unknownType(`system ${subtype ?? 'without a subtype'}`);
   report.checkFields(record, known, `system(${subtype})`);
   if (subtype === 'init') return readInit(record, conversation);
   const error = dialect.systemError(subtype, record);
   if (error === null) return report.status({ status: subtype, detail: readDetail(record) });
-  // What is printed next is a new answer, not the rest of the one that broke off.
-  const keepsText = booleanField(objectField(record, 'data') ?? {}, 'preserveText') === true;
+  // Later output is a new answer, not the rest of the one that broke off.
+  const keepsText = getBoolean(getObject(record, 'data') ?? {}, 'preserveText') === true;
   if (error.retrying === true && !keepsText) conversation.agent.discard();
   report.keepRest(record, USED_ERROR_FIELDS);
   report.engineError(error);
@@ -227,18 +227,18 @@ function readInit(record: object, conversation: Conversation): void {
   const { report, dialect } = conversation;
   conversation.startsTurn();
   report.keepRest(record, USED_INIT_FIELDS);
-  report.engineVersion(nameField(record, dialect.versionField));
+  report.engineVersion(getName(record, dialect.versionField));
   report.status({
     status: 'init',
-    session_id: nameField(record, 'session_id'),
-    model: nameField(record, 'model'),
+    session_id: getName(record, 'session_id'),
+    model: getName(record, 'model'),
     detail: omitMissing({
-      cwd: field(record, 'cwd'),
-      permission_mode: field(record, dialect.permissionField),
-      tools: field(record, 'tools'),
-      mcp_servers: field(record, 'mcp_servers'),
-      plugin_errors: field(record, 'plugin_errors'),
-      mcp_server_errors: field(record, 'mcp_server_errors'),
+      cwd: getField(record, 'cwd'),
+      permission_mode: getField(record, dialect.permissionField),
+      tools: getField(record, 'tools'),
+      mcp_servers: getField(record, 'mcp_servers'),
+      plugin_errors: getField(record, 'plugin_errors'),
+      mcp_server_errors: getField(record, 'mcp_server_errors'),
     }),
   });
 }
@@ -251,7 +251,7 @@ function readDetail(record: object): object {
 /** Elements of an array that are looked at. */
 const MAX_LOOKED_AT = 4;
 
-/** How likely a value is the program's: one of its records, or an array that begins with such records. */
+/** Estimates how likely a value is the program's: one of its records, or an array that begins with such records. */
 export function detectShape(value: object, detectRecord: (record: object) => number): number {
   if (!Array.isArray(value)) return hasSession(value) ? detectRecord(value) : 0;
   const records = value.slice(0, MAX_LOOKED_AT);
@@ -267,11 +267,11 @@ export function readShapeSession(value: object): string | null {
 }
 
 function readRecordSession(record: object): string | null {
-  const type = stringField(record, 'type');
-  const isOther = type === null || (type === 'system' && stringField(record, 'subtype') !== 'init');
-  return isOther || nameField(record, 'parent_tool_use_id') !== null ? null : nameField(record, 'session_id');
+  const type = getString(record, 'type');
+  const isOther = type === null || (type === 'system' && getString(record, 'subtype') !== 'init');
+  return isOther || getName(record, 'parent_tool_use_id') !== null ? null : getName(record, 'session_id');
 }
 
 function hasSession(record: object): boolean {
-  return nameField(record, 'session_id') !== null;
+  return getName(record, 'session_id') !== null;
 }

@@ -83,7 +83,7 @@ export const blockStop = (options: Envelope = {}): object =>
 
 export const messageStop = (options: Envelope = {}): object => streamEvent({ type: 'message_stop' }, options);
 
-/** What holds for the recordings of every program of the family. */
+/** The contract for the recordings of every program of the family. */
 export function describeShapeRecordings(engine: EngineName, fixtures: URL): void {
   describe(`the recordings of ${engine}`, () => {
     const recordings = readFixtures(fixtures).map((fixture) => [fixture.name, fixture] as const);

@@ -1,7 +1,7 @@
 import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
 import type { Report } from '../report.js';
 
-/** What a speaker utters: words to people, or thoughts. */
+/** A text of a speaker: words to people, or thoughts. */
 type Utterance = 'text' | 'thinking';
 
 interface OpenBlock {
@@ -40,7 +40,7 @@ export class Speaker {
     return this.#open?.kind === 'text' && this.#open.text !== '' && words.startsWith(this.#open.text);
   }
 
-  /** Whether the words of the last message are these: its last block, or all of them. */
+  /** Whether the last message has this text: its last block, or all of them. */
   hasSaid(text: string): boolean {
     return this.#said.isLastMessage(text);
   }
@@ -79,7 +79,7 @@ export class Speaker {
     this.#report.warning('DUPLICATE_MESSAGE_SUPPRESSED', 'A message was printed again after it had been reported.');
   }
 
-  /** What was open is whole now, if the whole did not come. */
+  /** Ends the open block with what was streamed, unless the whole block was printed. */
   endBlock(): void {
     if (this.#open === null || this.#open.text === '') return;
     const { kind, text } = this.#open;
@@ -87,7 +87,7 @@ export class Speaker {
     this.confirmLater(text);
   }
 
-  /** The program starts over: what was said of the open block does not count. */
+  /** Discards the open block: the program starts over. */
   discard(): void {
     if (this.#open !== null) this.#open.text = '';
   }
@@ -115,13 +115,13 @@ const MAX_UNCONFIRMED = 8;
 /** Texts of one message that are remembered. */
 const MAX_TEXTS = 256;
 
-/** What a speaker has said lately, by which a repeat is known. */
+/** The recent texts of a speaker, to recognise a repeat. */
 class SaidTexts {
   #messageId: string | null = null;
   #texts: string[] = [];
   #unconfirmed: string[] = [];
 
-  /** What follows is of this message; without an id it is of a new one. */
+  /** Starts a message; without an id, a new one. */
   enterMessage(id: string | null): void {
     if (id !== null && id === this.#messageId && this.#texts.length < MAX_TEXTS) return;
     this.#messageId = id;
@@ -132,7 +132,7 @@ class SaidTexts {
     this.#texts.push(text);
   }
 
-  /** Whether the words of the last message are these: its last block, or all of them. */
+  /** Whether the last message has this text: its last block, or all of them. */
   isLastMessage(text: string): boolean {
     return this.#texts.at(-1) === text || this.#texts.join('') === text || this.#texts.join('\n') === text;
   }
@@ -150,7 +150,7 @@ class SaidTexts {
     return known >= 0;
   }
 
-  /** What was not printed again by now will not be. */
+  /** Forgets texts that were not printed again by now. */
   forgetUnconfirmed(): void {
     this.#unconfirmed = [];
   }

@@ -1,11 +1,11 @@
 import {
-  booleanField,
-  countField,
-  field,
-  nameField,
-  numberField,
-  objectField,
-  stringField,
+  getBoolean,
+  getCount,
+  getField,
+  getName,
+  getNumber,
+  getObject,
+  getString,
   omitMissing,
   isRecord,
 } from '../../reading/record-fields.js';
@@ -45,7 +45,7 @@ const CLAUDE: Dialect = {
   inputIncludesCache: false,
   totalUsage: claudeTotalUsage,
   systemError,
-  spokenError,
+  readErrorText,
   logError,
   errorDocument: () => null,
 };
@@ -55,51 +55,51 @@ const API_ERROR = /^API Error: (?:([45]\d\d)\b)?/u;
 
 /** Records that no other program of the family prints in this form count more. */
 function detectRecord(record: object): number {
-  const type = stringField(record, 'type');
+  const type = getString(record, 'type');
   if (type === 'system') {
-    const subtype = stringField(record, 'subtype') ?? '';
+    const subtype = getString(record, 'subtype') ?? '';
     if (CLAUDE_TABLES.system[subtype] === undefined) return 0;
     if (subtype !== 'init') return 0.6;
-    return nameField(record, 'claude_code_version') === null ? 0.4 : 1;
+    return getName(record, 'claude_code_version') === null ? 0.4 : 1;
   }
   if (type === null || CLAUDE_TABLES.records[type] === undefined) return 0;
-  if (type === 'result') return numberField(record, 'total_cost_usd') === null ? 0.4 : 0.9;
+  if (type === 'result') return getNumber(record, 'total_cost_usd') === null ? 0.4 : 0.9;
   return 0.5;
 }
 
 function systemError(subtype: string, record: object): EngineErrorReport | null {
   switch (subtype) {
     case 'api_retry': {
-      const cause = stringField(record, 'error') ?? 'unknown';
-      const wait = numberField(record, 'retry_delay_ms');
+      const cause = getString(record, 'error') ?? 'unknown';
+      const wait = getNumber(record, 'retry_delay_ms');
       return {
         message: `The model could not be reached: ${cause}.${wait === null ? '' : ` Next try in ${wait} ms.`}`,
         retrying: true,
-        httpStatus: countField(record, 'error_status'),
-        attempt: countField(record, 'attempt'),
-        maxAttempts: countField(record, 'max_retries'),
+        httpStatus: getCount(record, 'error_status'),
+        attempt: getCount(record, 'attempt'),
+        maxAttempts: getCount(record, 'max_retries'),
       };
     }
     case 'mirror_error':
-      return { message: stringField(record, 'error') ?? subtype, severity: 'warning' };
+      return { message: getString(record, 'error') ?? subtype, severity: 'warning' };
     case 'model_refusal_no_fallback':
-      return { message: stringField(record, 'content') ?? subtype };
+      return { message: getString(record, 'content') ?? subtype };
     case 'model_refusal_fallback':
-      return { message: stringField(record, 'content') ?? subtype, retrying: true };
+      return { message: getString(record, 'content') ?? subtype, retrying: true };
     default:
       return null;
   }
 }
 
-/** Claude Code puts an error into the mouth of a model called `<synthetic>`. */
-function spokenError(text: string, record: object): EngineErrorReport | null {
-  const error = stringField(record, 'error');
-  if (error === null && booleanField(record, 'is_api_error_message') !== true) return null;
-  if (stringField(objectField(record, 'message') ?? {}, 'model') !== '<synthetic>') return null;
+/** Claude Code reports an error as a message of a model called `<synthetic>`. */
+function readErrorText(text: string, record: object): EngineErrorReport | null {
+  const error = getString(record, 'error');
+  if (error === null && getBoolean(record, 'is_api_error_message') !== true) return null;
+  if (getString(getObject(record, 'message') ?? {}, 'model') !== '<synthetic>') return null;
   return {
     message: text,
-    httpStatus: countField(record, 'api_error_status'),
-    detail: { error, api_error_type: field(record, 'api_error_type') ?? null },
+    httpStatus: getCount(record, 'api_error_status'),
+    detail: { error, api_error_type: getField(record, 'api_error_type') ?? null },
   };
 }
 
@@ -116,13 +116,13 @@ function logError(text: string): EngineErrorReport | null {
  * `total_cost_usd` count the whole session, also over resumed attempts.
  */
 function claudeTotalUsage(result: object, report: Report): Usage | null {
-  const usage = objectField(result, 'usage');
+  const usage = getObject(result, 'usage');
   if (usage !== null) report.checkFields(usage, CLAUDE_TABLES.usage, 'usage');
-  const cost = numberField(result, 'total_cost_usd');
-  const models: readonly [string, unknown][] = Object.entries(objectField(result, 'modelUsage') ?? {});
+  const cost = getNumber(result, 'total_cost_usd');
+  const models: readonly [string, unknown][] = Object.entries(getObject(result, 'modelUsage') ?? {});
   if (models.length === 0) return readUsage(usage, { scope: 'total', inputIncludesCache: false, cost });
   const counts = models.map(([, model]) => model).filter(isRecord);
-  const sum = (key: string): number => counts.reduce((total, model) => total + (countField(model, key) ?? 0), 0);
+  const sum = (key: string): number => counts.reduce((total, model) => total + (getCount(model, key) ?? 0), 0);
   const cached = sum('cacheReadInputTokens');
   const written = sum('cacheCreationInputTokens');
   return {

@@ -1,5 +1,5 @@
 import { SDK_FIELDS } from './sdk-fields.js';
-import { fieldTable } from '../../reading/record-fields.js';
+import { createFieldTable } from '../../reading/record-fields.js';
 import type { RecordTables } from '../claude-shape/dialect.js';
 import { BLOCK_FIELDS, DELTA_FIELDS, EVENT_FIELDS } from '../claude-shape/dialect.js';
 
@@ -15,7 +15,7 @@ const TASK = ['task_id', 'tool_use_id', 'description', 'subagent_type', 'skip_tr
 const TURN = ['user_message_uuid', 'user_message_uuids', 'resume_reason', 'agent_id', 'timestamp'] as const;
 const SUB_AGENT = ['parent_tool_use_id', 'subagent_type', 'task_description'] as const;
 
-/** What Claude Code prints beyond its published types, or printed in older versions. */
+/** Records that Claude Code prints beyond its published types, or printed in older versions. */
 const OTHER_RECORDS: Readonly<Record<string, readonly string[]>> = {
   assistant: [
     ...SUB_AGENT,
@@ -183,14 +183,14 @@ function mergeTables(
   return merged;
 }
 
-const RECORDS = fieldTable(ENVELOPE, mergeTables('', OTHER_RECORDS));
-const SYSTEM_RECORDS = fieldTable(SYSTEM, mergeTables('system ', OTHER_SYSTEM_RECORDS));
+const RECORDS = createFieldTable(ENVELOPE, mergeTables('', OTHER_RECORDS));
+const SYSTEM_RECORDS = createFieldTable(SYSTEM, mergeTables('system ', OTHER_SYSTEM_RECORDS));
 
 /** Everything Claude Code is known to print. */
 export const CLAUDE_TABLES: RecordTables = {
   records: RECORDS,
   system: SYSTEM_RECORDS,
-  events: fieldTable(['type'], EVENT_FIELDS),
+  events: createFieldTable(['type'], EVENT_FIELDS),
   deltas: DELTA_FIELDS,
   blocks: BLOCK_FIELDS,
   message: new Set([

@@ -1,13 +1,13 @@
 import type { FileDiff } from '../../protocol/event-parts.js';
 import { shorten } from '../../attempt/engine-error.js';
 import {
-  arrayField,
-  field,
-  integerField,
+  getArray,
+  getField,
+  getInteger,
   isRecord,
-  nameField,
-  objectField,
-  stringField,
+  getName,
+  getObject,
+  getString,
 } from '../../reading/record-fields.js';
 import type { Report, ToolReport } from '../report.js';
 import { readShellScript } from './shell-script.js';
@@ -47,7 +47,7 @@ export class AppServerItems {
     this.#report = report;
   }
 
-  /** What is known of a call that has started. */
+  /** Returns what is known of a started call. */
   describe(id: string): ToolReport | null {
     return this.#open.get(id) ?? null;
   }
@@ -58,8 +58,8 @@ export class AppServerItems {
 
   readDelta(kind: 'message' | 'reasoning', params: object): void {
     const report = this.#report;
-    const id = nameField(params, 'itemId');
-    const text = stringField(params, 'delta');
+    const id = getName(params, 'itemId');
+    const text = getString(params, 'delta');
     if (id === null || text === null) return report.unparsed('MALFORMED_RECORD', 'A delta has no item or no text.');
     if (kind === 'message') report.messageDelta(text, { key: id });
     else report.reasoning(text, { id, partial: true });
@@ -67,9 +67,9 @@ export class AppServerItems {
 
   read(phase: 'started' | 'completed', params: object): void {
     const report = this.#report;
-    const item = objectField(params, 'item');
-    const type = item === null ? null : nameField(item, 'type');
-    const id = item === null ? null : nameField(item, 'id');
+    const item = getObject(params, 'item');
+    const type = item === null ? null : getName(item, 'type');
+    const id = item === null ? null : getName(item, 'id');
     if (item === null || type === null || id === null)
       return report.unparsed('MALFORMED_RECORD', `item/${phase} has no item with a type and an id.`);
     if (QUIET.has(type)) return report.status({ status: `item/${phase}`, reason: type, detail: item });
@@ -81,13 +81,13 @@ export class AppServerItems {
   }
 
   #readMessage(id: string, item: object): void {
-    const text = stringField(item, 'text');
+    const text = getString(item, 'text');
     if (text === null) return this.#report.unparsed('MALFORMED_RECORD', 'A message has no text.');
     this.#report.message(text, { key: id });
   }
 
   #readThought(id: string, item: object): void {
-    const parts = [...arrayField(item, 'summary'), ...arrayField(item, 'content')];
+    const parts = [...getArray(item, 'summary'), ...getArray(item, 'content')];
     const text = parts.filter((part) => typeof part === 'string').join('\n');
     if (text === '') return this.#report.noise();
     this.#report.reasoning(text, { id });
@@ -103,8 +103,8 @@ export class AppServerItems {
       return report.toolStarted(call);
     }
     this.#open.delete(id);
-    const output = field(item, 'aggregatedOutput') ?? field(item, 'result') ?? field(item, 'contentItems');
-    const exitCode = integerField(item, 'exitCode');
+    const output = getField(item, 'aggregatedOutput') ?? getField(item, 'result') ?? getField(item, 'contentItems');
+    const exitCode = getInteger(item, 'exitCode');
     const error = findFailure(item, exitCode);
     const ended = { ...call, ...(output === null ? undefined : { output }), exitCode };
     if (error === null) report.toolCompleted(ended);
@@ -123,49 +123,49 @@ function describeCall(type: string, id: string, item: object): ToolReport {
 }
 
 function readName(type: string, item: object): string {
-  const tool = nameField(item, 'tool');
+  const tool = getName(item, 'tool');
   if (tool === null) return TOOL_NAMES.get(type) ?? type;
-  const server = nameField(item, 'server') ?? nameField(item, 'namespace');
+  const server = getName(item, 'server') ?? getName(item, 'namespace');
   return server === null ? tool : `${server}.${tool}`;
 }
 
 function readInput(type: string, item: object): unknown {
   switch (type) {
     case 'commandExecution':
-      return { command: readShellScript(stringField(item, 'command') ?? '') };
+      return { command: readShellScript(getString(item, 'command') ?? '') };
     case 'fileChange':
-      return { changes: arrayField(item, 'changes') };
+      return { changes: getArray(item, 'changes') };
     case 'mcpToolCall':
     case 'dynamicToolCall':
-      return field(item, 'arguments');
+      return getField(item, 'arguments');
     case 'webSearch':
-      return { query: field(item, 'query'), action: field(item, 'action') };
+      return { query: getField(item, 'query'), action: getField(item, 'action') };
     case 'imageView':
-      return { path: field(item, 'path') };
+      return { path: getField(item, 'path') };
     default:
-      return { prompt: field(item, 'prompt') };
+      return { prompt: getField(item, 'prompt') };
   }
 }
 
 function readDiff(item: object): FileDiff[] {
-  return arrayField(item, 'changes')
+  return getArray(item, 'changes')
     .filter(isRecord)
     .flatMap((change) => {
-      const path = nameField(change, 'path');
-      const patch = stringField(change, 'diff');
+      const path = getName(change, 'path');
+      const patch = getString(change, 'diff');
       return path === null ? [] : [{ path, ...(patch === null ? undefined : { patch }) }];
     });
 }
 
-/** Why the call failed; null if it did not. */
+/** Finds why the call failed; null if it did not. */
 function findFailure(item: object, exitCode: number | null): string | null {
-  const error = stringField(objectField(item, 'error') ?? {}, 'message');
+  const error = getString(getObject(item, 'error') ?? {}, 'message');
   if (error !== null) return error;
-  const status = stringField(item, 'status');
+  const status = getString(item, 'status');
   if (status !== 'failed' && status !== 'declined') return null;
-  const result = objectField(item, 'result');
-  const texts = result === null ? [] : arrayField(result, 'content').filter(isRecord);
-  const said = shorten(texts.map((part) => stringField(part, 'text') ?? '').join('\n'));
+  const result = getObject(item, 'result');
+  const texts = result === null ? [] : getArray(result, 'content').filter(isRecord);
+  const said = shorten(texts.map((part) => getString(part, 'text') ?? '').join('\n'));
   if (said !== '') return said;
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
 }

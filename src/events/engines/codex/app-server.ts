@@ -2,14 +2,14 @@ import type { JsonFrame } from '../../framing/frame.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { readPlan } from '../../reading/read-plan.js';
 import {
-  arrayField,
-  booleanField,
-  countField,
-  field,
+  getArray,
+  getBoolean,
+  getCount,
+  getField,
   isRecord,
-  nameField,
-  objectField,
-  stringField,
+  getName,
+  getObject,
+  getString,
 } from '../../reading/record-fields.js';
 import { readRpcMessage, resultFields } from '../json-rpc.js';
 import type { RpcId, RpcMessage } from '../json-rpc.js';
@@ -24,18 +24,18 @@ const MAX_OPEN = 1024;
 const METHOD =
   /^(?:thread|turn|item|account|mcpServer|model|hook|serverRequest|remoteControl)\/|^(?:initialized?|error|warning)$/u;
 
-/** How surely a value is a message of `codex app-server`, which leaves out `jsonrpc`. */
+/** Estimates the confidence that a value is a message of `codex app-server`, which leaves out `jsonrpc`. */
 export function detectAppServer(value: object): number {
-  if (field(value, 'jsonrpc') !== undefined) return 0;
+  if (getField(value, 'jsonrpc') !== undefined) return 0;
   const message = readRpcMessage(value);
   if (message === null) return 0;
   switch (message.kind) {
     case 'request':
     case 'notification':
       if (!METHOD.test(message.method)) return 0;
-      return nameField(message.params, 'threadId') === null ? 0.5 : 1;
+      return getName(message.params, 'threadId') === null ? 0.5 : 1;
     case 'result':
-      return objectField(resultFields(message.result), 'thread') === null ? 0 : 0.9;
+      return getObject(resultFields(message.result), 'thread') === null ? 0 : 0.9;
     case 'error':
       return 0;
   }
@@ -45,8 +45,8 @@ export function detectAppServer(value: object): number {
 export function readAppServerSession(value: object): string | null {
   const message = readRpcMessage(value);
   if (message?.kind !== 'result') return null;
-  const thread = objectField(resultFields(message.result), 'thread');
-  return thread === null ? null : nameField(thread, 'id');
+  const thread = getObject(resultFields(message.result), 'thread');
+  return thread === null ? null : getName(thread, 'id');
 }
 
 interface OpenQuestion {
@@ -83,18 +83,18 @@ export class AppServerReader {
     return true;
   }
 
-  /** What a message says beyond the fields that events are made from. */
+  /** Keeps the fields of a message that no event was made from. */
   #keepRest(message: RpcMessage): void {
     if (message.kind === 'result') {
       const result = resultFields(message.result);
-      const thread = objectField(result, 'thread');
+      const thread = getObject(result, 'thread');
       this.#report.keepRest(result, USED_RESULT, 'result');
       if (thread !== null) this.#report.keepRest(thread, USED_THREAD, 'result.thread');
     } else if (message.kind !== 'error') {
       const { params } = message;
       this.#report.keepRest(params, USED_PARAMS, 'params');
       for (const place of ['item', 'turn', 'thread'] as const) {
-        const part = objectField(params, place);
+        const part = getObject(params, place);
         if (part !== null) this.#report.keepRest(part, USED_PARTS[place], `params.${place}`);
       }
     }
@@ -106,7 +106,7 @@ export class AppServerReader {
       case 'request': {
         keepBounded(this.#sent, message.id, message.method);
         if (message.method !== 'turn/start') return this.#report.noise();
-        this.#thread = nameField(message.params, 'threadId') ?? this.#thread;
+        this.#thread = getName(message.params, 'threadId') ?? this.#thread;
         this.#report.turnStarted();
         // A later turn of the same process opens no thread: nothing else names it.
         this.#report.session(this.#thread);
@@ -135,7 +135,7 @@ export class AppServerReader {
         return this.#readResult(this.#takeSent(message.id), resultFields(message.result), message.id);
       case 'error': {
         const method = message.id === null ? undefined : this.#takeSent(message.id);
-        const text = `Codex refused ${method ?? 'a request'}: ${stringField(message.error, 'message') ?? 'unknown error'}`;
+        const text = `Codex refused ${method ?? 'a request'}: ${getString(message.error, 'message') ?? 'unknown error'}`;
         this.#report.engineError({ message: text });
         return this.#report.runtimeError(text);
       }
@@ -150,18 +150,18 @@ export class AppServerReader {
 
   #readResult(method: string | undefined, result: object, id: RpcId): void {
     const report = this.#report;
-    const thread = objectField(result, 'thread');
+    const thread = getObject(result, 'thread');
     if (method === undefined && this.#hasSent) {
       const why = `Codex answered ${JSON.stringify(id)}, which is not an open request.`;
       return report.unparsed('MALFORMED_RECORD', why);
     }
     if (thread !== null) {
-      this.#thread = nameField(thread, 'id') ?? this.#thread;
-      report.engineVersion(nameField(thread, 'cliVersion'));
+      this.#thread = getName(thread, 'id') ?? this.#thread;
+      report.engineVersion(getName(thread, 'cliVersion'));
       return report.status({
         status: method ?? 'thread',
-        session_id: nameField(thread, 'id'),
-        model: nameField(result, 'model'),
+        session_id: getName(thread, 'id'),
+        model: getName(result, 'model'),
       });
     }
     report.status({ status: method ?? 'answer' });
@@ -171,10 +171,9 @@ export class AppServerReader {
     const report = this.#report;
     const isRepeated = this.#asked.has(id);
     if (isApproval(method)) {
-      const item = nameField(params, 'itemId');
+      const item = getName(params, 'itemId');
       const question = readApproval(method, params, item === null ? null : this.#items.describe(item));
-      if (question === null)
-        return report.unparsed('MALFORMED_RECORD', 'A permission request does not say for which item.');
+      if (question === null) return report.unparsed('MALFORMED_RECORD', 'A permission request does not name its item.');
       // Carries what else the request says.
       report.status({ status: method });
       keepBounded(this.#asked, id, { method, interaction: report.permissionRequired(question) });
@@ -189,8 +188,8 @@ export class AppServerReader {
 
   #readNotification(method: string, params: object): void {
     const report = this.#report;
-    const thread = nameField(params, 'threadId');
-    // What a sub-agent says and does is not the agent's answer.
+    const thread = getName(params, 'threadId');
+    // The words and actions of a sub-agent are not the agent's answer.
     if (thread !== null && this.#thread !== null && thread !== this.#thread)
       return report.status({ status: method, reason: 'another thread' });
     switch (method) {
@@ -203,12 +202,12 @@ export class AppServerReader {
       case 'item/reasoning/summaryTextDelta':
         return this.#items.readDelta('reasoning', params);
       case 'turn/plan/updated': {
-        const steps = arrayField(params, 'plan').filter(isRecord);
+        const steps = getArray(params, 'plan').filter(isRecord);
         return report.plan(
           readPlan(
             steps.map((step) => ({
-              content: stringField(step, 'step'),
-              status: stringField(step, 'status') === 'inProgress' ? 'in_progress' : stringField(step, 'status'),
+              content: getString(step, 'step'),
+              status: getString(step, 'status') === 'inProgress' ? 'in_progress' : getString(step, 'status'),
             })),
           ),
         );
@@ -216,14 +215,14 @@ export class AppServerReader {
       case 'thread/tokenUsage/updated':
         return report.status({ status: method, usage: readUsage(params) });
       case 'serverRequest/resolved':
-        return this.#readResolved(field(params, 'requestId'));
+        return this.#readResolved(getField(params, 'requestId'));
       case 'error':
         return this.#readError(params);
       case 'turn/completed':
         return this.#readTurnEnd(params);
       case 'thread/started': {
-        const started = objectField(params, 'thread');
-        return report.status({ status: method, session_id: started === null ? null : nameField(started, 'id') });
+        const started = getObject(params, 'thread');
+        return report.status({ status: method, session_id: started === null ? null : getName(started, 'id') });
       }
       default:
         return report.status({ status: method, detail: params });
@@ -242,22 +241,22 @@ export class AppServerReader {
   }
 
   #readError(params: object): void {
-    const error = objectField(params, 'error') ?? {};
-    const message = stringField(error, 'message') ?? 'unknown error';
-    const isRetried = booleanField(params, 'willRetry') === true;
+    const error = getObject(params, 'error') ?? {};
+    const message = getString(error, 'message') ?? 'unknown error';
+    const isRetried = getBoolean(params, 'willRetry') === true;
     this.#report.engineError({ message, ...(isRetried ? { retrying: true } : undefined), ...readErrorInfo(error) });
   }
 
   #readTurnEnd(params: object): void {
     const report = this.#report;
-    const turn = objectField(params, 'turn') ?? {};
-    const status = stringField(turn, 'status');
+    const turn = getObject(params, 'turn') ?? {};
+    const status = getString(turn, 'status');
     this.#items.endTurn();
     report.status({ status: 'turn/completed', reason: status });
     if (status === 'completed') return report.endSignal('CODEX_TURN_COMPLETED');
     if (status !== 'failed') return;
-    const error = objectField(turn, 'error') ?? {};
-    const message = stringField(error, 'message') ?? 'The turn failed.';
+    const error = getObject(turn, 'error') ?? {};
+    const message = getString(error, 'message') ?? 'The turn failed.';
     report.engineError({ message, ...readErrorInfo(error) });
     report.runtimeError(message);
   }
@@ -290,10 +289,10 @@ const USED_PARTS = {
 
 /** Codex says with an error what kind it is, and the HTTP status where there was one. */
 function readErrorInfo(error: object): { readonly httpStatus?: number; readonly detail?: unknown } {
-  const info = field(error, 'codexErrorInfo');
+  const info = getField(error, 'codexErrorInfo');
   const kinds: readonly unknown[] = isRecord(info) ? Object.values(info) : [];
   const kind = kinds[0];
-  const status = isRecord(kind) ? countField(kind, 'httpStatusCode') : null;
+  const status = isRecord(kind) ? getCount(kind, 'httpStatusCode') : null;
   return {
     ...(status === null ? undefined : { httpStatus: status }),
     ...(info === null || info === undefined ? undefined : { detail: { codexErrorInfo: info } }),
@@ -302,16 +301,16 @@ function readErrorInfo(error: object): { readonly httpStatus?: number; readonly 
 
 /** The tokens of the thread so far. */
 function readUsage(params: object): Usage | null {
-  const usage = objectField(params, 'tokenUsage');
-  const total = usage === null ? null : objectField(usage, 'total');
+  const usage = getObject(params, 'tokenUsage');
+  const total = usage === null ? null : getObject(usage, 'total');
   if (total === null) return null;
   return {
     scope: 'total',
-    input_tokens: countField(total, 'inputTokens') ?? 0,
-    output_tokens: countField(total, 'outputTokens') ?? 0,
-    cached_input_tokens: countField(total, 'cachedInputTokens') ?? 0,
-    cache_write_tokens: countField(total, 'cacheWriteInputTokens') ?? 0,
-    reasoning_tokens: countField(total, 'reasoningOutputTokens') ?? 0,
+    input_tokens: getCount(total, 'inputTokens') ?? 0,
+    output_tokens: getCount(total, 'outputTokens') ?? 0,
+    cached_input_tokens: getCount(total, 'cachedInputTokens') ?? 0,
+    cache_write_tokens: getCount(total, 'cacheWriteInputTokens') ?? 0,
+    reasoning_tokens: getCount(total, 'reasoningOutputTokens') ?? 0,
   };
 }
 

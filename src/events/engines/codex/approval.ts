@@ -1,4 +1,4 @@
-import { arrayField, field, nameField, objectField } from '../../reading/record-fields.js';
+import { getArray, getField, getName, getObject } from '../../reading/record-fields.js';
 import { resultFields } from '../json-rpc.js';
 import type { RpcMessage } from '../json-rpc.js';
 import type { PermissionAnswer, PermissionOption, PermissionQuestion, ToolReport } from '../report.js';
@@ -23,19 +23,19 @@ const ACCEPT_FOR_SESSION: PermissionOption = {
 };
 const DECLINE: PermissionOption = { id: 'decline', label: 'Deny', kind: 'reject_once' };
 
-/** What Codex asks; null if it does not say about which item. `item` is what was said of the item before. */
+/** Reads an approval request of Codex; null if it does not name its item. `item` is what is already known of the item. */
 export function readApproval(method: string, params: object, item: ToolReport | null): PermissionQuestion | null {
-  const id = nameField(params, 'itemId');
+  const id = getName(params, 'itemId');
   const name = APPROVALS.get(method);
   if (id === null || name === undefined) return null;
-  const command = nameField(params, 'command');
-  const reason = nameField(params, 'reason');
-  const root = nameField(params, 'grantRoot');
+  const command = getName(params, 'command');
+  const reason = getName(params, 'reason');
+  const root = getName(params, 'grantRoot');
   const input =
     command === null
       ? (item?.input ?? (root === null ? {} : { grant_root: root }))
       : { command: readShellScript(command), ...(reason === null ? undefined : { reason }) };
-  const isForSession = arrayField(params, 'availableDecisions').includes(ACCEPT_FOR_SESSION.id);
+  const isForSession = getArray(params, 'availableDecisions').includes(ACCEPT_FOR_SESSION.id);
   return {
     call: {
       id,
@@ -49,18 +49,18 @@ export function readApproval(method: string, params: object, item: ToolReport | 
   };
 }
 
-/** What was answered, as `permission.replied` says it. Anything but a plain approval denies. */
+/** Reads the answer as data of `permission.replied`. Anything but a plain approval denies. */
 export function readApprovalAnswer(message: Extract<RpcMessage, { kind: 'result' | 'error' }>): PermissionAnswer {
   const result = message.kind === 'result' ? resultFields(message.result) : {};
-  const decision = nameField(result, 'decision');
+  const decision = getName(result, 'decision');
   const isAllowed = decision === ACCEPT.id || decision === ACCEPT_FOR_SESSION.id;
-  const about = objectField(objectField(result, '_meta') ?? {}, 'sluice') ?? {};
-  const who = nameField(about, 'who');
-  const why = nameField(about, 'why');
+  const about = getObject(getObject(result, '_meta') ?? {}, 'sluice') ?? {};
+  const who = getName(about, 'who');
+  const why = getName(about, 'why');
   return {
     decision: isAllowed ? 'allow' : 'deny',
     optionId: decision ?? DECLINE.id,
-    by: field(about, 'by') === 'rule' ? 'rule' : 'person',
+    by: getField(about, 'by') === 'rule' ? 'rule' : 'person',
     ...(who === null ? undefined : { who }),
     ...(why === null ? undefined : { why }),
   };

@@ -1,4 +1,4 @@
-import { nameField, objectField, stringField, countField } from '../../reading/record-fields.js';
+import { getName, getObject, getString, getCount } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
 import type { Usage } from '../../protocol/event-parts.js';
 import { TextAnswer } from '../../reading/text-answer.js';
@@ -21,24 +21,24 @@ export const codexEngine: Engine = {
   detect: (value) => Math.max(detect(value), detectAppServer(value)),
   detectText: (line) => (/^OpenAI Codex v\d/u.test(line) ? 1 : 0),
   readSession: (value) =>
-    stringField(value, 'type') === 'thread.started' ? nameField(value, 'thread_id') : readAppServerSession(value),
+    getString(value, 'type') === 'thread.started' ? getName(value, 'thread_id') : readAppServerSession(value),
   createReader: createCodexReader,
 };
 
 function detect(value: object): number {
-  const type = stringField(value, 'type');
+  const type = getString(value, 'type');
   if (type === null || RECORD_FIELDS[type] === undefined) return 0;
-  if (type === 'thread.started') return nameField(value, 'thread_id') === null ? 0 : 1;
+  if (type === 'thread.started') return getName(value, 'thread_id') === null ? 0 : 1;
   if (type.startsWith('item.')) {
-    const itemType = stringField(objectField(value, 'item') ?? {}, 'type');
+    const itemType = getString(getObject(value, 'item') ?? {}, 'type');
     return itemType !== null && ITEM_FIELDS[itemType] !== undefined ? 1 : 0.5;
   }
   // Other programs print `error` too, and theirs has more fields.
-  if (type === 'error') return Object.keys(value).length === 2 && stringField(value, 'message') !== null ? 0.3 : 0;
+  if (type === 'error') return Object.keys(value).length === 2 && getString(value, 'message') !== null ? 0.3 : 0;
   return 0.8;
 }
 
-/** How sure it is that plain lines on stdout are the answer, if the header of the text mode was printed. */
+/** Confidence that plain lines on stdout are the answer, if the header of the text mode was printed. */
 const TEXT_CONFIDENCE = 0.6;
 
 /** A piece of a torn record: never an answer in plain text. */
@@ -60,9 +60,9 @@ function createCodexReader(report: Report): Reader {
       }
       if (isServer && frame.stream !== 'stderr') {
         answer.ruleOut(frame);
-        return server.read(frame) ? undefined : report.unknownType(stringField(frame.value, 'type') ?? 'no message');
+        return server.read(frame) ? undefined : report.unknownType(getString(frame.value, 'type') ?? 'no message');
       }
-      const type = stringField(frame.value, 'type');
+      const type = getString(frame.value, 'type');
       const isRecord = type !== null && RECORD_FIELDS[type] !== undefined;
       if (isRecord) answer.ruleOut(frame);
       else if (frame.stream === 'stdout' && answer.isPossible && type === null) return answer.hold(frame);
@@ -83,14 +83,14 @@ function createCodexReader(report: Report): Reader {
 }
 
 function readRecord(record: object, report: Report): void {
-  const type = stringField(record, 'type');
+  const type = getString(record, 'type');
   const known = type === null ? undefined : RECORD_FIELDS[type];
   if (type === null || known === undefined) return report.unknownType(type ?? 'a record without a type');
   report.checkFields(record, known, type);
   report.keepRest(record, known);
   switch (type) {
     case 'thread.started':
-      return report.status({ status: type, session_id: nameField(record, 'thread_id') });
+      return report.status({ status: type, session_id: getName(record, 'thread_id') });
     case 'turn.started':
       report.turnStarted();
       return report.status({ status: type });
@@ -98,14 +98,14 @@ function readRecord(record: object, report: Report): void {
       report.status({ status: type, usage: readUsage(record, report) });
       return report.endSignal('CODEX_TURN_COMPLETED');
     case 'turn.failed': {
-      const error = objectField(record, 'error') ?? {};
+      const error = getObject(record, 'error') ?? {};
       report.keepRest(error, ERROR_FIELDS, 'error');
-      const message = stringField(error, 'message') ?? 'The turn failed.';
+      const message = getString(error, 'message') ?? 'The turn failed.';
       report.engineError({ message });
       return report.runtimeError(message);
     }
     case 'error': {
-      const message = stringField(record, 'message');
+      const message = getString(record, 'message');
       if (message === null) return report.unparsed('MALFORMED_RECORD', 'An error record has no message.');
       return readErrorMessage(message, report);
     }
@@ -117,17 +117,17 @@ function readRecord(record: object, report: Report): void {
 const ERROR_FIELDS: ReadonlySet<string> = new Set(['message']);
 
 function readUsage(record: object, report: Report): Usage | null {
-  const usage = objectField(record, 'usage');
+  const usage = getObject(record, 'usage');
   if (usage === null) return null;
   report.checkFields(usage, USAGE_FIELDS, 'turn.completed.usage');
   report.keepRest(usage, USAGE_FIELDS, 'usage');
-  const cached = countField(usage, 'cached_input_tokens');
-  const cacheWrite = countField(usage, 'cache_write_input_tokens');
-  const reasoning = countField(usage, 'reasoning_output_tokens');
+  const cached = getCount(usage, 'cached_input_tokens');
+  const cacheWrite = getCount(usage, 'cache_write_input_tokens');
+  const reasoning = getCount(usage, 'reasoning_output_tokens');
   return {
     scope: 'total',
-    input_tokens: countField(usage, 'input_tokens') ?? 0,
-    output_tokens: countField(usage, 'output_tokens') ?? 0,
+    input_tokens: getCount(usage, 'input_tokens') ?? 0,
+    output_tokens: getCount(usage, 'output_tokens') ?? 0,
     ...(cached === null ? undefined : { cached_input_tokens: cached }),
     ...(cacheWrite === null ? undefined : { cache_write_tokens: cacheWrite }),
     ...(reasoning === null ? undefined : { reasoning_tokens: reasoning }),

@@ -1,12 +1,12 @@
 import {
-  arrayField,
-  field,
-  integerField,
+  getArray,
+  getField,
+  getInteger,
   isRecord,
-  nameField,
-  objectField,
-  stringField,
-  fieldTable,
+  getName,
+  getObject,
+  getString,
+  createFieldTable,
 } from '../../reading/record-fields.js';
 import { shorten } from '../../attempt/engine-error.js';
 import { readPlan } from '../../reading/read-plan.js';
@@ -15,8 +15,8 @@ import type { FieldTable } from '../../reading/record-fields.js';
 
 /** Reads `item.started`, `item.updated` and `item.completed`. */
 export function readItem(phase: string, record: object, report: Report): void {
-  const item = objectField(record, 'item');
-  const type = item === null ? null : stringField(item, 'type');
+  const item = getObject(record, 'item');
+  const type = item === null ? null : getString(item, 'type');
   if (item === null || type === null)
     return report.unparsed('MALFORMED_RECORD', `item.${phase} has no item with a type.`);
   const known = ITEM_FIELDS[type];
@@ -29,7 +29,7 @@ export function readItem(phase: string, record: object, report: Report): void {
     case 'error':
       return readWords(type, phase, item, report);
     case 'todo_list':
-      return report.plan(readPlan(arrayField(item, 'items')));
+      return report.plan(readPlan(getArray(item, 'items')));
     default:
       return readCall(type, phase, item, report);
   }
@@ -38,25 +38,25 @@ export function readItem(phase: string, record: object, report: Report): void {
 /** Codex prints these once, when they are whole. */
 function readWords(type: 'agent_message' | 'reasoning' | 'error', phase: string, item: object, report: Report): void {
   if (phase !== 'completed') return report.unknownType(`item.${phase} ${type}`);
-  const text = stringField(item, type === 'error' ? 'message' : 'text');
+  const text = getString(item, type === 'error' ? 'message' : 'text');
   if (text === null) return report.unparsed('MALFORMED_RECORD', `An item of type ${type} has no text.`);
   if (type === 'agent_message') return report.message(text);
   if (type === 'error') return report.engineError({ message: text, severity: 'warning' });
-  const id = nameField(item, 'id');
+  const id = getName(item, 'id');
   report.reasoning(text, id === null ? {} : { id });
 }
 
 /** Item ids restart with every process, so they are unique within an attempt only. */
 function readCall(type: string, phase: string, item: object, report: Report): void {
-  const id = nameField(item, 'id');
+  const id = getName(item, 'id');
   if (id === null) return report.unparsed('MALFORMED_RECORD', `An item of type ${type} has no id.`);
   const name = readName(type, item);
   const input = readInput(type, item);
   const paths = type === 'file_change' ? listChangedPaths(item) : [];
   if (phase !== 'completed') return report.toolStarted({ id, name, input, paths });
   // The first of the places where the kinds of calls put what they found.
-  const output = field(item, 'aggregated_output') ?? field(item, 'result') ?? field(item, 'agents_states');
-  const exitCode = integerField(item, 'exit_code');
+  const output = getField(item, 'aggregated_output') ?? getField(item, 'result') ?? getField(item, 'agents_states');
+  const exitCode = getInteger(item, 'exit_code');
   const error = findFailure(item);
   if (error === null) report.toolCompleted({ id, name, input, paths, output, exitCode });
   else report.toolFailed({ id, name, input, paths, output, exitCode, error });
@@ -64,47 +64,47 @@ function readCall(type: string, phase: string, item: object, report: Report): vo
 
 function readName(type: string, item: object): string {
   if (type !== 'mcp_tool_call' && type !== 'collab_tool_call') return type;
-  const tool = nameField(item, 'tool') ?? type;
-  const server = nameField(item, 'server');
+  const tool = getName(item, 'tool') ?? type;
+  const server = getName(item, 'server');
   return server === null ? tool : `${server}.${tool}`;
 }
 
 function readInput(type: string, item: object): unknown {
   switch (type) {
     case 'command_execution':
-      return { command: field(item, 'command') };
+      return { command: getField(item, 'command') };
     case 'file_change':
-      return { changes: arrayField(item, 'changes') };
+      return { changes: getArray(item, 'changes') };
     case 'mcp_tool_call':
-      return field(item, 'arguments');
+      return getField(item, 'arguments');
     case 'collab_tool_call':
-      return { prompt: field(item, 'prompt'), receiver_thread_ids: arrayField(item, 'receiver_thread_ids') };
+      return { prompt: getField(item, 'prompt'), receiver_thread_ids: getArray(item, 'receiver_thread_ids') };
     default:
-      return { query: field(item, 'query'), action: field(item, 'action') };
+      return { query: getField(item, 'query'), action: getField(item, 'action') };
   }
 }
 
 function listChangedPaths(item: object): readonly string[] {
-  const changes = arrayField(item, 'changes').filter(isRecord);
-  return changes.map((change) => stringField(change, 'path')).filter((path) => path !== null);
+  const changes = getArray(item, 'changes').filter(isRecord);
+  return changes.map((change) => getString(change, 'path')).filter((path) => path !== null);
 }
 
-/** Why the call failed; null if it did not. */
+/** Finds why the call failed; null if it did not. */
 function findFailure(item: object): string | null {
-  const status = stringField(item, 'status');
-  const error = stringField(objectField(item, 'error') ?? {}, 'message');
+  const status = getString(item, 'status');
+  const error = getString(getObject(item, 'error') ?? {}, 'message');
   if (error !== null) return error;
-  const result = objectField(item, 'result');
-  const said = result === null || status !== 'failed' ? '' : joinTexts(arrayField(result, 'content'));
+  const result = getObject(item, 'result');
+  const said = result === null || status !== 'failed' ? '' : joinTexts(getArray(result, 'content'));
   if (said !== '') return said;
   if (status !== 'failed' && status !== 'declined') return null;
-  const exitCode = integerField(item, 'exit_code');
+  const exitCode = getInteger(item, 'exit_code');
   return exitCode === null ? status : `${status} with exit code ${exitCode}`;
 }
 
-/** What a failed MCP call answered. */
+/** Joins the texts of a failed MCP call. */
 function joinTexts(content: readonly unknown[]): string {
-  const texts = content.filter(isRecord).map((part) => stringField(part, 'text'));
+  const texts = content.filter(isRecord).map((part) => getString(part, 'text'));
   return shorten(texts.filter((text) => text !== null).join('\n'));
 }
 
@@ -113,7 +113,7 @@ function joinTexts(content: readonly unknown[]): string {
  */
 
 /** Fields of each top-level type. */
-export const RECORD_FIELDS: FieldTable = fieldTable(['type'], {
+export const RECORD_FIELDS: FieldTable = createFieldTable(['type'], {
   'thread.started': ['thread_id'],
   'turn.started': [],
   'turn.completed': ['usage'],
@@ -125,7 +125,7 @@ export const RECORD_FIELDS: FieldTable = fieldTable(['type'], {
 });
 
 /** Fields of each type of item. */
-export const ITEM_FIELDS: FieldTable = fieldTable(['type'], {
+export const ITEM_FIELDS: FieldTable = createFieldTable(['type'], {
   agent_message: ['id', 'text'],
   reasoning: ['id', 'text'],
   command_execution: ['id', 'command', 'aggregated_output', 'exit_code', 'status'],

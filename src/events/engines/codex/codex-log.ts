@@ -7,11 +7,11 @@ const SESSION = /^session id: ([0-9a-f-]{8,64})$/u;
 const DENIED = /\bapproval policy is \w+; reject command\b/u;
 const ERROR = /^ERROR: (.+)$/u;
 
-/** How sure it is that a line of the log means what it says. */
+/** Confidence in the meaning of a log line. */
 const CONFIDENCE = 0.7;
 
 /**
- * What Codex writes to stderr: irrelevant messages with `--json`; without it the header with version and session, and
+ * Reads the stderr of Codex: irrelevant messages with `--json`; without it the header with version and session, and
  * everything that happens, up to a copy of the answer.
  */
 export class CodexLog {
@@ -36,7 +36,7 @@ export class CodexLog {
       this.#report.engineVersion(version);
       return this.#report.status({ status: 'header' });
     }
-    // What the agent and its tools say stands in the log too: only the text mode's own lines count, and only once.
+    // The log also contains the words of the agent and its tools: only the text mode's own lines count, and only once.
     const session = this.#hasHeader ? SESSION.exec(text)?.[1] : undefined;
     const error = this.#hasHeader ? ERROR.exec(text)?.[1] : undefined;
     if (session !== undefined && !this.#hasSession) return this.#readSession(session);

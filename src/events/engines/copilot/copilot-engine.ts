@@ -1,14 +1,14 @@
 import type { Usage } from '../../protocol/event-parts.js';
 import {
-  booleanField,
-  countField,
-  field,
-  integerField,
-  nameField,
-  numberField,
-  objectField,
+  getBoolean,
+  getCount,
+  getField,
+  getInteger,
+  getName,
+  getNumber,
+  getObject,
   omitMissing,
-  stringField,
+  getString,
 } from '../../reading/record-fields.js';
 import { TextAnswer } from '../../reading/text-answer.js';
 import type { TextFrame } from '../../framing/frame.js';
@@ -26,22 +26,21 @@ export const copilotEngine: Engine = {
   promises: { session: 'late', endSignal: true },
   detect,
   detectText: (line) => (RESUME.test(line) ? 0.9 : 0),
-  readSession: (value) => (stringField(value, 'type') === 'result' ? nameField(value, 'sessionId') : null),
+  readSession: (value) => (getString(value, 'type') === 'result' ? getName(value, 'sessionId') : null),
   createReader: createCopilotReader,
 };
 
 /** The last line of the log of the text mode names the session. */
 const RESUME = /^Resume {1,20}copilot --resume=([\w-]{8,64})$/u;
 
-/** How sure it is that plain lines are the answer, if the summary of the text mode was printed. */
+/** Confidence that plain lines are the answer, if the summary of the text mode was printed. */
 const TEXT_CONFIDENCE = 0.6;
 
 function detect(value: object): number {
-  const type = stringField(value, 'type');
-  if (type === 'result')
-    return nameField(value, 'sessionId') !== null && integerField(value, 'exitCode') !== null ? 1 : 0;
+  const type = getString(value, 'type');
+  if (type === 'result') return getName(value, 'sessionId') !== null && getInteger(value, 'exitCode') !== null ? 1 : 0;
   if (type === null || DATA_FIELDS[type] === undefined) return 0;
-  return objectField(value, 'data') !== null && nameField(value, 'id') !== null ? 1 : 0;
+  return getObject(value, 'data') !== null && getName(value, 'id') !== null ? 1 : 0;
 }
 
 /** Reads what Copilot prints, as records or as plain text. */
@@ -60,7 +59,7 @@ function createCopilotReader(report: Report): Reader {
   return {
     json(frame) {
       if (detect(frame.value) > 0) answer.ruleOut(frame);
-      else if (frame.stream === 'stdout' && answer.isPossible && field(frame.value, 'type') === undefined)
+      else if (frame.stream === 'stdout' && answer.isPossible && getField(frame.value, 'type') === undefined)
         return answer.hold(frame);
       readRecord(frame.value, report);
     },
@@ -76,11 +75,11 @@ function createCopilotReader(report: Report): Reader {
 }
 
 function readRecord(record: object, report: Report): void {
-  const type = stringField(record, 'type');
+  const type = getString(record, 'type');
   if (type === 'result') return readResult(record, report);
   const known = type === null ? undefined : DATA_FIELDS[type];
   if (type === null || known === undefined) return report.unknownType(type ?? 'a record without a type');
-  const data = objectField(record, 'data');
+  const data = getObject(record, 'data');
   if (data === null) return report.unparsed('MALFORMED_RECORD', `A record of type ${type} has no data.`);
   report.checkFields(record, RECORD_FIELDS, type);
   report.keepRest(record, RECORD_FIELDS);
@@ -90,31 +89,31 @@ function readRecord(record: object, report: Report): void {
   readSession(type, data, report);
 }
 
-/** What the session, the user and the model's service say. */
+/** Reads records of the session, the user and the model's service. */
 function readSession(type: string, data: object, report: Report): void {
   switch (type) {
     case 'session.error': {
-      const message = stringField(data, 'message') ?? 'The session failed.';
-      report.engineError({ message, httpStatus: countField(data, 'statusCode'), detail: data });
+      const message = getString(data, 'message') ?? 'The session failed.';
+      report.engineError({ message, httpStatus: getCount(data, 'statusCode'), detail: data });
       return report.runtimeError(message);
     }
     case 'session.warning':
-      return report.engineError({ message: stringField(data, 'message') ?? type, severity: 'warning', detail: data });
+      return report.engineError({ message: getString(data, 'message') ?? type, severity: 'warning', detail: data });
     case 'model.call_failure':
       return readCallFailure(data, report);
     case 'session.start':
     case 'session.resume':
-      report.engineVersion(nameField(data, 'copilotVersion'));
+      report.engineVersion(getName(data, 'copilotVersion'));
       return report.status({
         status: type,
-        session_id: nameField(data, 'sessionId'),
-        model: nameField(data, 'selectedModel'),
+        session_id: getName(data, 'sessionId'),
+        model: getName(data, 'selectedModel'),
         detail: data,
       });
     default:
       return report.status({
         status: type,
-        model: nameField(data, 'newModel') ?? nameField(data, 'model'),
+        model: getName(data, 'newModel') ?? getName(data, 'model'),
         detail: data,
       });
   }
@@ -122,10 +121,10 @@ function readSession(type: string, data: object, report: Report): void {
 
 /** Copilot repeats what may be temporary; whether the session fails, `session.error` says. */
 function readCallFailure(data: object, report: Report): void {
-  const status = countField(data, 'statusCode');
-  const attempt = countField(data, 'retryAttempt');
+  const status = getCount(data, 'statusCode');
+  const attempt = getCount(data, 'retryAttempt');
   report.engineError({
-    message: readErrorMessage(stringField(data, 'errorMessage')),
+    message: readErrorMessage(getString(data, 'errorMessage')),
     severity: 'warning',
     retrying: status === null || status === 429 || status >= 500,
     httpStatus: status,
@@ -140,41 +139,41 @@ function readErrorMessage(text: string | null): string {
   return /^\{"message":"((?:[^"\\]|\\.){1,2000})"/u.exec(text)?.[1] ?? text;
 }
 
-/** What the agent says and does. */
+/** Reads records of the agent: messages and tool calls. */
 function readAssistant(type: string, data: object, report: Report): void {
-  const parent = nameField(data, 'parentToolCallId');
-  const id = nameField(data, 'messageId') ?? nameField(data, 'reasoningId');
+  const parent = getName(data, 'parentToolCallId');
+  const id = getName(data, 'messageId') ?? getName(data, 'reasoningId');
   switch (type) {
     case 'assistant.turn_start':
       report.turnStarted();
       return report.status({ status: type, detail: data });
     case 'assistant.message_delta': {
-      const text = stringField(data, 'deltaContent');
+      const text = getString(data, 'deltaContent');
       if (text === null || id === null) return malformed(type, report);
       report.keepRest(data, TEXT_FIELDS, 'data');
       return report.messageDelta(text, { key: id, parent });
     }
     case 'assistant.message': {
-      const text = stringField(data, 'content');
+      const text = getString(data, 'content');
       if (text === null || id === null) return malformed(type, report);
-      report.step({ model: nameField(data, 'model'), usage: null });
-      // A message that only asks for tools has no words; the calls follow as records of their own.
-      if (text === '') return report.status({ status: type, model: nameField(data, 'model'), detail: data });
+      report.step({ model: getName(data, 'model'), usage: null });
+      // A message that only calls tools has no text; the calls follow as separate records.
+      if (text === '') return report.status({ status: type, model: getName(data, 'model'), detail: data });
       report.keepRest(data, TEXT_FIELDS, 'data');
       return report.message(text, { key: id, parent });
     }
     case 'assistant.reasoning':
     case 'assistant.reasoning_delta': {
       const isPartial = type === 'assistant.reasoning_delta';
-      const text = stringField(data, isPartial ? 'deltaContent' : 'content');
+      const text = getString(data, isPartial ? 'deltaContent' : 'content');
       if (text === null) return malformed(type, report);
       return report.reasoning(text, { ...(id === null ? {} : { id }), partial: isPartial, parent });
     }
     case 'assistant.usage':
       report.keepRest(data, USAGE_FIELDS, 'data');
-      return report.status({ status: type, model: nameField(data, 'model'), usage: readUsage(data) });
+      return report.status({ status: type, model: getName(data, 'model'), usage: readUsage(data) });
     default:
-      return report.status({ status: type, model: nameField(data, 'model'), detail: data });
+      return report.status({ status: type, model: getName(data, 'model'), detail: data });
   }
 }
 
@@ -190,11 +189,11 @@ const USAGE_FIELDS: ReadonlySet<string> = new Set([
 function readUsage(data: object): Usage {
   return {
     scope: 'turn',
-    input_tokens: countField(data, 'inputTokens') ?? 0,
-    output_tokens: countField(data, 'outputTokens') ?? 0,
+    input_tokens: getCount(data, 'inputTokens') ?? 0,
+    output_tokens: getCount(data, 'outputTokens') ?? 0,
     ...omitMissing({
-      cached_input_tokens: countField(data, 'cacheReadTokens'),
-      cache_write_tokens: countField(data, 'cacheWriteTokens'),
+      cached_input_tokens: getCount(data, 'cacheReadTokens'),
+      cache_write_tokens: getCount(data, 'cacheWriteTokens'),
     }),
   };
 }
@@ -216,48 +215,47 @@ const MESSAGE: ReadonlySet<string> = new Set(['message']);
 const WRITING_TOOLS: ReadonlySet<string> = new Set(['create', 'edit', 'str_replace_editor']);
 
 function readTool(type: string, data: object, report: Report): void {
-  const id = nameField(data, 'toolCallId');
+  const id = getName(data, 'toolCallId');
   if (id === null) return malformed(type, report);
   if (type === 'tool.execution_partial_result') return report.status({ status: type, detail: data });
   report.keepRest(data, TOOL_FIELDS, 'data');
-  const parent = nameField(data, 'parentToolCallId');
+  const parent = getName(data, 'parentToolCallId');
   if (type === 'tool.execution_start') {
-    const name = nameField(data, 'toolName');
-    const input = field(data, 'arguments');
-    const path =
-      name !== null && WRITING_TOOLS.has(name) ? nameField(objectField(data, 'arguments') ?? {}, 'path') : null;
+    const name = getName(data, 'toolName');
+    const input = getField(data, 'arguments');
+    const path = name !== null && WRITING_TOOLS.has(name) ? getName(getObject(data, 'arguments') ?? {}, 'path') : null;
     return report.toolStarted({ id, name, parent, input, paths: path === null ? [] : [path] });
   }
-  const result = objectField(data, 'result');
-  const failure = objectField(data, 'error');
+  const result = getObject(data, 'result');
+  const failure = getObject(data, 'error');
   if (result !== null) report.keepRest(result, CONTENT, 'data.result');
   if (failure !== null) report.keepRest(failure, MESSAGE, 'data.error');
   const call = {
     id,
     parent,
-    output: result === null ? field(data, 'result') : (field(result, 'content') ?? result),
-    exitCode: integerField(objectField(data, 'shellExecution') ?? {}, 'exitCode'),
+    output: result === null ? getField(data, 'result') : (getField(result, 'content') ?? result),
+    exitCode: getInteger(getObject(data, 'shellExecution') ?? {}, 'exitCode'),
   };
-  if (booleanField(data, 'success') !== false) return report.toolCompleted(call);
-  report.toolFailed({ ...call, error: stringField(failure ?? {}, 'message') ?? 'The tool failed.' });
+  if (getBoolean(data, 'success') !== false) return report.toolCompleted(call);
+  report.toolFailed({ ...call, error: getString(failure ?? {}, 'message') ?? 'The tool failed.' });
 }
 
 /** The last record: the session, and whether all went well. */
 function readResult(record: object, report: Report): void {
-  const session = nameField(record, 'sessionId');
-  const exitCode = integerField(record, 'exitCode');
+  const session = getName(record, 'sessionId');
+  const exitCode = getInteger(record, 'exitCode');
   if (session === null || exitCode === null) return malformed('result', report);
   report.checkFields(record, RESULT_FIELDS, 'result');
-  const requests = numberField(objectField(record, 'usage') ?? {}, 'premiumRequests');
+  const requests = getNumber(getObject(record, 'usage') ?? {}, 'premiumRequests');
   report.status({
     status: 'result',
     session_id: session,
     ...(requests === null ? {} : { reason: `${requests} premium requests` }),
-    detail: { exitCode, usage: objectField(record, 'usage') },
+    detail: { exitCode, usage: getObject(record, 'usage') },
   });
   if (exitCode === 0) report.endSignal('COPILOT_RESULT_SUCCESS');
 }
 
 function malformed(type: string, report: Report): void {
-  report.unparsed('MALFORMED_RECORD', `A record of type ${type} lacks what it must have.`);
+  report.unparsed('MALFORMED_RECORD', `A record of type ${type} lacks required fields.`);
 }

@@ -1,7 +1,7 @@
-import { fieldTable } from '../../reading/record-fields.js';
+import { createFieldTable } from '../../reading/record-fields.js';
 import type { FieldTable } from '../../reading/record-fields.js';
 
-/** What every record has beside its data; `ephemeral` marks those that are not kept in the session. */
+/** Fields of every record besides its data; `ephemeral` marks records that are not kept in the session. */
 export const RECORD_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'data',
@@ -16,7 +16,7 @@ export const RECORD_FIELDS: ReadonlySet<string> = new Set([
 export const RESULT_FIELDS: ReadonlySet<string> = new Set(['type', 'timestamp', 'sessionId', 'exitCode', 'usage']);
 
 /** The fields that the data of each type may have. */
-export const DATA_FIELDS: FieldTable = fieldTable(['turnId', 'interactionId', 'originatingMessageId', 'rte'], {
+export const DATA_FIELDS: FieldTable = createFieldTable(['turnId', 'interactionId', 'originatingMessageId', 'rte'], {
   'session.start': ['sessionId', 'version', 'producer', 'copilotVersion', 'startTime', 'selectedModel', 'context'],
   'session.resume': ['sessionId', 'resumeTime', 'eventCount', 'selectedModel', 'context'],
   'session.shutdown': ['shutdownType', 'totalPremiumRequests', 'totalApiDurationMs', 'sessionStartTime', 'codeChanges'],

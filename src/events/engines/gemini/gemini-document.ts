@@ -1,45 +1,37 @@
 import type { Usage } from '../../protocol/event-parts.js';
-import {
-  arrayField,
-  countField,
-  field,
-  isRecord,
-  nameField,
-  objectField,
-  stringField,
-} from '../../reading/record-fields.js';
+import { getArray, getCount, getField, isRecord, getName, getObject, getString } from '../../reading/record-fields.js';
 import type { Report } from '../report.js';
 import { DOCUMENT_FIELDS, DOCUMENT_STATS_FIELDS, ERROR_FIELDS, MODEL_FIELDS, TOKEN_FIELDS } from './records.js';
 
 /** Whether a value is the one document that `--output-format json` prints: an answer, or an error. */
 export function isDocument(value: object): boolean {
-  if (field(value, 'type') !== undefined) return false;
-  if (nameField(value, 'session_id') !== null) {
-    return DOCUMENT_KEYS.some((key) => field(value, key) !== undefined);
+  if (getField(value, 'type') !== undefined) return false;
+  if (getName(value, 'session_id') !== null) {
+    return DOCUMENT_KEYS.some((key) => getField(value, key) !== undefined);
   }
-  if (stringField(value, 'response') !== null) return objectField(value, 'stats') !== null;
-  const error = objectField(value, 'error');
-  return error !== null && nameField(error, 'type') !== null && stringField(error, 'message') !== null;
+  if (getString(value, 'response') !== null) return getObject(value, 'stats') !== null;
+  const error = getObject(value, 'error');
+  return error !== null && getName(error, 'type') !== null && getString(error, 'message') !== null;
 }
 
 const DOCUMENT_KEYS = ['response', 'error', 'stats'];
 
 /** Reads the document; what it says last decides: an error in it ended the work, whatever was answered before. */
 export function readDocument(document: object, report: Report): void {
-  const response = stringField(document, 'response');
-  const error = objectField(document, 'error');
+  const response = getString(document, 'response');
+  const error = getObject(document, 'error');
   report.checkFields(document, DOCUMENT_FIELDS, '');
   report.keepRest(document, DOCUMENT_FIELDS);
-  const stats = objectField(document, 'stats');
+  const stats = getObject(document, 'stats');
   const usage = stats === null ? null : readStats(stats, report);
   report.status({
     status: error === null ? 'response' : 'error',
-    session_id: nameField(document, 'session_id'),
+    session_id: getName(document, 'session_id'),
     model: usage?.model ?? null,
     usage,
     ...(stats === null ? undefined : { detail: { stats } }),
   });
-  for (const warning of arrayField(document, 'warnings')) {
+  for (const warning of getArray(document, 'warnings')) {
     report.engineError({ message: joinText(warning), severity: 'warning' });
   }
   if (response !== null && response !== '') report.message(response);
@@ -54,28 +46,28 @@ export function readDocument(document: object, report: Report): void {
 export function readFatalError(error: object, report: Report): void {
   report.checkFields(error, ERROR_FIELDS, 'error');
   report.keepRest(error, ERROR_FIELDS, 'error');
-  const message = stringField(error, 'message') ?? 'Gemini reported an error without a message.';
-  const code = countField(error, 'code');
+  const message = getString(error, 'message') ?? 'Gemini reported an error without a message.';
+  const code = getCount(error, 'code');
   const httpStatus = code !== null && code >= 400 && code <= 599 ? code : null;
-  report.engineError({ message, httpStatus, detail: { type: field(error, 'type'), code: field(error, 'code') } });
+  report.engineError({ message, httpStatus, detail: { type: getField(error, 'type'), code: getField(error, 'code') } });
   report.runtimeError(message);
 }
 
 /** The tokens of all models of this invocation. */
 function readStats(stats: object, report: Report): Usage | null {
   report.checkFields(stats, DOCUMENT_STATS_FIELDS, 'stats');
-  const models = Object.entries(objectField(stats, 'models') ?? {});
+  const models = Object.entries(getObject(stats, 'models') ?? {});
   const sum = { input: 0, output: 0, cached: 0, thoughts: 0, total: 0 };
   for (const [, model] of models) {
     if (!isRecord(model)) continue;
     report.checkFields(model, MODEL_FIELDS, 'stats.models.*');
-    const tokens = objectField(model, 'tokens') ?? {};
+    const tokens = getObject(model, 'tokens') ?? {};
     report.checkFields(tokens, TOKEN_FIELDS, 'stats.models.*.tokens');
-    sum.input += countField(tokens, 'prompt') ?? countField(tokens, 'input') ?? 0;
-    sum.output += countField(tokens, 'candidates') ?? 0;
-    sum.cached += countField(tokens, 'cached') ?? 0;
-    sum.thoughts += countField(tokens, 'thoughts') ?? 0;
-    sum.total += countField(tokens, 'total') ?? 0;
+    sum.input += getCount(tokens, 'prompt') ?? getCount(tokens, 'input') ?? 0;
+    sum.output += getCount(tokens, 'candidates') ?? 0;
+    sum.cached += getCount(tokens, 'cached') ?? 0;
+    sum.thoughts += getCount(tokens, 'thoughts') ?? 0;
+    sum.total += getCount(tokens, 'total') ?? 0;
   }
   const [only] = models;
   if (only === undefined) return null;

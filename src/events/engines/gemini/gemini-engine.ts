@@ -1,4 +1,4 @@
-import { field, nameField, objectField, stringField } from '../../reading/record-fields.js';
+import { getField, getName, getObject, getString } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
 import type { JsonFrame, TextFrame } from '../../framing/frame.js';
 import type { ParserName } from '../../protocol/engine-names.js';
@@ -21,32 +21,32 @@ export const geminiEngine: Engine = {
   createReader: createGeminiReader,
 };
 
-/** What shows that a record with a type and a timestamp is Gemini's: other programs print such records too. */
+/** Fields that identify a record with a type and a timestamp as Gemini's: other programs print such records too. */
 const SIGNS: readonly ((record: object) => number)[] = [
-  (record) => (isOfType(record, 'init', 'session_id') && nameField(record, 'model') !== null ? 1 : 0),
+  (record) => (isOfType(record, 'init', 'session_id') && getName(record, 'model') !== null ? 1 : 0),
   (record) => (isOfType(record, 'tool_use', 'tool_id') || isOfType(record, 'tool_result', 'tool_id') ? 1 : 0),
   (record) => (isOfType(record, 'message', 'role') || isOfType(record, 'error', 'severity') ? 0.7 : 0),
   (record) => (isOfType(record, 'result', 'status') ? 0.9 : 0),
 ];
 
 function isOfType(record: object, type: string, key: string): boolean {
-  return stringField(record, 'type') === type && nameField(record, key) !== null;
+  return getString(record, 'type') === type && getName(record, key) !== null;
 }
 
 function detect(value: object): number {
   if (isStreamRecord(value)) return SIGNS.reduce((score, sign) => Math.max(score, sign(value)), 0);
   if (!isDocument(value)) return 0;
   // The server's own errors look like a document without a session; the log quotes them.
-  if (nameField(value, 'session_id') === null) return objectField(value, 'stats') === null ? 0 : 0.7;
-  return objectField(objectField(value, 'stats') ?? {}, 'models') === null ? 0.7 : 1;
+  if (getName(value, 'session_id') === null) return getObject(value, 'stats') === null ? 0 : 0.7;
+  return getObject(getObject(value, 'stats') ?? {}, 'models') === null ? 0.7 : 1;
 }
 
 function readSession(value: object): string | null {
-  const isNaming = isDocument(value) || (stringField(value, 'type') === 'init' && field(value, 'model') !== undefined);
-  return isNaming ? nameField(value, 'session_id') : null;
+  const isNaming = isDocument(value) || (getString(value, 'type') === 'init' && getField(value, 'model') !== undefined);
+  return isNaming ? getName(value, 'session_id') : null;
 }
 
-/** How sure it is that plain lines on stdout are the answer: with signs of Gemini around them, and without. */
+/** Confidence that plain lines on stdout are the answer: with and without signs of Gemini around them. */
 const TEXT_CONFIDENCE = 0.6;
 const GUESS_CONFIDENCE = 0.4;
 
@@ -94,7 +94,7 @@ function createGeminiReader(report: Report): Reader {
         return readDocument(value, report);
       }
       if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
-      report.unknownType(stringField(value, 'type') ?? 'a value without a type');
+      report.unknownType(getString(value, 'type') ?? 'a value without a type');
     },
     text(frame) {
       if (log.read(frame)) return;
@@ -112,7 +112,7 @@ function createGeminiReader(report: Report): Reader {
 }
 
 function isNamedDocument(value: object): boolean {
-  return isDocument(value) && stringField(value, 'session_id') !== null;
+  return isDocument(value) && getString(value, 'session_id') !== null;
 }
 
 function isTorn({ text, encoding }: TextFrame): boolean {

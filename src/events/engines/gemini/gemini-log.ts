@@ -4,7 +4,7 @@ import { ErrorDump } from '../../reading/error-dump.js';
 import type { Report } from '../report.js';
 
 const API_ERROR = /^(?:Error when talking to Gemini API|\[API Error: )/u;
-/** A request that was given up, as Gemini's libraries report it on stdout or stderr. */
+/** A failed request, as Gemini's libraries report it on stdout or stderr. */
 const REQUEST_ERROR =
   /^\W{0,8}(?:\w*Error: )?(?:Request failed\b|Attempt \d{1,6} failed\b.*\bMax attempts reached\b)/iu;
 const TOOL_ERROR = /^Error executing tool /u;
@@ -12,7 +12,7 @@ const TOOL_ERROR = /^Error executing tool /u;
 const FATAL_ERROR = /^An unexpected critical error occurred:/u;
 const RATE_LIMIT = /\b(?:429|RESOURCE_EXHAUSTED|rateLimitExceeded)\b/u;
 
-/** What Gemini says of itself, whatever the format. */
+/** Messages of Gemini about itself, in every format. */
 const CHATTER =
   /^(?:Warning: |YOLO mode is enabled|Ripgrep is not available|\[STARTUP\] |Loaded cached credentials|Data collection is |Approval mode |Skill |Hook registry |Loading extension|Using cached credentials|Keychain )/u;
 
@@ -37,7 +37,7 @@ export class GeminiLog {
     return this.#isGemini;
   }
 
-  /** Whether the lines of the stream are being taken for the dump of an error. */
+  /** Whether the lines of the stream are part of an error dump. */
   isDumping(stream: CapturedStream): boolean {
     return this.#dump.isOpen(stream);
   }

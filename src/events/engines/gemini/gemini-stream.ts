@@ -3,13 +3,13 @@ import type { Usage } from '../../protocol/event-parts.js';
 import { MAX_MESSAGE_LENGTH } from '../../reading/line-message.js';
 import { readPlan } from '../../reading/read-plan.js';
 import {
-  arrayField,
-  booleanField,
-  countField,
-  field,
-  nameField,
-  objectField,
-  stringField,
+  getArray,
+  getBoolean,
+  getCount,
+  getField,
+  getName,
+  getObject,
+  getString,
 } from '../../reading/record-fields.js';
 import type { Report } from '../report.js';
 import { readFatalError } from './gemini-document.js';
@@ -42,7 +42,7 @@ const ERROR_MESSAGE: ReadonlySet<string> = new Set(['message']);
 
 /** Whether a value is a record of `stream-json`, of a known type or not. */
 export function isStreamRecord(value: object): boolean {
-  return stringField(value, 'type') !== null && /^\d{4}-\d\d-\d\dT/u.test(stringField(value, 'timestamp') ?? '');
+  return getString(value, 'type') !== null && /^\d{4}-\d\d-\d\dT/u.test(getString(value, 'timestamp') ?? '');
 }
 
 /** Reads the records of `--output-format stream-json`. */
@@ -58,7 +58,7 @@ export class GeminiStream {
 
   read(frame: JsonFrame): void {
     const record = frame.value;
-    const type = stringField(record, 'type') ?? '';
+    const type = getString(record, 'type') ?? '';
     const known = RECORD_FIELDS[type];
     if (known === undefined) return this.#report.unknownType(type);
     this.#report.checkFields(record, known, type);
@@ -67,8 +67,8 @@ export class GeminiStream {
       case 'init':
         return this.#report.status({
           status: type,
-          session_id: nameField(record, 'session_id'),
-          model: nameField(record, 'model'),
+          session_id: getName(record, 'session_id'),
+          model: getName(record, 'model'),
         });
       case 'message':
         return this.#readMessage(record, frame);
@@ -83,7 +83,7 @@ export class GeminiStream {
     }
   }
 
-  /** Ends the open message: its text is what its pieces said, and its bytes are theirs. */
+  /** Ends the open message: its text and bytes are those of its deltas. */
   closeMessage(): void {
     if (this.#first === null || this.#last === null) return;
     const isOneStream = this.#first.stream === this.#last.stream;
@@ -99,13 +99,13 @@ export class GeminiStream {
   }
 
   #readMessage(record: object, frame: JsonFrame): void {
-    const role = stringField(record, 'role');
-    const text = stringField(record, 'content');
+    const role = getString(record, 'role');
+    const text = getString(record, 'content');
     if (text === null) return this.#report.unparsed('MALFORMED_RECORD', 'A message has no content.');
     // The prompt: it may hold the done marker, but these are not the agent's words.
     if (role === 'user') return this.#report.status({ status: 'message user', detail: { content: text } });
     if (role !== 'assistant') return this.#report.unknownType(`message ${role ?? 'without a role'}`);
-    if (booleanField(record, 'delta') === true) {
+    if (getBoolean(record, 'delta') === true) {
       const isTooLong = this.#first !== null && frame.to - this.#first.from > MAX_MESSAGE_LENGTH;
       if (isTooLong) this.#closeBefore(frame);
       this.#first ??= frame;
@@ -117,62 +117,62 @@ export class GeminiStream {
   }
 
   #readToolUse(record: object, frame: JsonFrame): void {
-    const id = nameField(record, 'tool_id');
-    const name = nameField(record, 'tool_name');
+    const id = getName(record, 'tool_id');
+    const name = getName(record, 'tool_name');
     if (id === null || name === null)
       return this.#report.unparsed('MALFORMED_RECORD', 'A tool_use has no tool_id or no tool_name.');
     this.#closeBefore(frame);
-    const input = field(record, 'parameters');
-    const path = WRITING_TOOLS.has(name) ? nameField(objectField(record, 'parameters') ?? {}, 'file_path') : null;
+    const input = getField(record, 'parameters');
+    const path = WRITING_TOOLS.has(name) ? getName(getObject(record, 'parameters') ?? {}, 'file_path') : null;
     this.#report.toolStarted({ id, name, input, paths: path === null ? [] : [path] });
     if (name === 'write_todos')
-      this.#report.plan(readPlan(arrayField(objectField(record, 'parameters') ?? {}, 'todos')), { call: id });
+      this.#report.plan(readPlan(getArray(getObject(record, 'parameters') ?? {}, 'todos')), { call: id });
   }
 
   #readToolResult(record: object): void {
-    const id = nameField(record, 'tool_id');
-    const status = stringField(record, 'status');
+    const id = getName(record, 'tool_id');
+    const status = getString(record, 'status');
     if (id === null || (status !== 'success' && status !== 'error'))
       return this.#report.unparsed('MALFORMED_RECORD', 'A tool_result has no tool_id or an unknown status.');
-    const output = field(record, 'output');
+    const output = getField(record, 'output');
     if (status === 'success') return this.#report.toolCompleted({ id, output });
-    const failure = objectField(record, 'error') ?? {};
+    const failure = getObject(record, 'error') ?? {};
     this.#report.keepRest(failure, ERROR_MESSAGE, 'error');
-    const error = stringField(failure, 'message') ?? stringField(record, 'output');
+    const error = getString(failure, 'message') ?? getString(record, 'output');
     this.#report.toolFailed({ id, output, error: error ?? 'The tool failed without a reason.' });
   }
 
   /** An error that does not end the work by itself: `result` or the exit code says whether it did. */
   #readError(record: object): void {
-    const message = stringField(record, 'message');
+    const message = getString(record, 'message');
     if (message === null) return this.#report.unparsed('MALFORMED_RECORD', 'An error has no message.');
-    const severity = stringField(record, 'severity') === 'warning' ? 'warning' : 'error';
+    const severity = getString(record, 'severity') === 'warning' ? 'warning' : 'error';
     this.#report.engineError({ message, severity });
   }
 
   #readResult(record: object, frame: JsonFrame): void {
-    const status = stringField(record, 'status');
+    const status = getString(record, 'status');
     if (status !== 'success' && status !== 'error')
       return this.#report.unparsed('MALFORMED_RECORD', 'A result has an unknown status.');
     this.#closeBefore(frame);
-    const stats = objectField(record, 'stats');
+    const stats = getObject(record, 'stats');
     const known = stats === null ? undefined : { usage: readStats(stats, this.#report), detail: { stats } };
     this.#report.status({ status: 'result', reason: status, ...known });
     if (status === 'success') return this.#report.endSignal('GEMINI_STREAM_RESULT_SUCCESS');
-    readFatalError(objectField(record, 'error') ?? {}, this.#report);
+    readFatalError(getObject(record, 'error') ?? {}, this.#report);
   }
 }
 
 /** The tokens of this invocation, not of the session: a resumed one starts at zero. */
 function readStats(stats: object, report: Report): Usage {
   report.checkFields(stats, STREAM_STATS_FIELDS, 'result.stats');
-  const cached = countField(stats, 'cached');
-  const total = countField(stats, 'total_tokens');
-  const [model, another] = Object.keys(objectField(stats, 'models') ?? {});
+  const cached = getCount(stats, 'cached');
+  const total = getCount(stats, 'total_tokens');
+  const [model, another] = Object.keys(getObject(stats, 'models') ?? {});
   return {
     scope: 'turn',
-    input_tokens: countField(stats, 'input_tokens') ?? 0,
-    output_tokens: countField(stats, 'output_tokens') ?? 0,
+    input_tokens: getCount(stats, 'input_tokens') ?? 0,
+    output_tokens: getCount(stats, 'output_tokens') ?? 0,
     ...(cached === null ? undefined : { cached_input_tokens: cached }),
     ...(total === null ? undefined : { total_tokens: total }),
     ...(model === undefined || model === '' || another !== undefined ? undefined : { model }),

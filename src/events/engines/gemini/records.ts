@@ -1,4 +1,4 @@
-import { fieldTable } from '../../reading/record-fields.js';
+import { createFieldTable } from '../../reading/record-fields.js';
 import type { FieldTable } from '../../reading/record-fields.js';
 
 /*
@@ -6,7 +6,7 @@ import type { FieldTable } from '../../reading/record-fields.js';
  */
 
 /** Fields of each type of record of `stream-json`. */
-export const RECORD_FIELDS: FieldTable = fieldTable(['type', 'timestamp'], {
+export const RECORD_FIELDS: FieldTable = createFieldTable(['type', 'timestamp'], {
   init: ['session_id', 'model'],
   message: ['role', 'content', 'delta'],
   tool_use: ['tool_name', 'tool_id', 'parameters'],

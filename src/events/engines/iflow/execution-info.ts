@@ -1,10 +1,10 @@
 import type { TextFrame } from '../../framing/frame.js';
 import { readJson } from '../../framing/segment-line.js';
 import type { Usage } from '../../protocol/event-parts.js';
-import { countField, field, isRecord, nameField, objectField } from '../../reading/record-fields.js';
+import { getCount, getField, isRecord, getName, getObject } from '../../reading/record-fields.js';
 import type { Report } from '../report.js';
 
-/** How sure a reading by a JSON block, by a regular expression, and of a broken block is. */
+/** Confidence of a reading from a JSON block, from a regular expression, and from a broken block. */
 const BLOCK_CONFIDENCE = 0.8;
 const REGEX_CONFIDENCE = 0.7;
 const BROKEN_CONFIDENCE = 0.3;
@@ -45,12 +45,12 @@ export class ExecutionInfo {
     this.#last = frame;
     const info = readJson(this.#text.trim());
     if (isRecord(info)) this.#emit(info, report);
-    else this.giveUp(report);
+    else this.abandon(report);
     report.endSignal('IFLOW_EXECUTION_INFO_CLOSED');
   }
 
   /** The block is cut off or broken: its session may still be found, the rest is raw. */
-  giveUp(report: Report): void {
+  abandon(report: Report): void {
     report.spanning(this.#first, this.#last);
     const session_id = findSessionId(this.#text);
     if (session_id !== null) {
@@ -59,7 +59,7 @@ export class ExecutionInfo {
     }
     report.confidence(BROKEN_CONFIDENCE);
     report.lowConfidence(this.#text);
-    report.warning('IFLOW_EXECUTION_INFO_PARSE_FAILED', 'The <Execution Info> block is not whole; it is kept as raw.');
+    report.warning('IFLOW_EXECUTION_INFO_PARSE_FAILED', 'The <Execution Info> block is incomplete; it is kept as raw.');
   }
 
   #emit(info: object, report: Report): void {
@@ -68,12 +68,12 @@ export class ExecutionInfo {
     report.checkFields(info, INFO_FIELDS, '<Execution Info>');
     report.status({
       status: 'execution_info',
-      session_id: nameField(info, 'session-id'),
+      session_id: getName(info, 'session-id'),
       usage: readTokens(info, report),
       detail: {
-        conversation_id: field(info, 'conversation-id'),
-        assistant_rounds: field(info, 'assistantRounds'),
-        execution_time_ms: field(info, 'executionTimeMs'),
+        conversation_id: getField(info, 'conversation-id'),
+        assistant_rounds: getField(info, 'assistantRounds'),
+        execution_time_ms: getField(info, 'executionTimeMs'),
       },
     });
   }
@@ -81,14 +81,14 @@ export class ExecutionInfo {
 
 /** The tokens of this invocation. */
 function readTokens(info: object, report: Report): Usage | null {
-  const tokens = objectField(info, 'tokenUsage');
+  const tokens = getObject(info, 'tokenUsage');
   if (tokens === null) return null;
   report.checkFields(tokens, TOKEN_FIELDS, '<Execution Info>.tokenUsage');
-  const total = countField(tokens, 'total');
+  const total = getCount(tokens, 'total');
   return {
     scope: 'turn',
-    input_tokens: countField(tokens, 'input') ?? 0,
-    output_tokens: countField(tokens, 'output') ?? 0,
+    input_tokens: getCount(tokens, 'input') ?? 0,
+    output_tokens: getCount(tokens, 'output') ?? 0,
     ...(total === null ? undefined : { total_tokens: total }),
   };
 }

@@ -19,7 +19,7 @@ const info = (session = 'session-1', more: object = {}) => [
   '</Execution Info>',
 ];
 
-/** How sure the reading of each event of a type was. */
+/** Returns the confidence of each event of a type. */
 function confidences({ emitted }: Translated, type: string): readonly number[] {
   return selectRasp(emitted).flatMap(({ event, source }) => (event.type === type ? [source.confidence] : []));
 }

@@ -30,8 +30,8 @@ const TAG = /<(\/?)Execution Info>/gu;
 const CONTROLS = new RegExp(String.raw`[\u0000-\u0008\u000e-\u001a\u001c-\u001f]`, 'u');
 
 /**
- * Reads what iFlow prints in three layers: lines it can be known by, JSON blocks, and what is left as the words of the
- * agent. Each has its own confidence.
+ * Reads the output of iFlow in three layers: recognizable lines, JSON blocks, and the rest as the agent's message. Each has
+ * its own confidence.
  */
 function createIflowReader(report: Report): Reader {
   const blocks: Record<CapturedStream, ExecutionInfo | null> = { stdout: null, stderr: null, pty: null, stdin: null };
@@ -49,7 +49,7 @@ function createIflowReader(report: Report): Reader {
     const { stream } = frame;
     hasBlock = true;
     // The block before it was never closed: a quote, or cut off.
-    blocks[stream]?.giveUp(report);
+    blocks[stream]?.abandon(report);
     words.close(stream === 'stderr' ? 'stderr' : 'stdout');
     blocks[stream] = new ExecutionInfo(frame);
   }
@@ -74,7 +74,7 @@ function createIflowReader(report: Report): Reader {
     if (block !== null) {
       report.hold();
       if (block.add(frame, `${text}\n`)) return;
-      block.giveUp(report);
+      block.abandon(report);
       blocks[stream] = null;
       return;
     }
@@ -142,7 +142,7 @@ function createIflowReader(report: Report): Reader {
       if (hasFailed) suspected.report(REGEX_CONFIDENCE);
       for (const { frame, text } of suspected.take()) words.add(frame, text);
       words.end();
-      for (const block of Object.values(blocks)) block?.giveUp(report);
+      for (const block of Object.values(blocks)) block?.abandon(report);
     },
   };
 }
@@ -199,7 +199,7 @@ class SuspectedError {
   }
 }
 
-/** What a line says of itself, by its wording alone. */
+/** The meaning of a line by its wording alone. */
 type LineMeaning =
   | { readonly kind: 'resuming' | 'session'; readonly sessionId: string }
   | ({ readonly kind: 'retry' } & Retry)

@@ -44,7 +44,7 @@ export class IflowWords {
     else this.#hold(frame, text);
   }
 
-  /** What was said on a stream is complete. */
+  /** Ends the open message of a stream. */
   close(stream: 'stdout' | 'stderr'): void {
     if (stream === 'stdout') this.#stdout.close();
     else this.#stderr.close();
@@ -80,7 +80,7 @@ export class IflowWords {
     if (this.#heldBytes > MAX_HELD_BYTES) this.#swap();
   }
 
-  /** Stdout speaks, so what stderr said so far is its log. */
+  /** Stdout has output, so stderr so far is the log. */
   #release(current: TextFrame): void {
     if (this.#held.length === 0) return;
     for (const frame of this.#takeHeld()) {

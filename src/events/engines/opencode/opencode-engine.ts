@@ -1,11 +1,11 @@
 import {
-  nameField,
-  numberField,
-  stringField,
-  objectField,
-  booleanField,
-  countField,
-  field,
+  getName,
+  getNumber,
+  getString,
+  getObject,
+  getBoolean,
+  getCount,
+  getField,
   isRecord,
 } from '../../reading/record-fields.js';
 import type { Engine, Reader } from '../engine.js';
@@ -32,17 +32,17 @@ export const opencodeEngine: Engine = {
   promises: { session: 'early', endSignal: true, usage: 'after step' },
   detect,
   detectText: (line) => (TEXT_HEADER.test(line) ? 0.5 : 0),
-  readSession: (value) => (detect(value) > 0 ? nameField(value, 'sessionID') : null),
+  readSession: (value) => (detect(value) > 0 ? getName(value, 'sessionID') : null),
   createReader: createOpencodeReader,
 };
 
 function detect(value: object): number {
-  const type = stringField(value, 'type');
-  if (type === null || nameField(value, 'sessionID') === null || numberField(value, 'timestamp') === null) return 0;
+  const type = getString(value, 'type');
+  if (type === null || getName(value, 'sessionID') === null || getNumber(value, 'timestamp') === null) return 0;
   return RECORD_FIELDS[type] === undefined ? 0.5 : 1;
 }
 
-/** How sure it is that plain lines on stdout are the answer, if the header of the text mode was printed. */
+/** Confidence that plain lines on stdout are the answer, if the header of the text mode was printed. */
 const TEXT_CONFIDENCE = 0.6;
 
 /** `> build · gpt-5`: agent and model, printed on stderr by the text mode alone. */
@@ -66,7 +66,7 @@ function createOpencodeReader(report: Report): Reader {
         return readRecord(value, report);
       }
       if (frame.stream === 'stdout' && answer.isPossible) return answer.hold(frame);
-      report.unknownType(stringField(value, 'type') ?? 'a value without a type');
+      report.unknownType(getString(value, 'type') ?? 'a value without a type');
     },
     text(frame) {
       if (frame.stream !== 'stdout' && frame.problem === null) {
@@ -83,7 +83,7 @@ function createOpencodeReader(report: Report): Reader {
 }
 
 function isRecordLike(value: object): boolean {
-  return stringField(value, 'type') !== null && nameField(value, 'sessionID') !== null;
+  return getString(value, 'type') !== null && getName(value, 'sessionID') !== null;
 }
 
 function isTorn({ text, encoding }: TextFrame): boolean {
@@ -91,17 +91,17 @@ function isTorn({ text, encoding }: TextFrame): boolean {
 }
 
 function readRecord(record: object, report: Report): void {
-  const type = stringField(record, 'type') ?? '';
+  const type = getString(record, 'type') ?? '';
   const known = RECORD_FIELDS[type];
   if (known === undefined) return report.unknownType(type);
   report.checkFields(record, known, type);
   report.keepRest(record, known);
-  const sessionId = nameField(record, 'sessionID');
+  const sessionId = getName(record, 'sessionID');
   if (type === 'error') {
     report.session(sessionId);
     return readError(record, report);
   }
-  const part = objectField(record, 'part');
+  const part = getObject(record, 'part');
   if (part === null) return report.unparsed('MALFORMED_RECORD', `A record of type ${type} has no part.`);
   report.checkFields(part, PART_FIELDS[type] ?? NOTHING, `${type}.part`);
   report.keepRest(part, USED_FIELDS, 'part');
@@ -141,7 +141,7 @@ const USED_ERROR_FIELDS: ReadonlySet<string> = new Set([
   'responseBody',
 ]);
 
-/** The text mode prints an error only when it gives up. */
+/** The text mode prints an error only after its last retry. */
 function readTextError({ text }: TextFrame, report: Report): void {
   const message = text.slice('Error: '.length).trim();
   report.engineError({ message });
@@ -149,29 +149,29 @@ function readTextError({ text }: TextFrame, report: Report): void {
 }
 
 /**
- * Reads the error of a session. OpenCode retries in silence and prints an error only when it has given up, also one
- * that could be tried again (`isRetryable`). If it continues all the same, the next step revokes the failure.
+ * Reads the error of a session. OpenCode retries silently and prints an error only after the last retry, also one that
+ * could be retried (`isRetryable`). If it continues nevertheless, the next step revokes the failure.
  */
 function readError(record: object, report: Report): void {
-  const error = field(record, 'error');
+  const error = getField(record, 'error');
   if (!isRecord(error)) {
     if (typeof error !== 'string') return report.unparsed('MALFORMED_RECORD', 'An error record has no error.');
     report.engineError({ message: error });
     return report.runtimeError(error);
   }
   report.checkFields(error, ERROR_FIELDS, 'error.error');
-  const name = nameField(error, 'name') ?? 'an error without a name';
-  const data = objectField(error, 'data') ?? error;
+  const name = getName(error, 'name') ?? 'an error without a name';
+  const data = getObject(error, 'data') ?? error;
   report.keepRest(data, USED_ERROR_FIELDS, 'error');
-  const message = stringField(data, 'message') ?? name;
+  const message = getString(data, 'message') ?? name;
   report.engineError({
     message,
     ...(name === 'ProviderAuthError' ? { code: 'ENGINE_AUTH_HINT' as const } : undefined),
-    httpStatus: countField(data, 'statusCode'),
-    detail: { name, is_retryable: booleanField(data, 'isRetryable'), response_body: field(data, 'responseBody') },
+    httpStatus: getCount(data, 'statusCode'),
+    detail: { name, is_retryable: getBoolean(data, 'isRetryable'), response_body: getField(data, 'responseBody') },
   });
   if (!ERROR_NAMES.has(name)) {
-    report.warning('UNKNOWN_FIELD', `OpenCode named the unknown error ${name}; it is reported as it is.`, {
+    report.warning('UNKNOWN_FIELD', `OpenCode reported the unknown error ${name}; it is passed on unchanged.`, {
       subject: name,
     });
   }

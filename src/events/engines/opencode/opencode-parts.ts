@@ -1,16 +1,16 @@
 import type { FileDiff, Usage } from '../../protocol/event-parts.js';
 import { readPlan } from '../../reading/read-plan.js';
 import {
-  arrayField,
-  booleanField,
-  countField,
-  field,
-  integerField,
-  nameField,
-  numberField,
-  objectField,
-  stringField,
-  fieldTable,
+  getArray,
+  getBoolean,
+  getCount,
+  getField,
+  getInteger,
+  getName,
+  getNumber,
+  getObject,
+  getString,
+  createFieldTable,
 } from '../../reading/record-fields.js';
 import type { Report, ToolEndReport } from '../report.js';
 import type { FieldTable } from '../../reading/record-fields.js';
@@ -27,7 +27,7 @@ const BAD_ENDS: Readonly<Record<string, string>> = {
 
 /** A step ends: `stop` ends the invocation, `tool-calls` continues with the next step. */
 export function readStepFinish(part: object, sessionId: string | null, report: Report): void {
-  const reason = nameField(part, 'reason');
+  const reason = getName(part, 'reason');
   const usage = readTokens(part, report);
   report.status({ status: 'step_finish', session_id: sessionId, reason, usage });
   if (usage !== null) report.stepEnded(usage);
@@ -40,10 +40,10 @@ export function readStepFinish(part: object, sessionId: string | null, report: R
 
 /** Texts come whole, when they are finished. They are shown at once, since the final waits for the end of the step. */
 export function readText(part: object, report: Report): void {
-  const text = stringField(part, 'text');
+  const text = getString(part, 'text');
   if (text === null) return report.unparsed('MALFORMED_RECORD', 'A text part has no text.');
   // Put in by OpenCode itself: not the agent's words.
-  const isForeign = booleanField(part, 'synthetic') === true || booleanField(part, 'ignored') === true;
+  const isForeign = getBoolean(part, 'synthetic') === true || getBoolean(part, 'ignored') === true;
   if (isForeign) report.noise();
   else {
     report.messageDelta(text);
@@ -52,38 +52,38 @@ export function readText(part: object, report: Report): void {
 }
 
 export function readReasoning(part: object, report: Report): void {
-  const text = stringField(part, 'text');
+  const text = getString(part, 'text');
   if (text === null) return report.unparsed('MALFORMED_RECORD', 'A reasoning part has no text.');
-  const id = nameField(part, 'id');
+  const id = getName(part, 'id');
   report.reasoning(text, id === null ? {} : { id });
 }
 
 /** A tool call is printed once, when it has ended; its start is derived from the same record. */
 export function readTool(part: object, report: Report): void {
-  const id = nameField(part, 'callID');
-  const name = nameField(part, 'tool');
-  const state = objectField(part, 'state');
+  const id = getName(part, 'callID');
+  const name = getName(part, 'tool');
+  const state = getObject(part, 'state');
   if (id === null || name === null || state === null)
     return report.unparsed('MALFORMED_RECORD', 'A tool part has no callID, tool or state.');
   report.checkFields(state, STATE_FIELDS, 'tool_use.part.state');
   report.keepRest(state, USED_STATE_FIELDS, 'part.state');
-  const path = WRITING_TOOLS.has(name) ? nameField(objectField(state, 'input') ?? {}, 'filePath') : null;
+  const path = WRITING_TOOLS.has(name) ? getName(getObject(state, 'input') ?? {}, 'filePath') : null;
   const call: ToolEndReport = {
     id,
     name,
-    input: field(state, 'input'),
-    output: field(state, 'output'),
-    exitCode: integerField(objectField(state, 'metadata') ?? {}, 'exit'),
+    input: getField(state, 'input'),
+    output: getField(state, 'output'),
+    exitCode: getInteger(getObject(state, 'metadata') ?? {}, 'exit'),
     paths: path === null ? [] : [path],
-    diff: readDiff(objectField(state, 'metadata') ?? {}, path),
+    diff: readDiff(getObject(state, 'metadata') ?? {}, path),
     startDerived: true,
   };
-  if (name === 'todowrite') report.plan(readPlan(arrayField(objectField(state, 'input') ?? {}, 'todos')), { call: id });
-  switch (stringField(state, 'status') ?? '') {
+  if (name === 'todowrite') report.plan(readPlan(getArray(getObject(state, 'input') ?? {}, 'todos')), { call: id });
+  switch (getString(state, 'status') ?? '') {
     case 'completed':
       return report.toolCompleted(call);
     case 'error':
-      return report.toolFailed({ ...call, error: stringField(state, 'error') ?? 'The tool failed without a reason.' });
+      return report.toolFailed({ ...call, error: getString(state, 'error') ?? 'The tool failed without a reason.' });
     case 'pending':
     case 'running':
       return report.toolStarted(call);
@@ -94,34 +94,34 @@ export function readTool(part: object, report: Report): void {
 
 /** OpenCode adds a patch to what it writes, and names the file in another field. */
 function readDiff(metadata: object, path: string | null): readonly FileDiff[] {
-  const changed = objectField(metadata, 'filediff') ?? {};
-  const patch = nameField(metadata, 'diff') ?? nameField(changed, 'patch');
-  const file = nameField(changed, 'file') ?? path;
+  const changed = getObject(metadata, 'filediff') ?? {};
+  const patch = getName(metadata, 'diff') ?? getName(changed, 'patch');
+  const file = getName(changed, 'file') ?? path;
   if (file === null || patch === null || patch.length > MAX_PATCH) return [];
   return [{ path: file, patch }];
 }
 
-/** Longer patches are not repeated: the file is there to be seen. */
+/** Longer patches are not repeated: the file itself can be read. */
 const MAX_PATCH = 64 * 1024;
 
 const USED_STATE_FIELDS: ReadonlySet<string> = new Set(['status', 'input', 'output', 'error']);
 
 function readTokens(part: object, report: Report): Usage | null {
-  const tokens = objectField(part, 'tokens');
+  const tokens = getObject(part, 'tokens');
   if (tokens === null) return null;
   report.checkFields(tokens, TOKEN_FIELDS, 'step_finish.part.tokens');
-  const cache = objectField(tokens, 'cache') ?? {};
-  const cached = countField(cache, 'read') ?? 0;
-  const written = countField(cache, 'write') ?? 0;
-  const total = countField(tokens, 'total');
-  const cost = numberField(part, 'cost');
+  const cache = getObject(tokens, 'cache') ?? {};
+  const cached = getCount(cache, 'read') ?? 0;
+  const written = getCount(cache, 'write') ?? 0;
+  const total = getCount(tokens, 'total');
+  const cost = getNumber(part, 'cost');
   return {
     scope: 'turn',
-    input_tokens: (countField(tokens, 'input') ?? 0) + cached + written,
-    output_tokens: countField(tokens, 'output') ?? 0,
+    input_tokens: (getCount(tokens, 'input') ?? 0) + cached + written,
+    output_tokens: getCount(tokens, 'output') ?? 0,
     cached_input_tokens: cached,
     cache_write_tokens: written,
-    reasoning_tokens: countField(tokens, 'reasoning') ?? 0,
+    reasoning_tokens: getCount(tokens, 'reasoning') ?? 0,
     ...(total === null ? undefined : { total_tokens: total }),
     ...(cost === null || cost < 0 ? undefined : { cost }),
   };
@@ -132,7 +132,7 @@ function readTokens(part: object, report: Report): Usage | null {
  */
 
 /** Fields of each type of record. */
-export const RECORD_FIELDS: FieldTable = fieldTable(['type', 'timestamp', 'sessionID'], {
+export const RECORD_FIELDS: FieldTable = createFieldTable(['type', 'timestamp', 'sessionID'], {
   step_start: ['part'],
   step_finish: ['part'],
   text: ['part'],
@@ -142,7 +142,7 @@ export const RECORD_FIELDS: FieldTable = fieldTable(['type', 'timestamp', 'sessi
 });
 
 /** Fields of the part each type of record carries. */
-export const PART_FIELDS: FieldTable = fieldTable(['id', 'sessionID', 'messageID', 'type'], {
+export const PART_FIELDS: FieldTable = createFieldTable(['id', 'sessionID', 'messageID', 'type'], {
   step_start: ['snapshot'],
   step_finish: ['reason', 'snapshot', 'cost', 'tokens'],
   text: ['text', 'synthetic', 'ignored', 'time', 'metadata'],

@@ -1,5 +1,5 @@
 import type { Usage } from '../../protocol/event-parts.js';
-import { countField, nameField, numberField, objectField, stringField } from '../../reading/record-fields.js';
+import { getCount, getName, getNumber, getObject, getString } from '../../reading/record-fields.js';
 import { detectShape, readShapeSession, createShapeReader } from '../claude-shape/shape-reader.js';
 import type { Dialect } from '../claude-shape/dialect.js';
 import { readUsage } from '../claude-shape/read-result.js';
@@ -34,7 +34,7 @@ const QWEN: Dialect = {
   inputIncludesCache: true,
   totalUsage,
   systemError,
-  spokenError,
+  readErrorText,
   logError,
   errorDocument,
 };
@@ -49,35 +49,35 @@ const HTTP_STATUS = /^\[API Error: ([45]\d\d)\b/u;
 
 /** Records that no other program of the family prints in this form count more. */
 function detectRecord(record: object): number {
-  const type = stringField(record, 'type');
+  const type = getString(record, 'type');
   if (type === 'system') {
-    const subtype = stringField(record, 'subtype') ?? '';
+    const subtype = getString(record, 'subtype') ?? '';
     if (QWEN_TABLES.system[subtype] === undefined) return 0;
     if (subtype !== 'init') return 0.6;
-    return nameField(record, 'qwen_code_version') === null ? 0.3 : 1;
+    return getName(record, 'qwen_code_version') === null ? 0.3 : 1;
   }
   if (type === null || QWEN_TABLES.records[type] === undefined) return 0;
-  if (type === 'result') return numberField(record, 'total_cost_usd') === null ? 0.6 : 0.2;
-  return stringField(objectField(record, 'event') ?? {}, 'type') === 'goal_state' ? 1 : 0.4;
+  if (type === 'result') return getNumber(record, 'total_cost_usd') === null ? 0.6 : 0.2;
+  return getString(getObject(record, 'event') ?? {}, 'type') === 'goal_state' ? 1 : 0.4;
 }
 
 /** `usage` of a result counts the whole session, including resumed attempts and background work. */
 function totalUsage(result: object, report: Report): Usage | null {
-  const usage = objectField(result, 'usage');
+  const usage = getObject(result, 'usage');
   if (usage !== null) report.checkFields(usage, QWEN_TABLES.usage, 'usage');
   return readUsage(usage, { scope: 'total', inputIncludesCache: true });
 }
 
 function systemError(subtype: string, record: object): EngineErrorReport | null {
-  const data = objectField(record, 'data') ?? {};
+  const data = getObject(record, 'data') ?? {};
   switch (subtype) {
     case 'retry': {
-      const wait = numberField(data, 'delayMs');
+      const wait = getNumber(data, 'delayMs');
       return {
         message: `The model could not be reached.${wait === null ? '' : ` Next try in ${wait} ms.`}`,
         retrying: true,
-        attempt: countField(data, 'attempt'),
-        maxAttempts: countField(data, 'maxRetries'),
+        attempt: getCount(data, 'attempt'),
+        maxAttempts: getCount(data, 'maxRetries'),
         detail: data,
       };
     }
@@ -85,19 +85,19 @@ function systemError(subtype: string, record: object): EngineErrorReport | null 
       return {
         message: 'The engine switched to another model.',
         retrying: true,
-        httpStatus: countField(data, 'statusCode'),
+        httpStatus: getCount(data, 'statusCode'),
         detail: data,
       };
     case 'continue_turn_failed':
-      return { message: stringField(data, 'message') ?? 'The turn could not be continued.', detail: data };
+      return { message: getString(data, 'message') ?? 'The turn could not be continued.', detail: data };
     default:
       return null;
   }
 }
 
 /** Qwen Code prints an error as the agent’s message; a message in which the agent quotes one would have used tokens. */
-function spokenError(text: string, _record: object, usage: object | null): EngineErrorReport | null {
-  if (!API_ERROR.test(text) || (countField(usage ?? {}, 'output_tokens') ?? 0) > 0) return null;
+function readErrorText(text: string, _record: object, usage: object | null): EngineErrorReport | null {
+  if (!API_ERROR.test(text) || (getCount(usage ?? {}, 'output_tokens') ?? 0) > 0) return null;
   return { message: text, httpStatus: findStatus(text) };
 }
 
@@ -111,12 +111,12 @@ function logError(line: string): EngineErrorReport | null {
   return API_ERROR.test(line) ? { message: line, httpStatus: findStatus(line) } : null;
 }
 
-/** `{ "error": { "type", "message", "code" } }` on stderr: with `json`, the failure once more. */
+/** Reads `{ "error": { "type", "message", "code" } }` on stderr: with `json`, it repeats the failure. */
 function errorDocument(value: object): EngineErrorReport | null {
-  const error = objectField(value, 'error');
-  const message = error === null ? null : stringField(error, 'message');
+  const error = getObject(value, 'error');
+  const message = error === null ? null : getString(error, 'message');
   if (error === null || message === null || Object.keys(value).length !== 1) return null;
-  return nameField(error, 'type') === null ? null : { message, httpStatus: findStatus(message), detail: error };
+  return getName(error, 'type') === null ? null : { message, httpStatus: findStatus(message), detail: error };
 }
 
 function findStatus(message: string): number | null {

@@ -1,4 +1,4 @@
-import { fieldTable } from '../../reading/record-fields.js';
+import { createFieldTable } from '../../reading/record-fields.js';
 import type { RecordTables } from '../claude-shape/dialect.js';
 import { BLOCK_FIELDS, DELTA_FIELDS, EVENT_FIELDS } from '../claude-shape/dialect.js';
 
@@ -6,7 +6,7 @@ import { BLOCK_FIELDS, DELTA_FIELDS, EVENT_FIELDS } from '../claude-shape/dialec
  * The records of `qwen --output-format stream-json`: which there are and which fields they may have.
  */
 
-const RECORDS = fieldTable(['type', 'uuid', 'session_id'], {
+const RECORDS = createFieldTable(['type', 'uuid', 'session_id'], {
   assistant: ['parent_tool_use_id', 'message'],
   user: ['parent_tool_use_id', 'message', 'options'],
   result: [
@@ -31,7 +31,7 @@ const RECORDS = fieldTable(['type', 'uuid', 'session_id'], {
 });
 
 /** All but `init` put what they say into `data`. */
-const SYSTEM_RECORDS = fieldTable(['type', 'subtype', 'uuid', 'session_id', 'parent_tool_use_id', 'data'], {
+const SYSTEM_RECORDS = createFieldTable(['type', 'subtype', 'uuid', 'session_id', 'parent_tool_use_id', 'data'], {
   init: [
     'cwd',
     'tools',
@@ -61,7 +61,7 @@ const SYSTEM_RECORDS = fieldTable(['type', 'subtype', 'uuid', 'session_id', 'par
 export const QWEN_TABLES: RecordTables = {
   records: RECORDS,
   system: SYSTEM_RECORDS,
-  events: fieldTable(['type'], {
+  events: createFieldTable(['type'], {
     ...EVENT_FIELDS,
     tool_progress: ['tool_use_id', 'content'],
     goal_state: ['goal_state'],

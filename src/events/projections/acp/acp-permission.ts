@@ -3,7 +3,7 @@ import { toToolCallId } from '../projection.js';
 import { toDiffContent, title, chooseToolKind } from './acp.js';
 import type { AcpToolContent, ToolKind } from './acp-update.js';
 
-/** What `session/request_permission` asks, without the session. */
+/** The parameters of `session/request_permission`, without the session. */
 export interface AcpPermission {
   readonly toolCall: {
     readonly toolCallId: string;

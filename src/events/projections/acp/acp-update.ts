@@ -18,12 +18,12 @@ interface AcpChunk {
   readonly _meta?: AcpMeta;
 }
 
-/** ACP reserves `_meta` for what it has no word for; Sluice puts it under its own name. */
+/** ACP reserves `_meta` for data that it does not define; Sluice uses its own name in it. */
 export interface AcpMeta {
   readonly sluice: Readonly<Record<string, unknown>>;
 }
 
-/** What a tool call shows: text, or the change of a file. */
+/** The content of a tool call: text, or the change of a file. */
 export type AcpToolContent =
   | { readonly type: 'content'; readonly content: AcpText }
   | { readonly type: 'diff'; readonly path: string; readonly oldText: string | null; readonly newText: string };

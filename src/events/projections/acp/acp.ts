@@ -4,9 +4,9 @@ import type { Projection } from '../projection.js';
 import type { AcpMeta, AcpSessionNotification, AcpToolContent, AcpUpdate, ToolKind } from './acp-update.js';
 
 /**
- * Converts FCMP events to the session updates of the Agent Client Protocol, version 1. A Sluice run is a session.
- * What ACP has no word for (warnings, artifacts, how the conversation ended, raw output) is a
- * `session_info_update` with the FCMP event under `_meta.sluice`, which clients are free to ignore.
+ * Converts FCMP events to the session updates of the Agent Client Protocol, version 1. A Sluice run is a session. Events
+ * that ACP does not define (warnings, artifacts, how the conversation ended, raw output) become a `session_info_update`
+ * with the FCMP event under `_meta.sluice`, which clients may ignore.
  *
  * @example
  * toAcp(fcmpEvents)[0]

@@ -106,7 +106,7 @@ type AgUiSubagentEvent = Timed &
     | { readonly type: 'SUBAGENT_ERROR'; readonly subagentRunId: string; readonly message: string }
   );
 
-/** What AG-UI has no word for: Sluice's own event under its own name, or raw bytes as text. */
+/** An event that AG-UI does not define: Sluice's own event under its own name, or raw bytes as text. */
 type AgUiOpenEvent = Attributed &
   (
     | { readonly type: 'CUSTOM'; readonly name: string; readonly value: unknown }

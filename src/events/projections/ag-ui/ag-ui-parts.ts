@@ -23,7 +23,7 @@ interface OpenPart {
   close(timestamp: number): AgUiEvent[];
 }
 
-/** What is open in an AG-UI run. Each part is opened once and closed once; whatever an engine leaves open, `closeAll` closes. */
+/** The open parts of an AG-UI run. Each part is opened once and closed once; `closeAll` closes what an engine leaves open. */
 export class OpenParts {
   readonly #parts = new Map<string, OpenPart>();
 
@@ -263,7 +263,7 @@ export class Subagents {
     return { subagentRunId };
   }
 
-  /** The tool call is over, and with it the sub-agent it started; `failed` says why, if it failed. */
+  /** Ends a tool call, and the sub-agent it started; `failed` is the reason, if it failed. */
   endSubagent(toolCallId: string, failed: string | undefined, timestamp: number): AgUiEvent[] {
     const subagentRunId = this.#open.get(toSubagentKey(toolCallId))?.subagentRunId;
     if (subagentRunId === undefined) return [];

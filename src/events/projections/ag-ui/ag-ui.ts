@@ -7,8 +7,8 @@ import { OpenParts, SpokenParts, Subagents, ToolCallParts } from './ag-ui-parts.
 
 /**
  * Converts FCMP events to AG-UI 1.0 events. A Sluice run is a thread, each of its attempts a run of that thread: a turn
- * that waits for a person ends as an interrupt, and the answer opens the next run. An attempt whose end is
- * unknown is an error, never a success. What AG-UI has no word for is a CUSTOM event under its FCMP name.
+ * that waits for a person ends as an interrupt, and the answer opens the next run. An attempt whose end is unknown is an
+ * error, never a success. Events that AG-UI does not define become CUSTOM events under their FCMP names.
  *
  * @example
  * toAgUi(fcmpEvents).map((event) => event.type)

@@ -128,7 +128,7 @@ function refuse(host: string, address: string): SinkError {
 }
 
 /** Longer than any sensible pause: a sink must not put a message off for ever. */
-const LONGEST_PAUSE_MS = 3_600_000;
+const MAX_PAUSE_MS = 3_600_000;
 
 /** Passes an answer of success on and turns every other into a failure that says whether to try again, and when. */
 export function checkStatus(answer: HttpAnswer, name: string, now: number): HttpAnswer {
@@ -153,10 +153,10 @@ function readPause({ headers }: HttpAnswer, now: number): number | undefined {
   let pause = Number.NaN;
   if (after !== undefined) pause = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - now;
   else if (typeof reset === 'string') pause = Number(reset) * 1000 - now;
-  return Number.isNaN(pause) ? undefined : Math.min(Math.max(pause, 0), LONGEST_PAUSE_MS);
+  return Number.isNaN(pause) ? undefined : Math.min(Math.max(pause, 0), MAX_PAUSE_MS);
 }
 
-/** What bounds every request of a forge's client. */
+/** Limits of every request of a forge's client. */
 interface FetchBounds {
   /** As it is called in messages. */
   readonly name: string;

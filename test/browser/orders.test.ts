@@ -9,7 +9,7 @@ import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
 /** An order that went well, one that is blocked, one for a person; each comment reaches a file and no webhook. */
-async function seedBooks(site: Site) {
+async function seedOrders(site: Site) {
   const good = await site.settledOrder('acme/shop#1', { result: {} });
   const blocked = await site.settledOrder('acme/shop#2', {
     result: { status: 'blocked', blocked_by: 'acme/shop#1' },
@@ -27,7 +27,7 @@ async function seedBooks(site: Site) {
 /** A repository that orders may name; no worker can fetch it. */
 const REPOSITORY = 'file:///nowhere/shop.git';
 
-const house = useConsole(seedBooks, {
+const app = useConsole(seedOrders, {
   max_delivery_tries: 1,
   repos: [REPOSITORY],
   sinks: [
@@ -43,7 +43,7 @@ const house = useConsole(seedBooks, {
 
 describe('the outbox', () => {
   it('lists destination, attempts and error of each comment', async () => {
-    const { page } = await house.open('/outbox?issue_ref=acme%2Fshop%231');
+    const { page } = await app.open('/outbox?issue_ref=acme%2Fshop%231');
     await settle(page);
     const rows = page.getByRole('row').filter({ hasText: 'acme/shop#1' });
     const dead = rows.filter({ hasText: 'dead' });
@@ -53,10 +53,10 @@ describe('the outbox', () => {
   });
 
   it('shows a comment as it was delivered', async () => {
-    const { page } = await house.open('/outbox?issue_ref=acme%2Fshop%231&state=delivered');
+    const { page } = await app.open('/outbox?issue_ref=acme%2Fshop%231&state=delivered');
     await page.getByRole('table').getByRole('button').first().click();
     const shown = await page.getByRole('table').locator('pre').textContent();
-    const { items } = await house.site.client.listOutbox({
+    const { items } = await app.site.client.listOutbox({
       query: { issue_ref: 'acme/shop#1', state: 'delivered' },
     });
     const message = items.find(({ body }) => body === shown);
@@ -65,13 +65,13 @@ describe('the outbox', () => {
   });
 
   it('shows one notice per failing sink, and redelivers its comments or one of them', async () => {
-    const { page } = await house.open('/outbox?issue_ref=acme%2Fshop%231&state=dead');
+    const { page } = await app.open('/outbox?issue_ref=acme%2Fshop%231&state=dead');
     await page.getByText(/webhook: 3 comments not delivered/).waitFor();
     await expect
       .poll(async () => page.getByRole('list', { name: 'Sinks' }).innerText())
       .toMatch(/webhook\s+broken\s+3 not delivered/);
     const tries = async () =>
-      (await house.site.client.listOutbox({ query: { issue_ref: 'acme/shop#1', limit: 10 } })).items
+      (await app.site.client.listOutbox({ query: { issue_ref: 'acme/shop#1', limit: 10 } })).items
         .filter(({ sink }) => sink === 'webhook')
         .map((message) => [message.state, message.tries]);
     expect(await tries()).toEqual([['dead', 1]]);
@@ -86,7 +86,7 @@ describe('the outbox', () => {
   });
 
   it('narrows by state', async () => {
-    const { page } = await house.open('/outbox');
+    const { page } = await app.open('/outbox');
     await settle(page);
     await page.getByLabel('State').selectOption('dead');
     await settle(page);
@@ -98,17 +98,17 @@ describe('the outbox', () => {
 
 describe('the executions', () => {
   it('has a row for every execution, with its details when opened', async () => {
-    const { page } = await house.open('/executions?issue_ref=acme%2Fshop%232');
+    const { page } = await app.open('/executions?issue_ref=acme%2Fshop%232');
     await settle(page);
     const row = page.getByRole('row').filter({ hasText: 'acme/shop#2' });
     await expect.poll(async () => row.first().innerText()).toContain('blocked');
     await row.first().getByRole('button').click();
-    await page.getByRole('link', { name: house.seeds.blocked.run_id }).waitFor();
+    await page.getByRole('link', { name: app.seeds.blocked.run_id }).waitFor();
     await expect.poll(async () => page.getByRole('table').innerText()).toContain('dep_unresolved');
   });
 
   it('narrows by decision and worker, in the address', async () => {
-    const { page } = await house.open('/executions');
+    const { page } = await app.open('/executions');
     await settle(page);
     await page.getByLabel('Decision').selectOption('advance');
     const rows = page.getByRole('table').getByRole('row');
@@ -119,13 +119,13 @@ describe('the executions', () => {
   });
 
   it('is exported as it is filtered, without formulas', async () => {
-    const { page } = await house.open('/executions?decision=needs-human');
+    const { page } = await app.open('/executions?decision=needs-human');
     await settle(page);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: /CSV/ }).click(),
     ]);
-    const file = join(house.site.folder, 'executions.csv');
+    const file = join(app.site.folder, 'executions.csv');
     await download.saveAs(file);
     const text = await readFile(file, 'utf8');
     expect(text).toContain('acme/shop#3');
@@ -136,9 +136,9 @@ describe('the executions', () => {
 
 describe('the issues', () => {
   it('lists each with its state, the last changed first', async () => {
-    const { page } = await house.open('/issues');
+    const { page } = await app.open('/issues');
     await settle(page);
-    const { items } = await house.site.client.listIssues();
+    const { items } = await app.site.client.listIssues();
     const rows = await page.getByRole('table').getByRole('row').allInnerTexts();
     expect(rows.slice(1)).toEqual(
       items.map(({ issue_ref, state }) => expect.stringMatching(new RegExp(`${state}[^]*${issue_ref}`))),
@@ -148,22 +148,22 @@ describe('the issues', () => {
   });
 
   it('shows the history of one issue with links: orders, decisions, comments', async () => {
-    const { page } = await house.open('/issues/acme%2Fshop%233');
+    const { page } = await app.open('/issues/acme%2Fshop%233');
     await settle(page);
     const main = page.getByRole('main');
-    await main.getByText(house.seeds.unclear.run_id).first().waitFor();
+    await main.getByText(app.seeds.unclear.run_id).first().waitFor();
     await expect.poll(async () => main.innerText()).toContain('needs-human');
     const links = await main
       .getByRole('link')
       .evaluateAll((found) => found.map((link) => (link instanceof HTMLAnchorElement ? link.pathname : '')));
-    expect(links).toContain(`/runs/${house.seeds.unclear.run}`);
+    expect(links).toContain(`/runs/${app.seeds.unclear.run}`);
     expect(links.some((path) => path.startsWith('/inbox/'))).toBe(true);
   });
 });
 
 describe('the form of an order', () => {
   const mayFail = /v1\/orders/;
-  const countOrders = async (ref: string) => (await house.site.client.getIssue({ ref })).orders.length;
+  const countOrders = async (ref: string) => (await app.site.client.getIssue({ ref })).orders.length;
   /** The order reaches the server, and its answer is lost. Returns the button that was pressed. */
   const giveUnanswered = async (page: Page) => {
     await loseAnswer(page, '/v1/orders');
@@ -174,7 +174,7 @@ describe('the form of an order', () => {
   };
 
   it('takes a repository by its URL, and says at the field which ones are configured', async () => {
-    const { page } = await house.open('/issues?order');
+    const { page } = await app.open('/issues?order');
     await page.getByLabel('Issue').fill('acme/shop#77');
     await page.getByLabel('Role').fill('dev');
     await page.getByLabel('Instructions').fill('{}');
@@ -187,12 +187,12 @@ describe('the form of an order', () => {
     await field.fill(REPOSITORY);
     await submit.click();
     await page.waitForURL('**/issues/acme%2Fshop%2377');
-    const { orders } = await house.site.client.getIssue({ ref: 'acme/shop#77' });
+    const { orders } = await app.site.client.getIssue({ ref: 'acme/shop#77' });
     expect(orders[0]?.order).toMatchObject({ repo: REPOSITORY });
   });
 
   it('submits one order when the answer was lost and the form is sent again, also after a reload', async () => {
-    const { page } = await house.open('/issues/acme%2Fshop%231?order', { mayFail });
+    const { page } = await app.open('/issues/acme%2Fshop%231?order', { mayFail });
     const before = await countOrders('acme/shop#1');
     const give = await giveUnanswered(page);
     await page.reload();
@@ -202,7 +202,7 @@ describe('the form of an order', () => {
   });
 
   it('submits another order once something was changed', async () => {
-    const { page } = await house.open('/issues/acme%2Fshop%232?order', { mayFail });
+    const { page } = await app.open('/issues/acme%2Fshop%232?order', { mayFail });
     const before = await countOrders('acme/shop#2');
     const give = await giveUnanswered(page);
     await page.getByLabel('Instructions').fill('{"exit": 0}');
@@ -214,7 +214,7 @@ describe('the form of an order', () => {
 
 describe('the workers', () => {
   it('lists each with host, load and last report, and warns when none is alive', async () => {
-    const { page } = await house.open('/workers');
+    const { page } = await app.open('/workers');
     const row = page.getByRole('row').filter({ hasText: 'alive' });
     await row.waitFor();
     await expect.poll(async () => row.innerText()).toMatch(/of \d[\s\S]*codex/);

@@ -43,7 +43,7 @@ const REVIEW = [
 ].join('\n');
 
 /** Something of everything: runs in every state, an inbox, issues, deliveries, executions. */
-export async function seedHouse(site: Site, { paceMs = 0 } = {}) {
+export async function seedConsole(site: Site, { paceMs = 0 } = {}) {
   const reviewed = await site.endedRun({
     paceMs,
     prompt: 'Review how the list is sorted.',
@@ -92,5 +92,5 @@ export async function seedHouse(site: Site, { paceMs = 0 } = {}) {
   return { reviewed: reviewed.id, failed: failed.id, asking: asking.id, live, item: item?.id ?? '' };
 }
 
-/** What {@link seedHouse} put there. */
-export type Seeds = Awaited<ReturnType<typeof seedHouse>>;
+/** The data that {@link seedConsole} creates. */
+export type Seeds = Awaited<ReturnType<typeof seedConsole>>;
