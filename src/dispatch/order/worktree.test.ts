@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../../test/temporary-folder.js';
 import { runGit } from '../../orders/evidence/run-git.js';
 import { createWorktree, removeWorktree } from './worktree.js';
@@ -151,7 +151,36 @@ describe('a worktree of a hostile repository', () => {
   });
 });
 
+/** Counts how often git is started, until the end of the test. */
+async function countGit(root: string): Promise<() => Promise<number>> {
+  const real = execFileSync('/bin/sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+  const log = join(root, 'calls');
+  await mkdir(join(root, 'bin'));
+  await writeFile(join(root, 'bin', 'git'), `#!/bin/sh\necho "$*" >> '${log}'\nexec '${real}' "$@"\n`, { mode: 0o755 });
+  vi.stubEnv('PATH', `${join(root, 'bin')}:${process.env['PATH']}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return async () => (await readFile(log, 'utf8')).split('\n').length - 1;
+}
+
 describe('a worktree', () => {
+  it('takes four processes of git, since an order waits for each', async () => {
+    const { worktree, root, repoDir } = await makeRepository();
+    // The first call of a process also asks whom the user trusts.
+    await runGit(repoDir, ['--version']);
+    const countCalls = await countGit(root);
+    expect(await createWorktree(worktree)).toEqual({});
+    expect(await countCalls()).toBe(4);
+  });
+
+  it('is made again where an earlier try left it, or only its registration', async () => {
+    const { worktree } = await makeRepository();
+    await createWorktree(worktree);
+    expect(await createWorktree(worktree)).toEqual({});
+    await rm(worktree.folder, { recursive: true });
+    expect(await createWorktree(worktree)).toEqual({});
+    expect(await readFile(join(worktree.folder, 'a.txt'), 'utf8')).toBe('one\n');
+  });
+
   it('is clean after it was made, and goes when it is clean; its commits stay on the branch', async () => {
     const { worktree, git } = await makeRepository();
     await createWorktree(worktree);

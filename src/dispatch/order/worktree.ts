@@ -36,9 +36,33 @@ const LONG = { timeLimitMs: 300_000 };
 
 /** Makes a worktree, on a new branch from a commit; a message if that cannot be done. */
 export async function createWorktree(worktree: Worktree, commit = 'HEAD'): Promise<{ readonly error?: string }> {
-  const { repoDir, folder, branch } = worktree;
+  const { repoDir, folder } = worktree;
   await makeFolder(dirname(folder));
-  // A claim that was released before its process started may have left one; no agent has worked there.
+  const isNew = !(await isPresent(folder));
+  const made = isNew ? await addWorktree(worktree, commit) : undefined;
+  // Where something is left of an earlier try, that is removed first.
+  const error = made?.code === 0 ? undefined : await replaceWorktree(worktree, commit);
+  if (error !== undefined) return { error };
+  const filled = await withOwnGitDir(worktree, async (call) => {
+    const read = await call(['read-tree', 'HEAD']);
+    return read.code === 0 ? call(['checkout-index', '--all', '--force', '--quiet', '--index']) : read;
+  });
+  return filled.code === 0 ? {} : { error: describeFailure(repoDir, filled) };
+}
+
+/** Without files: writing them here would run the filters that the repository configures. */
+async function addWorktree(
+  { repoDir, folder, branch }: Worktree,
+  commit: string,
+  { hasBranch = false }: { readonly hasBranch?: boolean } = {},
+): Promise<GitEnd> {
+  const target = hasBranch ? ['--', folder, branch] : ['-b', branch, '--', folder, commit];
+  return runGit(repoDir, ['worktree', 'add', '--quiet', '--no-checkout', ...target], LONG);
+}
+
+/** A claim that was released before its process started may have left a worktree; no agent has worked there. */
+async function replaceWorktree(worktree: Worktree, commit: string): Promise<string | undefined> {
+  const { repoDir, folder, branch } = worktree;
   await runGit(repoDir, ['worktree', 'remove', '--force', '--', folder], LONG);
   await rm(folder, { recursive: true, force: true });
   // An existing branch is used only if it points to the commit of a new one: it is never reset.
@@ -47,16 +71,9 @@ export async function createWorktree(worktree: Worktree, commit = 'HEAD'): Promi
       runGit(repoDir, ['rev-parse', '--quiet', '--verify', `${name}^{commit}`]),
     ),
   );
-  if (tip?.code === 0 && tip.stdout !== wanted?.stdout) return { error: `the branch ${branch} exists already` };
-  const target = tip?.code === 0 ? ['--', folder, branch] : ['-b', branch, '--', folder, commit];
-  // Without files: writing them here would run the filters that the repository configures.
-  const made = await runGit(repoDir, ['worktree', 'add', '--quiet', '--no-checkout', ...target], LONG);
-  if (made.code !== 0) return { error: describeFailure(repoDir, made) };
-  const filled = await withOwnGitDir(worktree, async (call) => {
-    const read = await call(['read-tree', 'HEAD']);
-    return read.code === 0 ? call(['checkout-index', '--all', '--force', '--quiet', '--index']) : read;
-  });
-  return filled.code === 0 ? {} : { error: describeFailure(repoDir, filled) };
+  if (tip?.code === 0 && tip.stdout !== wanted?.stdout) return `the branch ${branch} exists already`;
+  const made = await addWorktree(worktree, commit, { hasBranch: tip?.code === 0 });
+  return made.code === 0 ? undefined : describeFailure(repoDir, made);
 }
 
 function describeFailure(repoDir: string, { code, stderr }: GitEnd): string {

@@ -57,22 +57,26 @@ async function makeCommit(leftovers: Leftovers, parent: string, callGit: CallGit
   const files = { ...LONG, workTree: worktree.folder };
   const filters = placeGitFilters(worktree.filters ?? {}, start.objects);
   const call: CallGit = async (args, more = {}) => callGit(['-C', worktree.folder, ...args], { ...files, ...more });
-  const ignored = await runGit(start.repoDir, ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude']);
+  const claimed = result.changes.commit;
+  const isHash = claimed !== undefined && /^[0-9a-f]{4,64}$/.test(claimed);
+  const [ignored, read, [nested], ...known] = await Promise.all([
+    runGit(start.repoDir, ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude']),
+    call(['read-tree', parent]),
+    // Before git reads them: it would query such a repository's state by its own configuration.
+    findNestedRepositories(call, worktree.folder, parent),
+    ...[parent, ...(isHash ? [claimed] : [])].map(async (commit) =>
+      call(['rev-parse', '--quiet', '--verify', `${commit}^{tree}`]),
+    ),
+  ]);
   const exclude = ignored.code === 0 ? ['-c', `core.excludesFile=${ignored.stdout.trim()}`] : [];
 
-  if ((await call(['read-tree', parent])).code !== 0) return stop('its branch could not be read');
-  // Before git reads them: it would query such a repository's state by its own configuration.
-  const [nested] = await findNestedRepositories(call, worktree.folder, parent);
+  if (read.code !== 0) return stop('its branch could not be read');
   if (nested !== undefined) return stop(`it contains another repository: ${nested.slice(0, 200)}`);
   const added = await call([...exclude, 'add', '--all', '--', '.'], { filters });
   if (added.code !== 0) return stop(`git could not read its files: ${added.stderr.trim().slice(-200)}`);
   const tree = (await call(['write-tree'])).stdout.trim();
   if (tree === '') return stop('its files could not be written as a tree');
-  const claimed = result.changes.commit;
-  for (const known of [parent, ...(claimed !== undefined && /^[0-9a-f]{4,64}$/.test(claimed) ? [claimed] : [])]) {
-    const its = await call(['rev-parse', '--quiet', '--verify', `${known}^{tree}`]);
-    if (its.code === 0 && its.stdout.trim() === tree) return { state: 'clean' };
-  }
+  if (known.some(({ code, stdout }) => code === 0 && stdout.trim() === tree)) return { state: 'clean' };
 
   const isFiltered = Object.keys(filters).length > 0;
   const objection =
@@ -97,16 +101,17 @@ async function findObjection(
   tree: string,
   maskText: (text: string) => string,
 ): Promise<string | undefined> {
-  const listing = await call(['diff-tree', '-r', '-M', '--raw', '-z', '--no-abbrev', parent, tree], {
-    maxBytes: MAX_LISTING,
-  });
+  const [listing, secret] = await Promise.all([
+    call(['diff-tree', '-r', '-M', '--raw', '-z', '--no-abbrev', parent, tree], { maxBytes: MAX_LISTING }),
+    findSecret(call, parent, tree, maskText),
+  ]);
   if (listing.code !== 0) return 'it changed too many files';
   const changes = parseChanges(listing.stdout);
   const submodules = listSubmodules(changes);
   if (submodules.length > 0) return `it contains another repository: ${submodules[0]?.slice(0, 200)}`;
   const [linkOut] = await findLinksOut(call, changes);
   if (linkOut !== undefined) return `it contains a link that leads out of it: ${linkOut.slice(0, 200)}`;
-  return findSecret(call, parent, tree, maskText);
+  return secret;
 }
 
 async function findSecret(

@@ -42,14 +42,23 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
   const foreign = (why: string): CommitFacts => ({ found: 'foreign', commit, why });
 
   if (commit === base || commit === start.head) return foreign('existed before the work began');
-  // In a repository that had no commits, every commit starts from an empty tree.
-  const descends = start.isEmpty ? { code: 0 } : await call(['merge-base', '--is-ancestor', base, commit]);
+  const began = start.isEmpty ? [] : [`^${base}`, `^${start.head}`];
+  const listing = ['diff-tree', '-r', '-M', '--raw', '-z', '--no-abbrev', from, commit];
+  // Side by side: none of these questions needs the answer to another one, and each takes a process.
+  const [descends, own, fresh, forged, isReviewable, diff, twin, lines, origin] = await Promise.all([
+    // In a repository that had no commits, every commit starts from an empty tree.
+    start.isEmpty ? { code: 0 } : call(['merge-base', '--is-ancestor', base, commit]),
+    countCommits(call, [commit, ...began]),
+    countCommits(call, [commit, ...began, ...start.otherTips.map((tip) => `^${tip}`)]),
+    findForgery(start, base, commit),
+    isOnBranch(start.repoDir, commit),
+    call(listing, { maxBytes: MAX_LISTING }),
+    findTwin(call, start.foreignTips, commit),
+    countLines(call, from, commit),
+    readOrigin(call, base, [commit, ...began]),
+  ]);
   if (descends.code === 1) return foreign(`does not descend from ${base.slice(0, 12)}, where the work began`);
   if (descends.code !== 0) return { found: 'nothing', why: 'git could not compare it with where the work began' };
-
-  const began = start.isEmpty ? [] : [`^${base}`, `^${start.head}`];
-  const own = await countCommits(call, [commit, ...began]);
-  const fresh = await countCommits(call, [commit, ...began, ...start.otherTips.map((tip) => `^${tip}`)]);
   if (own === undefined || fresh === undefined) return { found: 'nothing', why: 'git could not list its commits' };
   if (own === 0) return foreign('existed before the work began');
   if (fresh < own) {
@@ -57,21 +66,15 @@ async function examine(start: RepositoryStart, claim: CommitClaim, call: CallGit
       `has ${own - fresh} of ${own} commits from other branches, tags or remotes that existed before the work began`,
     );
   }
-  const forged = await findForgery(start, base, commit);
   if (forged !== undefined) return foreign(`cannot be trusted: ${forged}`);
-  if (!(await isOnBranch(start.repoDir, commit))) return foreign('is on no branch of the repository (any more)');
-
-  const diff = await call(['diff-tree', '-r', '-M', '--raw', '-z', '--no-abbrev', from, commit], {
-    maxBytes: MAX_LISTING,
-  });
+  if (!isReviewable) return foreign('is on no branch of the repository (any more)');
   if (diff.code !== 0) return { found: 'nothing', why: 'its files could not be listed' };
   const files = parseChanges(diff.stdout);
-  const linksOut = await findLinksOut(call, files);
-  const twin = await findTwin(call, start.foreignTips, commit);
   if (twin !== undefined) return foreign(`has exactly the files of ${twin.slice(0, 12)}, which existed before`);
-  const lines = await countLines(call, from, commit);
-  const origin = await readOrigin(call, base, [commit, ...began]);
-  const scripts = await findChangedScripts(call, from, commit, files);
+  const [linksOut, scripts] = await Promise.all([
+    findLinksOut(call, files),
+    findChangedScripts(call, from, commit, files),
+  ]);
   const change = { commit, base, commits: fresh, files, lines, ...origin, scripts, linksOut, madeBySluice };
   return { found: 'change', change };
 }
@@ -94,8 +97,10 @@ async function readOrigin(
   base: string,
   revisions: readonly string[],
 ): Promise<Pick<WitnessedChange, 'authors' | 'isBackdated'>> {
-  const listed = await call(['log', '--no-color', '--max-count=100', '--format=%ct %an', ...revisions]);
-  const began = await call(['log', '--no-color', '--max-count=1', '--format=%ct', base]);
+  const [listed, began] = await Promise.all([
+    call(['log', '--no-color', '--max-count=100', '--format=%ct %an', ...revisions]),
+    call(['log', '--no-color', '--max-count=1', '--format=%ct', base]),
+  ]);
   const commits = listed.stdout.split('\n').filter(Boolean);
   const authors = [...new Set(commits.map((line) => line.slice(line.indexOf(' ') + 1)))];
   const isBackdated = began.code === 0 && commits.some((line) => Number.parseInt(line) < Number(began.stdout.trim()));

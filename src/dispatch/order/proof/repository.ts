@@ -37,13 +37,15 @@ const LONG = { timeLimitMs: 120_000 };
 export async function recordStart(repoDir: string): Promise<RepositoryStart | { readonly why: string }> {
   if (await isOutsideRepositories(repoDir)) return { why: 'repo_dir is not a git repository' };
   const names = ['objects', 'shallow'].flatMap((path) => ['--git-path', path]);
-  const found = await runGit(repoDir, ['rev-parse', ...names, '--show-object-format']);
+  const [found, stands] = await Promise.all([
+    runGit(repoDir, ['rev-parse', ...names, '--show-object-format']),
+    runGit(repoDir, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']),
+  ]);
   if (found.code === 'no_git') return { why: 'git is not installed' };
   const [objects = '', shallowFile = '', format = ''] = found.stdout.trim().split('\n');
   if (found.code !== 0 || format === '') {
     return { why: found.stderr.includes('not a git repository') ? 'repo_dir is not a git repository' : 'git failed' };
   }
-  const stands = await runGit(repoDir, ['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']);
   const isEmpty = stands.code === 1;
   if (stands.code !== 0 && !isEmpty) return { why: 'git could not read the current commit of the repository' };
   const head = isEmpty ? (EMPTY_TREES.get(format) ?? '') : stands.stdout.trim();

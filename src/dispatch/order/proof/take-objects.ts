@@ -38,11 +38,12 @@ export async function takeObjects(
   await writeFile(alternates, `${objects}\n`);
   try {
     const filter = withoutFiles ? ['--filter=blob:none'] : [];
-    const list = await call(['rev-list', '--objects', '--no-object-names', '--no-walk', ...filter, ...commits]);
-    const way =
+    const [list, way] = await Promise.all([
+      call(['rev-list', '--objects', '--no-object-names', '--no-walk', ...filter, ...commits]),
       between === undefined
         ? { code: 0, stdout: '' }
-        : await call(['rev-list', `--max-count=${MAX_COMMITS + 1}`, between[1], `^${between[0]}`]);
+        : call(['rev-list', `--max-count=${MAX_COMMITS + 1}`, between[1], `^${between[0]}`]),
+    ]);
     if (list.code !== 0 || way.code !== 0) return { error: 'its objects could not be listed' };
     const names = [...new Set(`${list.stdout}${way.stdout}`.split('\n').filter(Boolean))];
     if (way.stdout.split('\n').length > MAX_COMMITS + 1) return { error: 'it has too many commits' };
