@@ -27,8 +27,11 @@ const IDLE_S = Number(process.env['FLEET_IDLE_S'] ?? 2);
 const LEASE_MS = Number(process.env['FLEET_LEASE_MS'] ?? 3000);
 /** Polls have slowed down by then. */
 const WARM_UP_S = IDLE_S < 30 ? 0 : 60;
-/** Orders that come one by one at a steady rate, whether or not those before are settled, and how many of them come in a second. */
-const ARRIVALS = Math.min(60, Math.ceil(ORDERS / 4));
+/**
+ * Orders that come one by one at a steady rate, whether or not those before are settled, and how many of them come in a second: first
+ * in a folder each, then as many in worktrees of a git repository, where Sluice commits and examines what the agent left.
+ */
+const ARRIVALS = Math.min(60, Math.ceil(ORDERS / 5));
 const RATE = Number(process.env['FLEET_RATE'] ?? 4);
 /** The aim for the median, and how much of the machine must be idle for it to be a statement about Sluice. */
 const SETTLED_MS = 300;
@@ -51,11 +54,19 @@ async function startServer(): Promise<PostgresServer> {
   return server;
 }
 
-async function submitOne(lead: Lead, { repositories }: WorkerSite, number: number) {
+type Isolation = 'repository' | 'worktree';
+
+async function submitOne(
+  lead: Lead,
+  { repositories, shared }: WorkerSite,
+  number: number,
+  isolation: Isolation = 'repository',
+) {
   return lead.submit({
     issue_ref: `local#${number}`,
     role: 'counter',
-    repo_dir: repositories[number % repositories.length],
+    repo_dir: isolation === 'worktree' ? shared : repositories[number % repositories.length],
+    isolation,
     worker: 'scripted',
     instructions: 'Count.',
     request_id: `fleet ${number}`,
@@ -63,12 +74,17 @@ async function submitOne(lead: Lead, { repositories }: WorkerSite, number: numbe
 }
 
 /** Submits orders to an idle fleet at a steady rate, and notes when each was settled. */
-async function watchArrivals(store: Store, lead: Lead, site: WorkerSite): Promise<readonly WatchedOrder[]> {
+async function watchArrivals(
+  store: Store,
+  lead: Lead,
+  site: WorkerSite,
+  { first, isolation }: { readonly first: number; readonly isolation: Isolation },
+): Promise<readonly WatchedOrder[]> {
   return Promise.all(
     Array.from({ length: ARRIVALS }, async (_, index) => {
       await sleep((index * 1000) / RATE);
       const from = readClock();
-      const { order, run } = await submitOne(lead, site, index + 1);
+      const { order, run } = await submitOne(lead, site, first + index, isolation);
       const submitted = readClock();
       const { issue_ref: issueRef, run_id: runId } = order;
       await waitForOrder(store, { issueRef, runId });
@@ -128,27 +144,29 @@ describe('a fleet of workers', () => {
       // In the short form its polls have not slowed down yet.
       expect(perWorker).toBeLessThanOrEqual(WARM_UP_S > 0 ? 0.2 : 50);
 
-      const beforeArrivals = await readLoad(url, processes);
-      const watched = await watchArrivals(store, lead, site);
-      const afterArrivals = await readLoad(url, processes);
-      const times = watched.map(({ from, noticed }) => noticed - from).toSorted((one, other) => one - other);
-      const at = (share: number) => Math.round(times[Math.floor(times.length * share)] ?? Number.NaN);
-      let stages: readonly string[] = [];
-      await eventually(async () => {
-        stages = await site.readStages();
-        expect(stages.filter((line) => line.includes(' delivered '))).toHaveLength(ARRIVALS);
-      });
-      report(
-        `${ARRIVALS} orders, ${RATE} a second: settled after ${at(0.5)} ms (p50), ${at(0.95)} ms (p95), with a load of ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores; ${describeLoad(beforeArrivals, afterArrivals)}`,
-      );
-      report(`their stages in milliseconds (p50): ${await describeStages(watched, stages, site.data)}`);
-      // Where others keep the machine busy, the time says nothing about Sluice.
-      const isQuiet = computeIdleShare(beforeArrivals, afterArrivals) >= IDLE_SHARE;
-      expect(at(0.5)).toBeLessThanOrEqual(isQuiet && WARM_UP_S > 0 ? SETTLED_MS : Infinity);
+      for (const [index, isolation] of (['repository', 'worktree'] as const).entries()) {
+        const before = await readLoad(url, processes);
+        const watched = await watchArrivals(store, lead, site, { first: 1 + index * ARRIVALS, isolation });
+        const after = await readLoad(url, processes);
+        const times = watched.map(({ from, noticed }) => noticed - from).toSorted((one, other) => one - other);
+        const at = (share: number) => Math.round(times[Math.floor(times.length * share)] ?? Number.NaN);
+        let stages: readonly string[] = [];
+        await eventually(async () => {
+          stages = await site.readStages();
+          expect(stages.filter((line) => line.includes(' delivered '))).toHaveLength((index + 1) * ARRIVALS);
+        });
+        report(
+          `${ARRIVALS} orders, isolation ${isolation}, ${RATE} a second: settled after ${at(0.5)} ms (p50), ${at(0.95)} ms (p95), with a load of ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores; ${describeLoad(before, after)}`,
+        );
+        report(`their stages in milliseconds (p50): ${await describeStages(watched, stages, site.data)}`);
+        // Where others keep the machine busy, the time says nothing about Sluice.
+        const isQuiet = computeIdleShare(before, after) >= IDLE_SHARE;
+        expect(at(0.5)).toBeLessThanOrEqual(isQuiet && WARM_UP_S > 0 ? SETTLED_MS : Infinity);
+      }
 
       const busy = await readLoad(url, processes);
       const start = performance.now();
-      let next = ARRIVALS;
+      let next = 2 * ARRIVALS;
       const submitters = Array.from({ length: SUBMITTERS }, async () => {
         while (next < ORDERS) {
           const number = (next += 1);
@@ -197,7 +215,7 @@ describe('a fleet of workers', () => {
       const orders = await readOrders(store);
       const asked = orders.filter(({ decision }) => decision?.action === 'needs-human').length;
       report(
-        `${ORDERS - ARRIVALS} orders at once, ${AT_ONCE} of them executed at a time: ${Math.round(seconds)} s, ${((ORDERS - ARRIVALS) / seconds).toFixed(1)} a second, ${kills} processes killed, the database restarted once, ${asked} given to a person; until the restart ${loaded === undefined ? '' : describeLoad(busy, loaded)}`,
+        `${ORDERS - 2 * ARRIVALS} orders at once, ${AT_ONCE} of them executed at a time: ${Math.round(seconds)} s, ${((ORDERS - 2 * ARRIVALS) / seconds).toFixed(1)} a second, ${kills} processes killed, the database restarted once, ${asked} given to a person; until the restart ${loaded === undefined ? '' : describeLoad(busy, loaded)}`,
       );
       expect(orders).toHaveLength(ORDERS);
       expect(await findViolations(site, store, orders)).toEqual([]);

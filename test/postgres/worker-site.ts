@@ -1,7 +1,8 @@
-import type { ChildProcess } from 'node:child_process';
+import { execFile, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { PROJECT } from '../../scripts/run-tool.js';
 import { bundleProgram } from '../bundle-program.js';
 import { makeFolder } from '../temporary-folder.js';
@@ -13,6 +14,8 @@ export interface WorkerSite {
   readonly data: string;
   /** Repositories to work in, since each takes one order at a time. */
   readonly repositories: readonly string[];
+  /** A git repository in which orders work side by side, in a worktree each. */
+  readonly shared: string;
   startWorker(): StartedWorker;
   /** One line for every time a worker has done something that lasts: issue and run id. */
   readEffects(): Promise<string[]>;
@@ -49,6 +52,8 @@ export async function makeWorkerSite(repositoryCount: number, options: SiteOptio
     join(folder, 'repositories', String(index)),
   );
   for (const repository of repositories) await mkdir(repository, { recursive: true });
+  const shared = join(folder, 'shared');
+  await makeRepository(shared);
   const data = join(folder, 'data');
   const effects = join(folder, 'effects');
   const stages = join(folder, 'stages');
@@ -61,6 +66,7 @@ export async function makeWorkerSite(repositoryCount: number, options: SiteOptio
     url,
     data,
     repositories,
+    shared,
     startWorker() {
       const child = program.start(args);
       let isReady = false;
@@ -78,6 +84,15 @@ export async function makeWorkerSite(repositoryCount: number, options: SiteOptio
     readEffects: async () => readLines(effects),
     readStages: async () => readLines(stages),
   };
+}
+
+async function makeRepository(folder: string): Promise<void> {
+  await mkdir(folder);
+  await writeFile(join(folder, 'README.md'), 'Shared.\n');
+  const identity = ['-c', 'user.name=x', '-c', 'user.email=x@example.org'];
+  for (const step of ['init --quiet --initial-branch=main', 'add .', 'commit --quiet -m Begin']) {
+    await promisify(execFile)('git', ['-C', folder, ...identity, ...step.split(' ')]);
+  }
 }
 
 async function readLines(file: string): Promise<string[]> {
