@@ -15,6 +15,8 @@ const SHARED = {
   setupFiles: ['test/fixed-seed.ts', 'test/own-home.ts'],
   // A slow or busy machine is no failure: this only ends what hangs.
   testTimeout: 60_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 15_000 } },
 };
 
 export default defineConfig({
@@ -68,7 +70,6 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: ['test/browser/global-setup.ts'],
-          expect: { poll: { timeout: 15_000 } },
         },
       },
     ],

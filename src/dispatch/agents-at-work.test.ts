@@ -168,8 +168,8 @@ describe('an agent that asks, in a queued run', { timeout: 30_000 }, () => {
     await seeQuestion(store, 'RUN1');
     // A reply is accepted as soon as the question can be seen. One that cannot be used leaves the run waiting.
     expect(await store.postReply('RUN1', ' ')).toBe('posted');
-    await expect.poll(async () => store.postReply('RUN1', 'The second.'), { timeout: 10_000 }).toBe('posted');
-    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    await expect.poll(async () => store.postReply('RUN1', 'The second.'), { timeout: 30_000 }).toBe('posted');
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
     expect((await store.findRun('RUN1'))?.result).toMatchObject({ status: 'success', attempts: 2 });
     expect((await site.calls())[1]?.input).toBe('The second.');
   });

@@ -105,7 +105,7 @@ describe('a check', { timeout: 60_000 }, () => {
     start({ concurrency: 1 });
     const submitted = await order();
     const findCheck = async () => (await store.listRuns({ state: 'running' })).items.find((run) => run.order === null);
-    await expect.poll(async () => (await findCheck())?.started_at ?? null, { timeout: 20_000 }).not.toBeNull();
+    await expect.poll(async () => (await findCheck())?.started_at ?? null, { timeout: 30_000 }).not.toBeNull();
     const check = await findCheck();
     expect((await store.findRun(submitted.run))?.state).toBe('running');
     await store.requestCancel(submitted.run, Date.now());

@@ -69,7 +69,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     const spec = { engine: 'command', command: [process.execPath, '-e', 'console.log(42)'], workdir: data } as const;
     await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
     start();
-    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
     expect((await store.findRun('RUN1'))?.result).toMatchObject({ status: 'success' });
     expect(existsSync(join(data, 'runs', 'RUN1', '.audit', 'stdout.1.log'))).toBe(true);
   });
@@ -78,7 +78,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     const { start, store, data } = await openWorkshop();
     await store.createRun({ id: 'RUN1', spec: { engine: 'command', workdir: data }, state: 'queued', now: Date.now() });
     start();
-    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
     expect((await store.findRun('RUN1'))?.result).toMatchObject({
       status: 'failed',
       error: { code: 'INVALID_RUN_SPEC' },
@@ -122,9 +122,9 @@ describe('a worker', { timeout: 30_000 }, () => {
       now: Date.now(),
     });
     start();
-    await expect.poll(async () => (await store.findRun('RUN1'))?.started_at, { timeout: 10_000 }).not.toBeUndefined();
+    await expect.poll(async () => (await store.findRun('RUN1'))?.started_at, { timeout: 30_000 }).not.toBeUndefined();
     await store.requestCancel('RUN1', Date.now());
-    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
     expect((await store.findRun('RUN1'))?.result?.status).toBe('canceled');
   });
 
@@ -143,7 +143,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     });
     const worker = start({ concurrency: 2 });
     // With two slots, one of them permanently in use, the run for an idle folder is still executed.
-    await expect.poll(async () => (await store.findRun('IDLE'))?.state, { timeout: 10_000 }).toBe('ended');
+    await expect.poll(async () => (await store.findRun('IDLE'))?.state, { timeout: 30_000 }).toBe('ended');
     expect(await store.findRun('WAITS')).toMatchObject({
       state: 'queued',
       started_at: null,
@@ -151,7 +151,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     });
     await expect.poll(() => worker.busy).toBe(1);
     await store.requestCancel('HOLDER', Date.now());
-    await expect.poll(async () => (await store.findRun('WAITS'))?.state, { timeout: 10_000 }).toBe('ended');
+    await expect.poll(async () => (await store.findRun('WAITS'))?.state, { timeout: 30_000 }).toBe('ended');
     const [holder, waited] = [await store.findRun('HOLDER'), await store.findRun('WAITS')];
     expect(Date.parse(waited?.started_at ?? '')).toBeGreaterThanOrEqual(Date.parse(holder?.ended_at ?? ''));
   });
@@ -163,10 +163,10 @@ describe('a worker', { timeout: 30_000 }, () => {
     await store.createRun({ id: 'RUN1', spec, state: 'queued', now: Date.now() });
     const worker = start();
     const waits = { state: 'queued', waiting_for: { reason: 'folder', run: null } };
-    await expect.poll(async () => store.findRun('RUN1'), { timeout: 10_000 }).toMatchObject(waits);
+    await expect.poll(async () => store.findRun('RUN1'), { timeout: 30_000 }).toMatchObject(waits);
     await expect.poll(() => worker.busy).toBe(0);
     await outside.release();
-    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
     expect((await store.findRun('RUN1'))?.result?.status).toBe('success');
   });
 
@@ -174,7 +174,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     const { start, submit, settled, store, effects } = await openWorkshop();
     start({ leaseMs: 600 });
     const old = await submit('local#1', { sleep: 60_000, result: 'ok' });
-    await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(effects, { timeout: 30_000 }).toHaveLength(1);
     const current = await submit('local#1', { result: 'ok' });
     expect(await settled(old)).toMatchObject({ decision: { action: 'archive', result_code: 'stale_run' } });
     expect(await settled(current)).toMatchObject({ decision: { action: 'advance' } });
@@ -241,7 +241,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     const worker = start({ concurrency: 1 });
     const first = await submit('local#1', { sleep: 300, result: 'ok' });
     const second = await submit('local#2', { result: 'ok' });
-    await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(effects, { timeout: 30_000 }).toHaveLength(1);
     await worker.stop();
     expect(await effects()).toHaveLength(2);
     expect((await store.findOrder('local#1', first.order.run_id))?.decision?.action).toBe('advance');
@@ -253,7 +253,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     const { start, submit, store, effects } = await openWorkshop();
     const worker = start();
     const { order, run } = await submit('local#1', { sleep: 60_000, result: 'ok' });
-    await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(effects, { timeout: 30_000 }).toHaveLength(1);
     await worker.stop({ graceMs: 50 });
     expect((await store.findOrder('local#1', order.run_id))?.decision).toMatchObject({
       action: 'needs-human',
@@ -268,7 +268,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     const { start, submit, effects } = await openWorkshop();
     const worker = start();
     await submit('local#1', { sleep: 60_000 });
-    await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(effects, { timeout: 30_000 }).toHaveLength(1);
     await Promise.all([worker.stop(), worker.stop({ graceMs: 10 })]);
     expect(worker.busy).toBe(0);
   });
@@ -289,7 +289,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     const spec = { engine: 'command', command: ['true'], workdir: data } as const;
     await store.createRun({ id: 'RUN1', spec, state: 'running', workerId: 'gone', leaseMs: 1, now: Date.now() - 1000 });
     start();
-    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 10_000 }).toBe('ended');
+    await expect.poll(async () => (await store.findRun('RUN1'))?.state, { timeout: 30_000 }).toBe('ended');
     expect((await store.findRun('RUN1'))?.result?.error?.code).toBe('WORKER_GONE');
   });
 

@@ -117,7 +117,7 @@ describe('a server that is stopped', () => {
     const spec = { engine: 'command', command, workdir: work, contract: {} };
     const started = await fetch(`${url}/v1/runs`, { method: 'POST', headers: json, body: JSON.stringify(spec) });
     const { id } = (await started.json()) as { id: string };
-    await expect.poll(async () => (await store.findRun(id))?.state, { timeout: 20_000 }).toBe('running');
+    await expect.poll(async () => (await store.findRun(id))?.state, { timeout: 30_000 }).toBe('running');
 
     const stopped = stop();
     expect((await fetch(`${url}/readyz`)).status).toBe(503);
@@ -137,7 +137,7 @@ describe('a server that is stopped', () => {
     const spec = { engine: 'command', command, workdir: work };
     const started = await fetch(`${url}/v1/runs`, { method: 'POST', headers: json, body: JSON.stringify(spec) });
     const { id } = (await started.json()) as { id: string };
-    await expect.poll(async () => (await store.findRun(id))?.state, { timeout: 20_000 }).toBe('running');
+    await expect.poll(async () => (await store.findRun(id))?.state, { timeout: 30_000 }).toBe('running');
     await stop({ graceMs: 50 });
     expect(await store.findRun(id)).toMatchObject({ state: 'ended', result: { status: 'canceled' } });
   });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { report } from '../../test/report.js';
+import { untilNone } from '../../test/until-none.js';
 import { createClient } from '../client/create-client.js';
 import type { Client } from '../client/create-client.js';
 import type { Emitted } from '../events/index.js';
@@ -133,7 +134,7 @@ async function readAll(store: Store, runId: string, protocol: Protocol): Promise
 describe('a server that is killed again and again', () => {
   it(
     'loses no event, order, reply or decision it has acknowledged, and its readers end with the same events',
-    { timeout: 120_000 + KILLS * 10_000 },
+    { timeout: 180_000 + KILLS * 20_000 },
     async () => {
       const site = await makeServerSite();
       await site.start();
@@ -148,11 +149,10 @@ describe('a server that is killed again and again', () => {
       expect(await load.stop()).toEqual([]);
 
       const store = await openSite(`sqlite:${join(site.folder, 'data', 'sluice.db')}`);
-      const isOver = async () => {
+      await untilNone('runs and orders', async () => {
         const { runs, orders } = await store.measure();
         return runs.queued + runs.running + runs.waiting + orders.queued + orders.running;
-      };
-      await expect.poll(isOver, { timeout: 60_000, interval: 200 }).toBe(0);
+      });
       const { acknowledged } = load;
 
       const lost = await checkRuns(store, acknowledged);

@@ -103,7 +103,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
   it('stops the agent when the order is replaced, and archives what it left', async () => {
     const { execute, submit, order, effects, store } = await withClaim({ sleep: 60_000 });
     const done = execute();
-    await expect.poll(effects, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(effects, { timeout: 30_000 }).toHaveLength(1);
     await submit('acme/shop#12', { result: 'ok' });
     await done;
     expect((await order())?.decision).toMatchObject({ action: 'archive', result_code: 'stale_run' });
@@ -133,9 +133,9 @@ describe('executing an order', { timeout: 30_000 }, () => {
   it('holds the claim while it prepares, runs and settles', async () => {
     const { execute, store, run, submitted } = await withClaim({ sleep: 60_000 });
     const done = execute();
-    await expect.poll(async () => (await run())?.started_at, { timeout: 10_000 }).not.toBeNull();
+    await expect.poll(async () => (await run())?.started_at, { timeout: 30_000 }).not.toBeNull();
     const first = (await run())?.lease_until ?? 0;
-    await expect.poll(async () => (await run())?.lease_until ?? 0, { timeout: 5000 }).toBeGreaterThan(first);
+    await expect.poll(async () => (await run())?.lease_until ?? 0, { timeout: 30_000 }).toBeGreaterThan(first);
     expect(await store.listExpiredRuns(Date.now())).toEqual([]);
     await store.requestCancel(submitted.run, Date.now());
     await done;

@@ -37,7 +37,7 @@ async function openOrders(changes: ServerChanges = {}) {
   /** The first thing that waits for a person. */
   const waiting = async (headers = {}): Promise<Record<string, unknown>> => {
     await expect
-      .poll(async () => ((await readJson(get('/v1/inbox', headers)))['items'] as unknown[]).length, { timeout: 20_000 })
+      .poll(async () => ((await readJson(get('/v1/inbox', headers)))['items'] as unknown[]).length, { timeout: 30_000 })
       .toBe(1);
     return ((await readJson(get('/v1/inbox', headers)))['items'] as Record<string, unknown>[])[0] ?? {};
   };
@@ -75,7 +75,7 @@ describe('an order over HTTP', () => {
     expect(await readJson(get(PATH))).toMatchObject({ issue: { state: 'doing', active_run_id: submitted['run_id'] } });
     startWork();
     await expect
-      .poll(async () => readJson(get(PATH)), { timeout: 20_000 })
+      .poll(async () => readJson(get(PATH)), { timeout: 30_000 })
       .toMatchObject({
         issue: { state: 'review' },
         orders: [{ state: 'settled', decision: { action: 'advance', result_code: 'none' }, result: { status: 'ok' } }],

@@ -26,7 +26,7 @@ describe('POST /v1/runs', () => {
     const worker = startWorker({ store, lead, runs: { data }, pollMs: 50 });
     onTestFinished(async () => worker.stop({ graceMs: 0 }));
     await expect
-      .poll(async () => readJson(get(`/v1/runs/${String(id)}`)), { timeout: 20_000 })
+      .poll(async () => readJson(get(`/v1/runs/${String(id)}`)), { timeout: 30_000 })
       .toMatchObject({ state: 'ended', result: { status: 'success', value: { ok: true }, repair_level: 'none' } });
     const { items } = (await readJson(get('/v1/runs?state=ended&engine=command'))) as { items: unknown[] };
     expect(items).toEqual([
@@ -43,7 +43,7 @@ describe('POST /v1/runs', () => {
     const worker = startWorker({ store, lead, runs: { data }, pollMs: 50 });
     onTestFinished(async () => worker.stop({ graceMs: 0 }));
     await expect
-      .poll(async () => readJson(get(`/v1/runs/${String(id)}`)), { timeout: 20_000 })
+      .poll(async () => readJson(get(`/v1/runs/${String(id)}`)), { timeout: 30_000 })
       .toMatchObject({ state: 'ended' });
     const { result } = await readJson(get(`/v1/runs/${String(id)}`));
     const { status, repairs } = result as { status: string; repairs: { kind: string; offset: number }[] };
