@@ -44,15 +44,18 @@ export function isExecutedHere(record: Pick<RunRecord, 'owner'>): boolean {
 }
 
 /** The files of a run are not within reach; says which machine has them. */
-export function notHere(record: Pick<RunRecord, 'owner' | 'state'>): RequestError {
+export function notHere(
+  record: Pick<RunRecord, 'owner' | 'state'>,
+  code: 'RAW_NOT_FOUND' | 'FILE_NOT_FOUND' = 'RAW_NOT_FOUND',
+): RequestError {
   const host = findHost(record);
   const why =
-    host === undefined
+    record.state === 'queued'
       ? 'the run has not started. Try again later'
-      : host === hostname()
+      : host === undefined || host === hostname()
         ? 'they were deleted, or are in the data folder of another worker of this machine'
         : `they are on "${host}", which executed the run${record.state === 'ended' ? ', and not in an archive' : ''}. Send the request to the server on that machine, or configure an archive`;
-  return new RequestError('RAW_NOT_FOUND', `The files of the run are not on this machine: ${why}.`);
+  return new RequestError(code, `The files of the run are not on this machine: ${why}.`);
 }
 
 /** A file of the run folder that shows what happened. */

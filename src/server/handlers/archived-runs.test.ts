@@ -13,11 +13,11 @@ const RUN = '01KA3ELSEWHERE';
 const BYTES = Buffer.alloc(2_500_000, 'over there\n');
 
 /** A server that has neither the folder nor the working folder of a run, which "another-host" has executed. */
-async function openElsewhere() {
+async function openElsewhere(readWorkdir = (_here: string) => '/nowhere/at/all') {
   const s3 = await openS3Server();
   const archive = await s3.open();
   const server = await openServer({ archive });
-  const spec = sampleSpec({ workdir: '/nowhere/at/all' });
+  const spec = sampleSpec({ workdir: readWorkdir(server.work) });
   await server.store.createRun({ id: RUN, spec, state: 'queued', now: 0 });
   const claim = sampleClaim('w1');
   await server.store.claimRun({ ...claim, worker: { ...claim.worker, host: 'another-host' } });
@@ -83,6 +83,23 @@ describe('a run of another machine', () => {
       const problem = await readJson(get(`/v1/runs/${RUN}/${path}`));
       expect(problem).toMatchObject({ code: 'RAW_NOT_FOUND', detail: expect.stringContaining('"another-host"') });
     }
+    for (const path of ['evidence?name=stdout.1.log', 'artifact?path=out/a.txt']) {
+      const problem = await readJson(get(`/v1/runs/${RUN}/${path}`));
+      expect(problem).toMatchObject({ code: 'FILE_NOT_FOUND', detail: expect.stringContaining('"another-host"') });
+    }
+  });
+
+  it('is never shown with files that this machine has at the same path', async () => {
+    const { get, end, upload, work } = await openElsewhere((here) => here);
+    await mkdir(join(work, 'out'));
+    await writeFile(join(work, 'out', 'a.txt'), 'a file of this machine');
+    await end();
+    expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({
+      artifacts: [{ path: 'out/a.txt', size: null }],
+    });
+    expect((await get(`/v1/runs/${RUN}/artifact?path=out/a.txt`)).status).toBe(404);
+    await upload();
+    expect(await (await get(`/v1/runs/${RUN}/artifact?path=out/a.txt`)).text()).toBe('artifact');
   });
 
   it('is read as far as it was copied while it grows, and after its worker and its disk are gone', async () => {

@@ -46,9 +46,10 @@ export function createRunFileHandlers(server: ServerContext): FileHandlers {
       };
     },
     async readEvidence({ params, query, context, requestId }) {
-      const { folder } = (await findRunFiles(server, await findRun(store, params.id))) ?? {};
-      const evidence = folder === undefined ? [] : await listEvidence(folder);
-      const file = evidence.find(({ name }) => name === query['name']);
+      const record = await findRun(store, params.id);
+      const { folder } = (await findRunFiles(server, record)) ?? {};
+      if (folder === undefined) throw notHere(record, 'FILE_NOT_FOUND');
+      const file = (await listEvidence(folder)).find(({ name }) => name === query['name']);
       const handle = await file?.open().catch(() => undefined);
       if (handle === undefined) throw notFound();
       return answerFile(context, { handle, requestId, ...PREVIEW });
@@ -56,6 +57,7 @@ export function createRunFileHandlers(server: ServerContext): FileHandlers {
     async readArtifact({ params, query, context, requestId }) {
       const record = await findRun(store, params.id);
       const { folder } = (await findRunFiles(server, record)) ?? {};
+      if (folder === undefined && !isExecutedHere(record)) throw notHere(record, 'FILE_NOT_FOUND');
       const artifacts = await listArtifacts(record, folder);
       const artifact = artifacts.find(({ path }) => path === query['path']);
       const handle = artifact === undefined ? undefined : await openArtifact(record, folder, artifact.path);
@@ -65,16 +67,14 @@ export function createRunFileHandlers(server: ServerContext): FileHandlers {
   };
 }
 
-/** The working folder of this machine is that of the run only if the run was executed here. */
+/** The working folder of this machine is that of the run only if the run was executed here: elsewhere the same path is another file. */
 async function openArtifact(
   record: RunRecord,
   folder: RunFolder | undefined,
   path: string,
 ): Promise<ReadableFile | undefined> {
-  const inFolder = async () => openInside(record.spec.workdir, path);
-  const inPacked = async () => folder?.openWorkFile(`${ARTIFACT_FOLDER}/${path}`).catch(() => undefined);
-  const isHere = isExecutedHere(record);
-  return isHere ? ((await inFolder()) ?? inPacked()) : ((await inPacked()) ?? inFolder());
+  const here = isExecutedHere(record) ? await openInside(record.spec.workdir, path) : undefined;
+  return here ?? folder?.openWorkFile(`${ARTIFACT_FOLDER}/${path}`).catch(() => undefined);
 }
 
 async function measureArtifact(record: RunRecord, folder: RunFolder | undefined, path: string): Promise<number | null> {

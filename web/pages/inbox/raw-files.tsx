@@ -5,6 +5,7 @@ import { useResource } from '../../server/use-resource.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { InlineFailure, Loading } from '../../ui/notice.js';
 import { formatBytes } from '../../ui/amount.js';
+import { describeMissingFiles } from '../../ui/missing-files.js';
 
 /** The files of the run: its input, its report and its output, byte for byte. */
 export function RawFiles({ run }: { readonly run: string }) {
@@ -31,7 +32,11 @@ export function RawFiles({ run }: { readonly run: string }) {
           ))}
         </details>
       )}
-      {files.value !== null && evidence.length === 0 ? <p class="dim">No files on this machine.</p> : null}
+      {files.value !== null && evidence.length === 0 ? (
+        <p class="dim">
+          <SafeText text={describeMissingFiles(files.value)} />
+        </p>
+      ) : null}
       {files.failure === null ? null : <InlineFailure failure={files.failure} reload={files.reload} />}
     </section>
   );

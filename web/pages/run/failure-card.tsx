@@ -5,6 +5,7 @@ import type { Resource } from '../../server/use-resource.js';
 import { Badge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { AnsiText } from '../../ui/ansi-text.js';
+import { describeMissingFiles } from '../../ui/missing-files.js';
 import { describeItem } from './describe-item.js';
 import type { ItemView } from './describe-item.js';
 import type { OpenRun } from './open-run.js';
@@ -116,12 +117,13 @@ export function findFailedTool(
   return null;
 }
 
-/** Loads the end of what a run wrote to stderr; null loads nothing. */
+/** Loads the end of what a run wrote to stderr; null loads nothing. Fails where the files are out of reach: that is not an empty stderr. */
 export function useLastStderr(id: string | null): Resource<string> {
   return useResource(`stderr ${id ?? ''}`, async (signal) => {
     if (id === null) return '';
-    const { evidence } = await client.listRunFiles({ id, signal });
-    const file = findLastStderr(evidence);
+    const files = await client.listRunFiles({ id, signal });
+    if (files.source === null) throw new Error(describeMissingFiles(files));
+    const file = findLastStderr(files.evidence);
     if (file === null) return '';
     const from = Math.max(0, file.size - STDERR_BYTES);
     const { text } = await client.readEvidence({ id, name: file.name, from, signal });
