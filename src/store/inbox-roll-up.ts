@@ -1,5 +1,5 @@
 import type { InboxItem } from '../records/index.js';
-import { createSums, findSlots, splitSpan } from './roll-up.js';
+import { createSums, splitSpan } from './roll-up.js';
 import type { RunSpan, SlotRange } from './roll-up.js';
 
 /** Counts of opened and resolved inbox items in a slot of time. */
@@ -136,21 +136,6 @@ export function sumInboxCounts(all: Iterable<InboxCounts>): InboxCounts {
 /** The earlier of two times that may be missing. */
 export function findOlder(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
-}
-
-/** Groups items by the slots they are counted in. */
-export function groupInboxBySlot(
-  happened: readonly InboxSlot[],
-): { readonly length: number; readonly at: number; readonly counts: InboxCounts[] }[] {
-  const slots = new Map<string, { length: number; at: number; counts: InboxCounts[] }>();
-  for (const { at: time, counts } of happened) {
-    for (const { length, at } of findSlots(time)) {
-      const slot = slots.get(`${length} ${at}`) ?? { length, at, counts: [] };
-      slot.counts.push(counts);
-      slots.set(`${length} ${at}`, slot);
-    }
-  }
-  return [...slots.values()];
 }
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countRun, groupBySlot, roundDuration, splitSpan, sumCounts } from './roll-up.js';
+import { countRun, groupBySlot, roundDuration, splitSpan, sumCounts, toRunSlot } from './roll-up.js';
 import type { RunFigure } from './roll-up.js';
 
 const HOUR = 3_600_000;
@@ -107,7 +107,7 @@ describe('a span', () => {
       fc.property(spans, ends, ({ since: steps, length, stepMs }, endings) => {
         const span = { since: steps * stepMs, until: steps * stepMs + length, stepMs };
         const { ranges, rest } = splitSpan(span);
-        const slots = groupBySlot(endings.map((ended_at) => createFigure({ ended_at })));
+        const slots = groupBySlot(endings.map((ended_at) => toRunSlot(createFigure({ ended_at }))));
         const counted = slots
           .filter((slot) =>
             ranges.some((range) => range.length === slot.length && range.since <= slot.at && slot.at < range.until),

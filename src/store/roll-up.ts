@@ -63,6 +63,11 @@ export function countRun({ outcome, repair_level, started_at, ended_at, usage, .
   };
 }
 
+/** A single run at the time it ended. */
+export function toRunSlot(figure: RunFigure): RunSlot {
+  return { at: figure.ended_at, engine: figure.engine, counts: countRun(figure) };
+}
+
 /** Adds counts up. */
 export function sumCounts(all: Iterable<RunCounts>): RunCounts {
   const outcomes = { success: 0, failed: 0, canceled: 0, comment: 0 };
@@ -131,7 +136,7 @@ export function roundDuration(ms: number): number {
 const SLOT_LENGTHS = [86_400_000, 3_600_000, 60_000] as const;
 
 /** The slots that contain a time. */
-export function findSlots(time: number): { readonly length: number; readonly at: number }[] {
+function findSlots(time: number): { readonly length: number; readonly at: number }[] {
   return SLOT_LENGTHS.map((length) => ({ length, at: Math.floor(time / length) * length }));
 }
 
@@ -162,16 +167,23 @@ export function splitSpan({ since, until, stepMs }: RunSpan): {
   return { ranges, rest: from };
 }
 
-/** Groups runs by the slots of their engines. */
-export function groupBySlot(
-  figures: readonly RunFigure[],
-): { readonly length: number; readonly at: number; readonly engine: string; readonly counts: RunCounts[] }[] {
-  const slots = new Map<string, { length: number; at: number; engine: string; counts: RunCounts[] }>();
-  for (const figure of figures) {
-    const counts = countRun(figure);
-    for (const { length, at } of findSlots(figure.ended_at)) {
-      const key = `${length} ${at} ${figure.engine}`;
-      const slot = slots.get(key) ?? { length, at, engine: figure.engine, counts: [] };
+/** Counts that are added to a slot. */
+interface SlotAddition<Counts> {
+  readonly length: number;
+  readonly at: number;
+  readonly engine: string;
+  readonly counts: Counts[];
+}
+
+/** Groups counts by the slots they are added to: those of runs by engine, others without one. */
+export function groupBySlot<Counts>(
+  counted: readonly { readonly at: number; readonly engine?: string; readonly counts: Counts }[],
+): SlotAddition<Counts>[] {
+  const slots = new Map<string, SlotAddition<Counts>>();
+  for (const { at: time, engine = '', counts } of counted) {
+    for (const { length, at } of findSlots(time)) {
+      const key = `${length} ${at} ${engine}`;
+      const slot = slots.get(key) ?? { length, at, engine, counts: [] };
       slot.counts.push(counts);
       slots.set(key, slot);
     }

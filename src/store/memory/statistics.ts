@@ -1,5 +1,5 @@
 import { readHistory } from '../inbox-roll-up.js';
-import { countRun } from '../roll-up.js';
+import { toRunSlot } from '../roll-up.js';
 import { createDigest } from '../run-digest.js';
 import type { Statistics } from '../statistics.js';
 import { checkOpen, type Tables } from './tables.js';
@@ -14,7 +14,7 @@ export function createStatistics(tables: Tables): Statistics {
         if (result === null || !(endedAt >= since && endedAt < until)) return [];
         const startedAt = started_at === null ? null : Date.parse(started_at);
         const figure = { engine: spec.engine, ...createDigest(result), started_at: startedAt, ended_at: endedAt };
-        return [{ at: endedAt, engine: spec.engine, counts: countRun(figure) }];
+        return [toRunSlot(figure)];
       });
     },
 

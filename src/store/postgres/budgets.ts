@@ -1,11 +1,9 @@
+import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { BUDGET_ROWS_MS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
 import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
 import { readColumns } from './rows.js';
-
-/** Reservations are serialized over all machines, so that each sees what the others hold. */
-const BUDGET_LOCK = 758_425;
 
 /** Creates the part of the store that tracks what runs use and hold of budgets. */
 export function createBudgets({ database }: Context): Budgets {
@@ -27,7 +25,7 @@ export function createBudgets({ database }: Context): Budgets {
     reserveBudget: async ({ run, issueRef, now, limits }) =>
       database.transaction(async (transaction) => {
         // A separate statement, so that the next one sees what the previous holder has written.
-        await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [BUDGET_LOCK]);
+        await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [ADVISORY_LOCKS.budgets]);
         await transaction.query(`DELETE FROM sluice.budget_entries WHERE at < $1`, [now - BUDGET_ROWS_MS]);
         const share = shareBudgets(limits, await measureAll(transaction, limits, run));
         const isHeld = !('exhausted' in share);

@@ -1,13 +1,11 @@
 import { compareSteps, storeIncomplete } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
 import { TRANSFER_FORM } from '../transfer/side.js';
+import { ADVISORY_LOCKS } from './advisory-locks.js';
 import type { Database } from './database.js';
 import { OTHER_FORM } from './database-error.js';
 import type { Queryable } from './driver.js';
 import { MIGRATIONS } from './migrations.js';
-
-/** An arbitrary number that all machines share: "sluice" on a telephone keypad. */
-const MIGRATION_LOCK = 758_423;
 
 /**
  * Migrates the tables to the newest schema version, one transaction per step, one process at a time. A database that a
@@ -91,7 +89,7 @@ async function alone(database: Database, change: (transaction: Queryable) => Pro
     await transaction.query(`SET LOCAL lock_timeout = 0`);
     await transaction.query(`SET LOCAL statement_timeout = 0`);
     await transaction.query(`SET LOCAL idle_in_transaction_session_timeout = 0`);
-    await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [MIGRATION_LOCK]);
+    await transaction.query(`SELECT pg_advisory_xact_lock($1)`, [ADVISORY_LOCKS.migration]);
     await change(transaction);
   });
 }

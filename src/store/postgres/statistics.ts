@@ -1,22 +1,13 @@
-import {
-  groupInboxBySlot,
-  joinHistory,
-  listUncounted,
-  readInboxFigure,
-  splitHistory,
-  sumInboxCounts,
-} from '../inbox-roll-up.js';
+import { joinHistory, listUncounted, readInboxFigure, splitHistory, sumInboxCounts } from '../inbox-roll-up.js';
 import type { HistoryPart, InboxCounts, StoredItem } from '../inbox-roll-up.js';
-import { countRun, groupBySlot, splitSpan, sumCounts } from '../roll-up.js';
+import { groupBySlot, splitSpan, sumCounts, toRunSlot } from '../roll-up.js';
 import type { RunCounts, RunFigure } from '../roll-up.js';
 import type { RunDigest } from '../run-digest.js';
 import type { Statistics } from '../statistics.js';
+import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { readColumns, readItem } from './rows.js';
 import type { Context } from './context.js';
 import type { Queryable, Row } from './driver.js';
-
-/** One process counts at a time; others have nothing to do then. */
-const COUNT_LOCK = 758_425;
 
 const FIGURE = `
   digest.seq, outcome, repair_level, engine_version, unknown_types, unknown_fields, usage, started_at, ended_at`;
@@ -47,15 +38,25 @@ const LIST_TO_COUNT = `
   FROM (SELECT seq FROM sluice.runs_to_count ORDER BY seq LIMIT $1) AS ended
     JOIN sluice.run_digests AS digest ON digest.seq = ended.seq`;
 
-const LIST_SLOTS = `
-  SELECT length, at, engine, counts
-  FROM sluice.run_slots JOIN unnest($1::integer[], $2::bigint[], $3::text[]) AS wanted (length, at, engine)
-    USING (length, at, engine)`;
+const RUN_SLOTS = {
+  list: `
+    SELECT place, counts
+    FROM unnest($1::integer[], $2::bigint[], $3::text[]) WITH ORDINALITY AS wanted (length, at, engine, place)
+      JOIN sluice.run_slots USING (length, at, engine)`,
+  put: `
+    INSERT INTO sluice.run_slots (length, at, engine, counts)
+    SELECT * FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::text[])
+    ON CONFLICT (length, at, engine) DO UPDATE SET counts = EXCLUDED.counts`,
+} as const;
 
-const PUT_SLOTS = `
-  INSERT INTO sluice.run_slots (length, at, engine, counts)
-  SELECT * FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::text[])
-  ON CONFLICT (length, at, engine) DO UPDATE SET counts = EXCLUDED.counts`;
+const INBOX_SLOTS = {
+  list: `
+    SELECT place, counts FROM unnest($1::integer[], $2::bigint[]) WITH ORDINALITY AS wanted (length, at, place)
+      JOIN sluice.inbox_slots USING (length, at)`,
+  put: `
+    INSERT INTO sluice.inbox_slots (length, at, counts) SELECT * FROM unnest($1::integer[], $2::bigint[], $3::text[])
+    ON CONFLICT (length, at) DO UPDATE SET counts = EXCLUDED.counts`,
+} as const;
 
 /** Items that were opened or resolved and are not in their slots yet. */
 const TO_COUNT = `FROM sluice.inbox WHERE created_at IS NULL OR (resolution IS NOT NULL AND resolved_at IS NULL)`;
@@ -85,10 +86,6 @@ const MARK_ITEMS = `
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS counted (seq, created_at, resolved_at)
   WHERE inbox.seq = counted.seq`;
 
-const PUT_INBOX_SLOTS = `
-  INSERT INTO sluice.inbox_slots (length, at, counts) SELECT * FROM unnest($1::integer[], $2::bigint[], $3::text[])
-  ON CONFLICT (length, at) DO UPDATE SET counts = EXCLUDED.counts`;
-
 /** Figures over time. */
 export function createStatistics(context: Context): Statistics {
   return { ...createRunStatistics(context), ...createInboxStatistics(context) };
@@ -111,8 +108,7 @@ function createRunStatistics({ database }: Context): Pick<Statistics, 'listRunSl
         if (row['counts'] !== null) {
           return [{ at: number('at'), engine: text('engine'), counts: json('counts') as RunCounts }];
         }
-        const figures = readFigure(row);
-        return figures.map((figure) => ({ at: figure.ended_at, engine: figure.engine, counts: countRun(figure) }));
+        return readFigure(row).map(toRunSlot);
       });
     },
 
@@ -149,24 +145,9 @@ function createInboxStatistics({ database }: Context): Pick<Statistics, 'readInb
 async function countItems(transaction: Queryable, limit: number): Promise<number> {
   if (!(await isAlone(transaction))) return 0;
   const { rows } = await transaction.query(LIST_ITEMS_TO_COUNT, [limit]);
-  const slots = groupInboxBySlot(rows.map(readStored).flatMap(listUncounted));
+  const slots = groupBySlot(rows.map(readStored).flatMap(listUncounted));
   const keys = [slots.map(({ length }) => length), slots.map(({ at }) => at)];
-  const { rows: stored } = await transaction.query(
-    `SELECT length, at, counts FROM sluice.inbox_slots JOIN unnest($1::integer[], $2::bigint[]) AS wanted (length, at)
-       USING (length, at)`,
-    keys,
-  );
-  const known = new Map(
-    stored.map((row) => {
-      const { number, json } = readColumns(row);
-      return [`${number('length')} ${number('at')}`, json('counts') as InboxCounts] as const;
-    }),
-  );
-  const sums = slots.map(({ length, at, counts }) => {
-    const before = known.get(`${length} ${at}`);
-    return JSON.stringify(sumInboxCounts(before === undefined ? counts : [before, ...counts]));
-  });
-  await transaction.query(PUT_INBOX_SLOTS, [...keys, sums]);
+  await addToSlots(transaction, INBOX_SLOTS, { keys, added: slots.map(({ counts }) => counts), sum: sumInboxCounts });
   const figures = rows.map((row) => readInboxFigure(readItem(row)));
   await transaction.query(MARK_ITEMS, [
     rows.map((row) => readColumns(row).number('seq')),
@@ -174,6 +155,29 @@ async function countItems(transaction: Queryable, limit: number): Promise<number
     figures.map(({ resolved_at: resolved }) => resolved),
   ]);
   return rows.length;
+}
+
+/** Adds counts to the slots of these keys, a column each. */
+async function addToSlots<Counts>(
+  transaction: Queryable,
+  { list, put }: { readonly list: string; readonly put: string },
+  {
+    keys,
+    added,
+    sum,
+  }: {
+    readonly keys: readonly (readonly unknown[])[];
+    readonly added: readonly (readonly Counts[])[];
+    readonly sum: (all: Iterable<Counts>) => Counts;
+  },
+): Promise<void> {
+  const { rows } = await transaction.query(list, keys);
+  const sums = added.map((counts) => [...counts]);
+  for (const row of rows) {
+    const { number, json } = readColumns(row);
+    sums[number('place') - 1]?.unshift(json('counts') as Counts);
+  }
+  await transaction.query(put, [...keys, sums.map((counts) => JSON.stringify(sum(counts)))]);
 }
 
 function readPart(row: Row): HistoryPart {
@@ -190,27 +194,16 @@ function readStored(row: Row): StoredItem {
 
 /** Whether no other process counts; then none does until the end of the transaction. */
 async function isAlone(transaction: Queryable): Promise<boolean> {
-  const { rows } = await transaction.query(`SELECT pg_try_advisory_xact_lock($1) AS alone`, [COUNT_LOCK]);
+  const { rows } = await transaction.query(`SELECT pg_try_advisory_xact_lock($1) AS alone`, [ADVISORY_LOCKS.counting]);
   return readColumns(rows[0] ?? {}).flag('alone');
 }
 
 async function countRuns(transaction: Queryable, limit: number): Promise<number> {
   if (!(await isAlone(transaction))) return 0;
   const { rows } = await transaction.query(LIST_TO_COUNT, [limit]);
-  const slots = groupBySlot(rows.flatMap(readFigure));
+  const slots = groupBySlot(rows.flatMap(readFigure).map(toRunSlot));
   const keys = [slots.map(({ length }) => length), slots.map(({ at }) => at), slots.map(({ engine }) => engine)];
-  const { rows: stored } = await transaction.query(LIST_SLOTS, keys);
-  const known = new Map(
-    stored.map((row) => {
-      const { number, text, json } = readColumns(row);
-      return [`${number('length')} ${number('at')} ${text('engine')}`, json('counts') as RunCounts] as const;
-    }),
-  );
-  const sums = slots.map(({ length, at, engine, counts }) => {
-    const before = known.get(`${length} ${at} ${engine}`);
-    return JSON.stringify(sumCounts(before === undefined ? counts : [before, ...counts]));
-  });
-  await transaction.query(PUT_SLOTS, [...keys, sums]);
+  await addToSlots(transaction, RUN_SLOTS, { keys, added: slots.map(({ counts }) => counts), sum: sumCounts });
   await transaction.query(`DELETE FROM sluice.runs_to_count WHERE seq = ANY ($1::bigint[])`, [
     rows.map((row) => readColumns(row).number('seq')),
   ]);

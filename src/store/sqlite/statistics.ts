@@ -1,13 +1,6 @@
-import {
-  groupInboxBySlot,
-  joinHistory,
-  listUncounted,
-  readInboxFigure,
-  splitHistory,
-  sumInboxCounts,
-} from '../inbox-roll-up.js';
+import { joinHistory, listUncounted, readInboxFigure, splitHistory, sumInboxCounts } from '../inbox-roll-up.js';
 import type { HistoryPart, InboxCounts, StoredItem } from '../inbox-roll-up.js';
-import { countRun, groupBySlot, splitSpan, sumCounts } from '../roll-up.js';
+import { groupBySlot, splitSpan, sumCounts, toRunSlot } from '../roll-up.js';
 import type { RunCounts, RunFigure } from '../roll-up.js';
 import type { RunDigest } from '../run-digest.js';
 import type { Statistics } from '../statistics.js';
@@ -92,8 +85,7 @@ function createRunStatistics(database: Database): Pick<Statistics, 'listRunSlots
           const counts = readJson(row, 'counts') as RunCounts;
           return [{ at: readInteger(row, 'at'), engine: readText(row, 'engine'), counts }];
         }
-        const figures = readFigure(row);
-        return figures.map((figure) => ({ at: figure.ended_at, engine: figure.engine, counts: countRun(figure) }));
+        return readFigure(row).map(toRunSlot);
       });
     },
 
@@ -101,7 +93,7 @@ function createRunStatistics(database: Database): Pick<Statistics, 'listRunSlots
       if ((await database.read(() => anyToCount.get())) === undefined) return 0;
       return database.write(() => {
         const rows = listToCount.all(limit);
-        for (const { length, at, engine, counts } of groupBySlot(rows.flatMap(readFigure))) {
+        for (const { length, at, engine, counts } of groupBySlot(rows.flatMap(readFigure).map(toRunSlot))) {
           const row = findSlot.get(length, at, engine);
           const known = row === undefined ? [] : [readJson(row, 'counts') as RunCounts];
           putSlot.run(length, at, engine, JSON.stringify(sumCounts([...known, ...counts])));
@@ -131,7 +123,7 @@ function createInboxStatistics(database: Database): Pick<Statistics, 'readInboxH
       if ((await database.read(() => anyToCount.get())) === undefined) return 0;
       return database.write(() => {
         const rows = listToCount.all(limit);
-        for (const { length, at, counts } of groupInboxBySlot(rows.map(readStored).flatMap(listUncounted))) {
+        for (const { length, at, counts } of groupBySlot(rows.map(readStored).flatMap(listUncounted))) {
           const row = findSlot.get(length, at);
           const known = row === undefined ? [] : [readJson(row, 'counts') as InboxCounts];
           putSlot.run(length, at, JSON.stringify(sumInboxCounts([...known, ...counts])));
