@@ -16,11 +16,13 @@ const JOBS = 200;
 const ROUNDS = 7;
 const QUEUED = 100_000;
 const BUSY_FOLDERS = 5000;
+/** Runs that wait until a time, as for a budget that is used up. */
+const DEFERRED = 100_000;
 const CLAIMS = 100;
 /** A claim with a long queue may take this many times one with an empty queue. */
 const FLAT = 1.5;
 
-/** Compares the queue on PostgreSQL with other queues, and measures claims with 100,000 runs that cannot be claimed. */
+/** Compares the queue on PostgreSQL with other queues, and measures claims with 200,000 runs that cannot be claimed. */
 export async function runQueue(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   // Apart: the server may run as another user, who cannot enter the folder above.
@@ -32,7 +34,7 @@ export async function runQueue(): Promise<PartResult> {
     const queues = await compareQueues(server.url);
     const postgres = await measureClaims(await openPostgresPair(server.url));
     const sqlite = await measureClaims(await openSqlitePair(folder));
-    const beside = `${QUEUED.toLocaleString('en-US')} runs behind ${BUSY_FOLDERS.toLocaleString('en-US')} busy folders`;
+    const beside = `${QUEUED.toLocaleString('en-US')} runs behind ${BUSY_FOLDERS.toLocaleString('en-US')} busy folders and ${DEFERRED.toLocaleString('en-US')} that wait for a budget`;
     return {
       title: 'Queue',
       targets: [
@@ -163,6 +165,10 @@ async function openPostgresPair(server: string): Promise<Pair> {
     INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, priority)
       SELECT 'queued-' || n, '{}', 'command', 'queued', 0, '/busy/' || n % ${BUSY_FOLDERS}, 5
       FROM generate_series(1, ${QUEUED}) AS n`);
+  await database.query(`
+    INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, priority, not_before)
+      SELECT 'deferred-' || n, '{}', 'command', 'queued', 0, '/deferred/' || n, 5, 9000000000000
+      FROM generate_series(1, ${DEFERRED}) AS n`);
   await database.query('ANALYZE');
   await database.close();
   return { alone: await openStore(alone), beside: await openStore(beside) };
@@ -181,6 +187,9 @@ async function openSqlitePair(folder: string): Promise<Pair> {
     WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${QUEUED - 1})
       INSERT INTO runs (id, spec, engine, state, created_at, folder, priority)
       SELECT 'queued-' || n, '{}', 'command', 'queued', 0, '/busy/' || (n % ${BUSY_FOLDERS}), 5 FROM numbers;
+    WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${DEFERRED - 1})
+      INSERT INTO runs (id, spec, engine, state, created_at, folder, priority, not_before)
+      SELECT 'deferred-' || n, '{}', 'command', 'queued', 0, '/deferred/' || n, 5, 9000000000000 FROM numbers;
     COMMIT`);
   database.close();
   const options = { synchronous: 'OFF' } as const;

@@ -125,24 +125,6 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.claimRun(sampleClaim('w3'))).toBeUndefined();
       expect((await store.findRun(next.run))?.waiting_for).toEqual({ reason: 'folder', run: 'r1' });
     });
-
-    it('claims a released run again only after its delay', async () => {
-      const store = await openSite(await makeSite());
-      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
-      await store.claimRun(sampleClaim('w1'));
-      expect(await store.releaseRun({ ...HOLD, workerId: 'w2', retryAt: NOW })).toBe(false);
-      expect(await store.releaseRun({ ...HOLD, retryAt: NOW + 500 })).toBe(true);
-      expect(await store.findRun('r1')).toMatchObject({
-        state: 'queued',
-        owner: null,
-        waiting_for: { reason: 'folder', run: null },
-      });
-      expect(await store.claimRun(sampleClaim('w2', { now: NOW + 499 }))).toBeUndefined();
-      expect((await store.claimRun(sampleClaim('w2', { now: NOW + 500 })))?.record.id).toBe('r1');
-      expect(await store.releaseRun({ ...HOLD, retryAt: NOW })).toBe(false);
-      await store.markStarted({ ...HOLD, workerId: 'w2' });
-      expect(await store.releaseRun({ ...HOLD, workerId: 'w2', retryAt: NOW })).toBe(false);
-    });
   });
 
   describe('starting and renewing', () => {

@@ -6,6 +6,7 @@ import { describeFleet } from './fleet.contract.js';
 import { describeForgetting } from './forgetting.contract.js';
 import type { MakeSite } from './fixtures/open-site.js';
 import { describeClaims } from './claims.contract.js';
+import { describeDeferring } from './deferring.contract.js';
 import { describeCompetition } from './competition.contract.js';
 import { describeLists } from './lists.contract.js';
 import { describeModel } from './model.contract.js';
@@ -23,6 +24,7 @@ export function describeStore(place: string, makeSite: MakeSite): void {
   describe(`a store ${place}`, () => {
     describeSubmitAndClaim(makeSite);
     describeClaims(makeSite);
+    describeDeferring(makeSite);
     describeSettleAndResolve(makeSite);
     describeCompetition(makeSite);
     describeLists(makeSite);

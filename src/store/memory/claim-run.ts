@@ -35,11 +35,11 @@ export function createClaimRun(tables: Tables): ClaimRun {
   return {
     async claimRun(claim) {
       checkOpen(tables);
+      admitDue(tables, claim.now);
       const [row] = [...runs.values()]
         .filter((each) => mayStart(tables, each, claim))
         .toSorted((left, right) => right.priority - left.priority || left.sequence - right.sequence);
       if (row === undefined) return undefined;
-      row.notBefore = 0;
       row.record = {
         ...row.record,
         state: 'running',
@@ -145,6 +145,11 @@ export function createClaimRun(tables: Tables): ClaimRun {
   };
 }
 
+/** Admits the deferred runs whose time has come. */
+function admitDue({ runs }: Tables, now: number): void {
+  for (const row of runs.values()) if (row.notBefore <= now) row.notBefore = 0;
+}
+
 /** Whether the lease of any run has expired, or of any run of a host. */
 export function hasExpired({ runs }: Tables, now: number, host?: string): boolean {
   return [...runs.values()].some((row) => isExpired(row, now) && isOn(row, host));
@@ -155,9 +160,9 @@ function isOn({ record }: RunRow, host: string | undefined): boolean {
 }
 
 /** A canceled order is claimed even if its folder is in use: it is settled without a process. */
-function mayStart(tables: Tables, row: RunRow, { takes, concurrency = {}, workerTypes, now }: RunClaim): boolean {
+function mayStart(tables: Tables, row: RunRow, { takes, concurrency = {}, workerTypes }: RunClaim): boolean {
   const { workerType, record } = row;
-  if (record.state !== 'queued' || row.notBefore > now) return false;
+  if (record.state !== 'queued' || row.notBefore > 0) return false;
   if (takes?.includes(record.order === null ? 'runs' : 'orders') === false) return false;
   if (workerType !== null) {
     if (workerTypes?.includes(workerType) === false) return false;

@@ -1,6 +1,6 @@
 import { FIRST_TABLES } from './first-tables.js';
 import { ONE_CLAIM } from './one-claim.js';
-import { QUEUE_FUNCTIONS } from './queue-functions.js';
+import { DEFERRED_RUNS, QUEUE_FUNCTIONS } from './queue-functions.js';
 
 /**
  * The steps from an empty database to the present form, in order; a step that has been released never changes. JSON is
@@ -207,6 +207,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX inbox_by_resolution ON sluice.inbox (resolved_at) WHERE resolved_at IS NOT NULL;
   CREATE INDEX inbox_open_by_creation ON sluice.inbox (created_at) WHERE resolution IS NULL AND created_at IS NOT NULL;
   `,
+  // Deferred runs are not read by claims.
+  DEFERRED_RUNS,
 ];
 
 /** Declares the storage format of a new connection: tables refuse writes in another format. */

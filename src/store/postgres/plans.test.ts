@@ -167,8 +167,8 @@ describe('a claim', () => {
   }
 
   /**
-   * Counts the rows that one claim reads with this many runs in the queue of ten folders that are in use, and of a type
-   * that is full.
+   * Counts the rows that one claim reads with this many runs in the queue of ten folders that are in use, of a type
+   * that is full, and deferred.
    */
   async function measureClaim(queued: number): Promise<number> {
     const url = await createDatabase();
@@ -183,6 +183,9 @@ describe('a claim', () => {
     await database.query(`
       INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, priority, worker_type, order_issue_ref, order_run_id)
         SELECT 'f' || n, '{}', 'codex', 'queued', 0, '/full/' || n, 5, 'full', 'x', 'x' FROM generate_series(1, ${queued}) AS n`);
+    await database.query(`
+      INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, priority, not_before)
+        SELECT 'd' || n, '{}', 'codex', 'queued', 0, '/deferred/' || n % 10, 5, ${NOW + 60_000} FROM generate_series(1, ${queued}) AS n`);
     await database.query('ANALYZE');
     await database.close();
     const store = await openSite(url);
@@ -196,7 +199,7 @@ describe('a claim', () => {
     return (await countRead(url)) - before;
   }
 
-  it('reads no more rows when 100,000 runs wait for folders in use, or for a type that is full', async () => {
+  it('reads no more rows when 150,000 runs wait for folders in use, for a type that is full, or for a time', async () => {
     expect(await measureClaim(50_000)).toBeLessThan(100);
   });
 });

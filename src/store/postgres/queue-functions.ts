@@ -1,3 +1,150 @@
+/** Parts of functions that are not the same in all forms of the tables. */
+interface FormParts {
+  readonly create: string;
+  /** The condition of the index that claims read. */
+  readonly isReady: string;
+  readonly admit: string;
+  readonly hasMore: string;
+}
+
+const FIRST: FormParts = {
+  create: 'CREATE FUNCTION',
+  isReady: `state = 'queued' AND NOT parked`,
+  admit: '',
+  hasMore: 'round = 4',
+};
+
+const PRESENT: FormParts = {
+  create: 'CREATE OR REPLACE FUNCTION',
+  isReady: `state = 'queued' AND NOT parked AND not_before = 0`,
+  admit: `
+    is_more := sluice.admit_due(claim_at);`,
+  hasMore: 'is_more OR round = 4',
+};
+
+const writeLeaveFolder = ({
+  create,
+  isReady,
+}: FormParts): string => `  ${create} sluice.leave_folder() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF NEW.state = 'ended' THEN
+      PERFORM pg_notify('sluice_' || listener, 'run ' || run_id) FROM sluice.followers WHERE run_id = NEW.id;
+    END IF;
+    PERFORM pg_advisory_xact_lock(sluice.lock_key('folder', NEW.folder));
+    PERFORM sluice.unpark_lanes(NEW.folder);
+    IF NEW.state = 'queued' THEN PERFORM sluice.wake_worker(coalesce(NEW.worker_type, ''));
+    -- Of a type with a limit another one may be claimed now.
+    ELSIF OLD.state <> 'queued' AND NEW.worker_type IS NOT NULL AND EXISTS (
+      SELECT FROM sluice.runs WHERE ${isReady} AND coalesce(worker_type, '') = NEW.worker_type
+    ) THEN PERFORM sluice.wake_worker(NEW.worker_type);
+    END IF;
+    RETURN NULL;
+  END $$;
+`;
+
+const writeClaimRun = ({ create, isReady, admit, hasMore }: FormParts): string => `  ${create} sluice.claim_run(
+    claim_worker text, claim_host text, claim_pid bigint, claim_pid_started text, claim_until bigint, claim_at bigint,
+    kinds text[], limited text[], limits double precision[], orders boolean, plain boolean,
+    watcher_listener bigint, watcher_worker text, is_last boolean, wait_for bigint
+  ) RETURNS TABLE (run sluice.runs, contended bigint, is_more boolean) LANGUAGE plpgsql AS $$
+  DECLARE
+    full_kinds text[];
+    locked_kinds text[] := '{}';
+    open_kinds text[];
+    candidate record;
+    queued sluice.runs;
+    key bigint;
+    has_parked boolean;
+  BEGIN
+    is_more := false;
+    IF wait_for IS NOT NULL THEN PERFORM pg_advisory_xact_lock(wait_for); END IF;${admit}
+    SELECT coalesce(array_agg(kind), '{}') INTO full_kinds FROM unnest(limited, limits) AS each (kind, most)
+      WHERE (SELECT count(*) FROM sluice.runs WHERE worker_type = kind AND state IN ('running', 'waiting')) >= most;
+    WITH RECURSIVE steps (kind) AS (
+      (SELECT coalesce(worker_type, '') FROM sluice.runs WHERE ${isReady} ORDER BY coalesce(worker_type, '') LIMIT 1)
+      UNION ALL
+      SELECT (
+        SELECT coalesce(worker_type, '') FROM sluice.runs
+        WHERE ${isReady} AND coalesce(worker_type, '') > steps.kind ORDER BY coalesce(worker_type, '') LIMIT 1)
+      FROM steps WHERE steps.kind IS NOT NULL
+    )
+    SELECT array_agg(kind) INTO open_kinds FROM steps WHERE kind IS NOT NULL;
+
+    FOR round IN 1..4 LOOP
+      has_parked := false;
+      FOR candidate IN
+        SELECT ready.* FROM unnest(open_kinds) AS wanted (kind) CROSS JOIN LATERAL (
+          SELECT seq, folder, priority, coalesce(worker_type, '') AS kind FROM sluice.runs
+          WHERE ${isReady} AND coalesce(worker_type, '') = wanted.kind AND not_before <= claim_at
+          ORDER BY priority DESC, seq LIMIT 32) AS ready
+        WHERE CASE WHEN wanted.kind = '' THEN plain ELSE orders AND (kinds IS NULL OR wanted.kind = ANY (kinds)) END
+          AND NOT wanted.kind = ANY (full_kinds)
+        UNION
+        SELECT seq, folder, priority, worker_type FROM sluice.runs
+        WHERE state = 'queued' AND cancel_requested AND not_before <= claim_at
+          AND orders AND (kinds IS NULL OR worker_type = ANY (kinds)) AND NOT worker_type = ANY (full_kinds)
+        ORDER BY priority DESC, seq
+        LIMIT 32
+      LOOP
+        IF candidate.kind = ANY (full_kinds) THEN CONTINUE; END IF;
+        IF candidate.kind = ANY (limited) AND NOT candidate.kind = ANY (locked_kinds) THEN
+          key := sluice.lock_key('type', candidate.kind);
+          IF NOT pg_try_advisory_xact_lock(key) THEN
+            contended := coalesce(contended, key);
+            CONTINUE;
+          END IF;
+          locked_kinds := locked_kinds || candidate.kind;
+          -- Counted again: now no one else claims runs of this type.
+          IF (SELECT count(*) FROM sluice.runs WHERE worker_type = candidate.kind AND state IN ('running', 'waiting'))
+            >= limits[array_position(limited, candidate.kind)]
+          THEN
+            full_kinds := full_kinds || candidate.kind;
+            CONTINUE;
+          END IF;
+        END IF;
+        key := sluice.lock_key('folder', candidate.folder);
+        IF NOT pg_try_advisory_xact_lock(key) THEN
+          contended := coalesce(contended, key);
+          CONTINUE;
+        END IF;
+        SELECT * INTO queued FROM sluice.runs WHERE seq = candidate.seq AND state = 'queued' AND not_before <= claim_at
+          FOR NO KEY UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN CONTINUE; END IF;
+        -- A canceled order needs no folder: it is settled without a process.
+        IF NOT queued.cancel_requested AND EXISTS (
+          SELECT FROM sluice.runs AS busy
+          WHERE busy.folder = queued.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive OR queued.exclusive)
+        ) THEN
+          UPDATE sluice.runs SET parked = true WHERE seq = queued.seq;
+          has_parked := true;
+          CONTINUE;
+        END IF;
+        UPDATE sluice.runs SET state = 'running', worker_id = claim_worker, owner_host = claim_host, owner_pid = claim_pid,
+          owner_pid_started = claim_pid_started, lease_until = claim_until, not_before = 0, parked = false
+        WHERE seq = queued.seq RETURNING * INTO run;
+        IF NOT queued.exclusive THEN PERFORM sluice.unpark(queued.folder, false, candidate.kind, true); END IF;
+        contended := NULL;
+        IF is_last THEN
+          UPDATE sluice.queue_watchers SET is_full = true
+          WHERE listener = watcher_listener AND worker = watcher_worker AND NOT is_full;
+          -- This worker takes nothing more; another one may.
+          PERFORM sluice.wake_worker(kind) FROM (
+            SELECT coalesce(worker_type, '') AS kind FROM sluice.runs WHERE ${isReady}
+            ORDER BY coalesce(worker_type, '') LIMIT 1) AS more;
+        END IF;
+        RETURN NEXT;
+        RETURN;
+      END LOOP;
+      EXIT WHEN NOT has_parked;
+      is_more := ${hasMore};
+    END LOOP;
+    IF contended IS NULL AND NOT is_more THEN
+      UPDATE sluice.queue_watchers SET is_full = false WHERE listener = watcher_listener AND worker = watcher_worker AND is_full;
+    END IF;
+    RETURN NEXT;
+  END $$;
+`;
+
 /**
  * The step that made the queue work without one lock for all claims. Like every step it never changes.
  *
@@ -128,22 +275,7 @@ export const QUEUE_FUNCTIONS = `
     EXECUTE FUNCTION sluice.add_to_queue();
 
   -- A run has left its folder or the queue, other than by being claimed.
-  CREATE FUNCTION sluice.leave_folder() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN
-    IF NEW.state = 'ended' THEN
-      PERFORM pg_notify('sluice_' || listener, 'run ' || run_id) FROM sluice.followers WHERE run_id = NEW.id;
-    END IF;
-    PERFORM pg_advisory_xact_lock(sluice.lock_key('folder', NEW.folder));
-    PERFORM sluice.unpark_lanes(NEW.folder);
-    IF NEW.state = 'queued' THEN PERFORM sluice.wake_worker(coalesce(NEW.worker_type, ''));
-    -- Of a type with a limit another one may be claimed now.
-    ELSIF OLD.state <> 'queued' AND NEW.worker_type IS NOT NULL AND EXISTS (
-      SELECT FROM sluice.runs WHERE state = 'queued' AND NOT parked AND coalesce(worker_type, '') = NEW.worker_type
-    ) THEN PERFORM sluice.wake_worker(NEW.worker_type);
-    END IF;
-    RETURN NULL;
-  END $$;
-  CREATE TRIGGER leave_folder AFTER UPDATE OF state ON sluice.runs FOR EACH ROW
+${writeLeaveFolder(FIRST)}  CREATE TRIGGER leave_folder AFTER UPDATE OF state ON sluice.runs FOR EACH ROW
     WHEN (OLD.state <> NEW.state AND NEW.state IN ('queued', 'ended'))
     EXECUTE FUNCTION sluice.leave_folder();
 
@@ -159,105 +291,33 @@ export const QUEUE_FUNCTIONS = `
   -- Claims the next run. Folders and limited types are locked one by one, never waiting: what others are changing is passed over, and
   -- if there is nothing else, "contended" is the lock to wait for in the next call. With "is_more" so many runs were parked that the
   -- transaction ends here and the next one goes on.
-  CREATE FUNCTION sluice.claim_run(
-    claim_worker text, claim_host text, claim_pid bigint, claim_pid_started text, claim_until bigint, claim_at bigint,
-    kinds text[], limited text[], limits double precision[], orders boolean, plain boolean,
-    watcher_listener bigint, watcher_worker text, is_last boolean, wait_for bigint
-  ) RETURNS TABLE (run sluice.runs, contended bigint, is_more boolean) LANGUAGE plpgsql AS $$
-  DECLARE
-    full_kinds text[];
-    locked_kinds text[] := '{}';
-    open_kinds text[];
-    candidate record;
-    queued sluice.runs;
-    key bigint;
-    has_parked boolean;
-  BEGIN
-    is_more := false;
-    IF wait_for IS NOT NULL THEN PERFORM pg_advisory_xact_lock(wait_for); END IF;
-    SELECT coalesce(array_agg(kind), '{}') INTO full_kinds FROM unnest(limited, limits) AS each (kind, most)
-      WHERE (SELECT count(*) FROM sluice.runs WHERE worker_type = kind AND state IN ('running', 'waiting')) >= most;
-    WITH RECURSIVE steps (kind) AS (
-      (SELECT coalesce(worker_type, '') FROM sluice.runs WHERE state = 'queued' AND NOT parked ORDER BY coalesce(worker_type, '') LIMIT 1)
-      UNION ALL
-      SELECT (
-        SELECT coalesce(worker_type, '') FROM sluice.runs
-        WHERE state = 'queued' AND NOT parked AND coalesce(worker_type, '') > steps.kind ORDER BY coalesce(worker_type, '') LIMIT 1)
-      FROM steps WHERE steps.kind IS NOT NULL
-    )
-    SELECT array_agg(kind) INTO open_kinds FROM steps WHERE kind IS NOT NULL;
+${writeClaimRun(FIRST)}  `;
 
-    FOR round IN 1..4 LOOP
-      has_parked := false;
-      FOR candidate IN
-        SELECT ready.* FROM unnest(open_kinds) AS wanted (kind) CROSS JOIN LATERAL (
-          SELECT seq, folder, priority, coalesce(worker_type, '') AS kind FROM sluice.runs
-          WHERE state = 'queued' AND NOT parked AND coalesce(worker_type, '') = wanted.kind AND not_before <= claim_at
-          ORDER BY priority DESC, seq LIMIT 32) AS ready
-        WHERE CASE WHEN wanted.kind = '' THEN plain ELSE orders AND (kinds IS NULL OR wanted.kind = ANY (kinds)) END
-          AND NOT wanted.kind = ANY (full_kinds)
-        UNION
-        SELECT seq, folder, priority, worker_type FROM sluice.runs
-        WHERE state = 'queued' AND cancel_requested AND not_before <= claim_at
-          AND orders AND (kinds IS NULL OR worker_type = ANY (kinds)) AND NOT worker_type = ANY (full_kinds)
-        ORDER BY priority DESC, seq
-        LIMIT 32
-      LOOP
-        IF candidate.kind = ANY (full_kinds) THEN CONTINUE; END IF;
-        IF candidate.kind = ANY (limited) AND NOT candidate.kind = ANY (locked_kinds) THEN
-          key := sluice.lock_key('type', candidate.kind);
-          IF NOT pg_try_advisory_xact_lock(key) THEN
-            contended := coalesce(contended, key);
-            CONTINUE;
-          END IF;
-          locked_kinds := locked_kinds || candidate.kind;
-          -- Counted again: now no one else claims runs of this type.
-          IF (SELECT count(*) FROM sluice.runs WHERE worker_type = candidate.kind AND state IN ('running', 'waiting'))
-            >= limits[array_position(limited, candidate.kind)]
-          THEN
-            full_kinds := full_kinds || candidate.kind;
-            CONTINUE;
-          END IF;
-        END IF;
-        key := sluice.lock_key('folder', candidate.folder);
-        IF NOT pg_try_advisory_xact_lock(key) THEN
-          contended := coalesce(contended, key);
-          CONTINUE;
-        END IF;
-        SELECT * INTO queued FROM sluice.runs WHERE seq = candidate.seq AND state = 'queued' AND not_before <= claim_at
-          FOR NO KEY UPDATE SKIP LOCKED;
-        IF NOT FOUND THEN CONTINUE; END IF;
-        -- A canceled order needs no folder: it is settled without a process.
-        IF NOT queued.cancel_requested AND EXISTS (
-          SELECT FROM sluice.runs AS busy
-          WHERE busy.folder = queued.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive OR queued.exclusive)
-        ) THEN
-          UPDATE sluice.runs SET parked = true WHERE seq = queued.seq;
-          has_parked := true;
-          CONTINUE;
-        END IF;
-        UPDATE sluice.runs SET state = 'running', worker_id = claim_worker, owner_host = claim_host, owner_pid = claim_pid,
-          owner_pid_started = claim_pid_started, lease_until = claim_until, not_before = 0, parked = false
-        WHERE seq = queued.seq RETURNING * INTO run;
-        IF NOT queued.exclusive THEN PERFORM sluice.unpark(queued.folder, false, candidate.kind, true); END IF;
-        contended := NULL;
-        IF is_last THEN
-          UPDATE sluice.queue_watchers SET is_full = true
-          WHERE listener = watcher_listener AND worker = watcher_worker AND NOT is_full;
-          -- This worker takes nothing more; another one may.
-          PERFORM sluice.wake_worker(kind) FROM (
-            SELECT coalesce(worker_type, '') AS kind FROM sluice.runs WHERE state = 'queued' AND NOT parked
-            ORDER BY coalesce(worker_type, '') LIMIT 1) AS more;
-        END IF;
-        RETURN NEXT;
-        RETURN;
-      END LOOP;
-      EXIT WHEN NOT has_parked;
-      is_more := round = 4;
-    END LOOP;
-    IF contended IS NULL AND NOT is_more THEN
-      UPDATE sluice.queue_watchers SET is_full = false WHERE listener = watcher_listener AND worker = watcher_worker AND is_full;
-    END IF;
-    RETURN NEXT;
+/**
+ * The step that took deferred runs, which are not to be claimed before a time, out of the indexes that claims read. A claim first
+ * admits those that are due. They are never parked: parked runs rely on one of their lane that can be claimed.
+ */
+export const DEFERRED_RUNS = `
+  DROP INDEX sluice.runs_ready;
+  DROP INDEX sluice.runs_ready_in_folder;
+  CREATE INDEX runs_ready ON sluice.runs ((coalesce(worker_type, '')), priority DESC, seq) WHERE ${PRESENT.isReady};
+  CREATE INDEX runs_ready_in_folder ON sluice.runs (folder) WHERE ${PRESENT.isReady};
+  CREATE INDEX runs_deferred ON sluice.runs (not_before) WHERE state = 'queued' AND not_before > 0;
+  UPDATE sluice.runs SET parked = false WHERE state = 'queued' AND not_before > 0 AND parked;
+  DROP TRIGGER add_to_queue ON sluice.runs;
+  CREATE TRIGGER add_to_queue BEFORE INSERT ON sluice.runs FOR EACH ROW WHEN (NEW.state = 'queued' AND NEW.not_before = 0)
+    EXECUTE FUNCTION sluice.add_to_queue();
+
+  -- True if more are due than one transaction admits. Those that another claim admits are left to it.
+  CREATE FUNCTION sluice.admit_due(claim_at bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+  DECLARE admitted integer;
+  BEGIN
+    UPDATE sluice.runs SET not_before = 0 WHERE seq = ANY (ARRAY(
+      SELECT seq FROM sluice.runs WHERE state = 'queued' AND not_before > 0 AND not_before <= claim_at
+      ORDER BY not_before LIMIT 256 FOR NO KEY UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS admitted = ROW_COUNT;
+    RETURN admitted = 256;
   END $$;
-  `;
+
+${writeLeaveFolder(PRESENT)}
+${writeClaimRun(PRESENT)}`;

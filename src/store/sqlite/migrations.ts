@@ -1,6 +1,6 @@
 import { FIRST_TABLES } from './first-tables.js';
 import { ONE_CLAIM } from './one-claim.js';
-import { QUEUE_STEP } from './queue-step.js';
+import { DEFERRED_RUNS, QUEUE_STEP } from './queue-step.js';
 
 /**
  * The steps from an empty file to the newest form; each is run once, in a separate transaction. Steps are added, never
@@ -230,4 +230,6 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX inbox_by_resolution ON inbox (resolved_at) WHERE resolved_at IS NOT NULL;
   CREATE INDEX inbox_open_by_creation ON inbox (created_at) WHERE resolution IS NULL AND created_at IS NOT NULL;
   `,
+  // Deferred runs are not read by claims.
+  DEFERRED_RUNS,
 ];

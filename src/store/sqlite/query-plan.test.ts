@@ -84,6 +84,7 @@ const FORGETTING_INDEXES: Readonly<Record<keyof typeof FORGETTING_STATEMENTS, Re
 /** How each statement of a claim must find its rows: one row at a time, but for the runs at work. */
 const QUEUE_INDEXES: Readonly<Record<keyof typeof QUEUE_STATEMENTS, RegExp>> = {
   COUNT_BUSY: /SCAN runs USING INDEX runs_busy/,
+  ADMIT_DUE: /SEARCH runs USING (?:COVERING )?INDEX runs_deferred \(not_before>\? AND not_before<\?\)/,
   LIST_TYPES: /SEARCH runs USING (?:COVERING )?INDEX runs_ready \(<expr>>\?\)/,
   FIND_HEAD: /SEARCH runs USING INDEX runs_ready \(<expr>=\?\)/,
   FIND_CANCELED: /SCAN runs USING INDEX runs_queued_canceled/,

@@ -1,3 +1,17 @@
+const writeAddToQueue = (
+  condition: string,
+): string => `  CREATE TRIGGER add_to_queue AFTER INSERT ON runs WHEN ${condition} BEGIN
+    UPDATE runs SET parked = 1 WHERE sequence = NEW.sequence AND (
+      EXISTS (
+        SELECT 1 FROM runs AS busy INDEXED BY runs_busy
+        WHERE busy.folder = NEW.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR NEW.exclusive = 1))
+      OR EXISTS (
+        SELECT 1 FROM runs AS ahead INDEXED BY runs_ready_in_folder
+        WHERE ahead.folder = NEW.folder AND ahead.state = 'queued' AND ahead.parked = 0 AND ahead.exclusive = NEW.exclusive
+          AND ahead.worker_type IS NEW.worker_type AND ahead.priority >= NEW.priority AND ahead.not_before = 0
+          AND ahead.sequence <> NEW.sequence));
+  END;`;
+
 /**
  * The step that made a claim independent of the length of the queue. As every step it never changes.
  *
@@ -23,20 +37,26 @@ export const QUEUE_STEP = `
     WHERE place > 1);
 
   CREATE TABLE folders_left (folder TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-  CREATE TRIGGER add_to_queue AFTER INSERT ON runs WHEN NEW.state = 'queued' BEGIN
-    UPDATE runs SET parked = 1 WHERE sequence = NEW.sequence AND (
-      EXISTS (
-        SELECT 1 FROM runs AS busy INDEXED BY runs_busy
-        WHERE busy.folder = NEW.folder AND busy.state IN ('running', 'waiting') AND (busy.exclusive = 1 OR NEW.exclusive = 1))
-      OR EXISTS (
-        SELECT 1 FROM runs AS ahead INDEXED BY runs_ready_in_folder
-        WHERE ahead.folder = NEW.folder AND ahead.state = 'queued' AND ahead.parked = 0 AND ahead.exclusive = NEW.exclusive
-          AND ahead.worker_type IS NEW.worker_type AND ahead.priority >= NEW.priority AND ahead.not_before = 0
-          AND ahead.sequence <> NEW.sequence));
-  END;
+${writeAddToQueue(`NEW.state = 'queued'`)}
   CREATE TRIGGER leave_folder AFTER UPDATE OF state ON runs
   WHEN OLD.state <> NEW.state AND NEW.state IN ('queued', 'ended') BEGIN
     INSERT OR IGNORE INTO folders_left (folder) SELECT NEW.folder WHERE EXISTS (
       SELECT 1 FROM runs INDEXED BY runs_parked WHERE folder = NEW.folder AND state = 'queued' AND parked = 1);
   END;
+  `;
+
+/**
+ * The step that took deferred runs, which are not to be claimed before a time, out of the indexes that claims read. A claim first
+ * admits those that are due. They are never parked: parked runs rely on one of their lane that can be claimed.
+ */
+export const DEFERRED_RUNS = `
+  DROP INDEX runs_ready;
+  DROP INDEX runs_ready_in_folder;
+  CREATE INDEX runs_ready ON runs ((coalesce(worker_type, '')), priority DESC, sequence)
+    WHERE state = 'queued' AND parked = 0 AND not_before = 0;
+  CREATE INDEX runs_ready_in_folder ON runs (folder) WHERE state = 'queued' AND parked = 0 AND not_before = 0;
+  CREATE INDEX runs_deferred ON runs (not_before) WHERE state = 'queued' AND not_before > 0;
+  UPDATE runs SET parked = 0 WHERE state = 'queued' AND not_before > 0;
+  DROP TRIGGER add_to_queue;
+${writeAddToQueue(`NEW.state = 'queued' AND NEW.not_before = 0`)}
   `;

@@ -26,7 +26,9 @@ async function fillQueue() {
       SELECT 'q' || n, '{}', 'codex', 'queued', 0, '/busy/' || (n % ${FOLDERS}), 1, 5 FROM numbers;
     COMMIT;`);
   /** Runs that a claim may look at; the plans of its statements say that it looks at no others. */
-  const count = database.prepare(`SELECT count(*) AS ready FROM runs WHERE state = 'queued' AND parked = 0`);
+  const count = database.prepare(
+    `SELECT count(*) AS ready FROM runs WHERE state = 'queued' AND parked = 0 AND not_before = 0`,
+  );
   const countReady = () => (count.get() as { readonly ready: number }).ready;
   return { file, database, countReady };
 }
@@ -53,6 +55,21 @@ describe('the queue', () => {
     const store = await openSite(`sqlite:${file}`);
     expect(countReady()).toBe(QUEUED / 20);
     expect(await store.claimRun(sampleClaim())).toBeUndefined();
+    expect(countReady()).toBe(0);
+    database.close();
+  });
+
+  it('keeps runs that wait for a time away from claims, and admits all that are due', async () => {
+    const { file, database, countReady } = await fillQueue();
+    const store = await openSite(`sqlite:${file}`);
+    await store.createRun({ id: 'free', spec: sampleSpec(), state: 'queued', now: NOW });
+    database.exec(`
+      UPDATE runs SET parked = 0, not_before = ${NOW} WHERE state = 'queued' AND sequence % 100 = 0;
+      UPDATE runs SET not_before = ${NOW + 1} WHERE id = 'free'`);
+    expect(await store.claimRun(sampleClaim('w1', { now: NOW - 1 }))).toBeUndefined();
+    expect(countReady()).toBe(0);
+    // A thousand others, whose folders are in use, are due before it.
+    expect((await store.claimRun(sampleClaim('w1', { now: NOW + 1 })))?.record.id).toBe('free');
     expect(countReady()).toBe(0);
     database.close();
   });

@@ -3,9 +3,10 @@ import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readText } from './rows.js';
 
-/** Folders whose runs one claim unparks, and runs that it parks, at most; the next transaction continues from there. */
+/** Folders whose runs one claim unparks, runs that it parks, and runs that have become due, at most; the next transaction continues from there. */
 const MAX_FOLDERS = 256;
 const MAX_PARKED = 256;
+const MAX_DUE = 256;
 
 /** The runs that a claim accepts. */
 export type Wanted = Pick<RunClaim, 'now' | 'takes' | 'workerTypes' | 'concurrency'>;
@@ -19,8 +20,8 @@ export interface Queue {
 }
 
 /**
- * The queue of runs. A claim looks at the first run of each worker type that is not parked, so it takes as long with
- * 100,000 parked runs as with none; `queue-step.ts` says which runs are parked.
+ * The queue of runs. A claim looks at the first run of each worker type that is ready: neither parked (`queue-step.ts` says
+ * which runs are) nor deferred. So it takes as long beside 100,000 of those as beside none.
  */
 export function createQueue(database: Database): Queue {
   const countBusy = database.prepare(COUNT_BUSY);
@@ -35,6 +36,7 @@ export function createQueue(database: Database): Queue {
   const findNextOfLane = database.prepare(FIND_NEXT_OF_LANE);
   const park = database.prepare('UPDATE runs SET parked = 1 WHERE sequence = ?');
   const unpark = database.prepare('UPDATE runs SET parked = 0 WHERE sequence = ?');
+  const admitDue = database.prepare(ADMIT_DUE);
 
   /** Unparks the first run of each lane of the folders that runs have left; false if there are more such folders. */
   function unparkLeft(): boolean {
@@ -69,7 +71,7 @@ export function createQueue(database: Database): Queue {
   }
 
   function search(wanted: Wanted): number | 'more' | undefined {
-    const { now, takes, workerTypes } = wanted;
+    const { takes, workerTypes } = wanted;
     const [takesOrders, takesRuns] = [takes?.includes('orders') !== false, takes?.includes('runs') !== false];
     const full = listFullTypes(wanted);
     // The empty type stands for runs without an order.
@@ -81,9 +83,9 @@ export function createQueue(database: Database): Queue {
         return takesOrders && !full.includes(type) && workerTypes?.includes(type) !== false;
       });
     const canceled = takesOrders
-      ? findCanceled.get(now, JSON.stringify(full), workerTypes === undefined ? null : JSON.stringify(workerTypes))
+      ? findCanceled.get(JSON.stringify(full), workerTypes === undefined ? null : JSON.stringify(workerTypes))
       : undefined;
-    const heads = new Map(types.map((type) => [type, findHead.get(type, now)]));
+    const heads = new Map(types.map((type) => [type, findHead.get(type)]));
     for (let parked = 0; parked < MAX_PARKED; parked += 1) {
       const first = chooseFirst([...heads.values(), canceled]);
       if (first === undefined) return undefined;
@@ -95,16 +97,17 @@ export function createQueue(database: Database): Queue {
       if (isFree) return sequence;
       park.run(sequence);
       const type = readText(first, 'type');
-      heads.set(type, findHead.get(type, now));
+      heads.set(type, findHead.get(type));
     }
     return 'more';
   }
 
   return {
     find(wanted) {
-      const isWhole = unparkLeft();
+      const areAllUnparked = unparkLeft();
+      const areAllAdmitted = admitDue.run(wanted.now, MAX_DUE).changes < MAX_DUE;
       const found = search(wanted);
-      return found === undefined && !isWhole ? 'more' : found;
+      return found === undefined && !(areAllUnparked && areAllAdmitted) ? 'more' : found;
     },
     advance(claimed) {
       if (claimed['exclusive'] === 1) return;
@@ -129,7 +132,7 @@ function chooseFirst(rows: readonly (SqlRow | undefined)[]): SqlRow | undefined 
 /** As in the indexes. */
 const TYPE = `coalesce(worker_type, '')`;
 const HEAD = `sequence, priority, folder, exclusive, cancel_requested, ${TYPE} AS type`;
-const IS_READY = `state = 'queued' AND parked = 0`;
+const IS_READY = `state = 'queued' AND parked = 0 AND not_before = 0`;
 const IS_PARKED = `state = 'queued' AND parked = 1`;
 
 /** Here and below, indexes are named because SQLite, without statistics, would choose others. */
@@ -137,7 +140,13 @@ const COUNT_BUSY = `
   SELECT worker_type, count(*) AS busy FROM runs INDEXED BY runs_busy
   WHERE state IN ('running', 'waiting') AND worker_type IS NOT NULL GROUP BY worker_type`;
 
-/** The types of runs that are not parked: steps from type to type. */
+/** Runs that were deferred and whose time has come. */
+const ADMIT_DUE = `
+  UPDATE runs SET not_before = 0 WHERE sequence IN (
+    SELECT sequence FROM runs INDEXED BY runs_deferred WHERE state = 'queued' AND not_before > 0 AND not_before <= ?
+    ORDER BY not_before LIMIT ?)`;
+
+/** The types of runs that are ready: steps from type to type. */
 const LIST_TYPES = `
   WITH RECURSIVE types (type) AS (
     SELECT * FROM (SELECT ${TYPE} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} ORDER BY ${TYPE} LIMIT 1)
@@ -149,14 +158,14 @@ const LIST_TYPES = `
   SELECT type FROM types WHERE type IS NOT NULL`;
 
 const FIND_HEAD = `
-  SELECT ${HEAD} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} AND ${TYPE} = ? AND not_before <= ?
+  SELECT ${HEAD} FROM runs INDEXED BY runs_ready WHERE ${IS_READY} AND ${TYPE} = ?
   ORDER BY priority DESC, sequence LIMIT 1`;
 
 const FIND_CANCELED = `
   SELECT ${HEAD} FROM runs INDEXED BY runs_queued_canceled
-  WHERE state = 'queued' AND cancel_requested = 1 AND order_run_id IS NOT NULL AND not_before <= ?1
-    AND worker_type NOT IN (SELECT value FROM json_each(?2))
-    AND (?3 IS NULL OR worker_type IN (SELECT value FROM json_each(?3)))
+  WHERE state = 'queued' AND cancel_requested = 1 AND order_run_id IS NOT NULL AND not_before = 0
+    AND worker_type NOT IN (SELECT value FROM json_each(?1))
+    AND (?2 IS NULL OR worker_type IN (SELECT value FROM json_each(?2)))
   ORDER BY priority DESC, sequence LIMIT 1`;
 
 /** Two runs share a folder only if neither needs it exclusively. */
@@ -179,6 +188,7 @@ const FIND_NEXT_OF_LANE = `
 /** For the test of their plans. */
 export const QUEUE_STATEMENTS = {
   COUNT_BUSY,
+  ADMIT_DUE,
   LIST_TYPES,
   FIND_HEAD,
   FIND_CANCELED,

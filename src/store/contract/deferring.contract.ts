@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { openSite, type MakeSite } from './fixtures/open-site.js';
+import { NOW, sampleClaim } from './fixtures/order-samples.js';
+import { createRunResult, sampleSpec } from './fixtures/run-samples.js';
+
+const QUEUED = { state: 'queued', now: NOW } as const;
+const HOLD = { id: 'r1', workerId: 'w1', now: NOW } as const;
+
+/** Runs that were released and are not to be claimed before a time. */
+export function describeDeferring(makeSite: MakeSite): void {
+  describe('deferring runs', () => {
+    it('claims a released run again only after its delay', async () => {
+      const store = await openSite(await makeSite());
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
+      await store.claimRun(sampleClaim('w1'));
+      expect(await store.releaseRun({ ...HOLD, workerId: 'w2', retryAt: NOW })).toBe(false);
+      expect(await store.releaseRun({ ...HOLD, retryAt: NOW + 500 })).toBe(true);
+      expect(await store.findRun('r1')).toMatchObject({
+        state: 'queued',
+        owner: null,
+        waiting_for: { reason: 'folder', run: null },
+      });
+      expect(await store.claimRun(sampleClaim('w2', { now: NOW + 499 }))).toBeUndefined();
+      expect((await store.claimRun(sampleClaim('w2', { now: NOW + 500 })))?.record.id).toBe('r1');
+      expect(await store.releaseRun({ ...HOLD, retryAt: NOW })).toBe(false);
+      await store.markStarted({ ...HOLD, workerId: 'w2' });
+      expect(await store.releaseRun({ ...HOLD, workerId: 'w2', retryAt: NOW })).toBe(false);
+    });
+
+    it('shows a released run as waiting for a worker alone once its delay is over', async () => {
+      const store = await openSite(await makeSite());
+      await store.createRun({ id: 'r1', spec: sampleSpec(), ...QUEUED });
+      await store.claimRun(sampleClaim('w1'));
+      await store.releaseRun({ ...HOLD, retryAt: NOW + 500 });
+      expect(await store.claimRun(sampleClaim('w2', { takes: ['orders'], now: NOW + 500 }))).toBeUndefined();
+      expect((await store.findRun('r1'))?.waiting_for).toBeNull();
+      expect((await store.claimRun(sampleClaim('w2', { now: NOW + 500 })))?.record.id).toBe('r1');
+    });
+
+    it('claims the next run of a folder while the one before is deferred', async () => {
+      const store = await openSite(await makeSite());
+      for (const id of ['r1', 'r2', 'r3']) await store.createRun({ id, spec: sampleSpec(), ...QUEUED });
+      await store.claimRun(sampleClaim('w1'));
+      await store.releaseRun({ ...HOLD, retryAt: NOW + 500 });
+      expect((await store.claimRun(sampleClaim('w1')))?.record.id).toBe('r2');
+      await store.releaseRun({ ...HOLD, id: 'r2', retryAt: NOW + 400 });
+      expect((await store.claimRun(sampleClaim('w1', { now: NOW + 500 })))?.record.id).toBe('r1');
+      await store.endRun({ ...HOLD, result: createRunResult() });
+      expect((await store.claimRun(sampleClaim('w1', { now: NOW + 500 })))?.record.id).toBe('r2');
+    });
+  });
+}
