@@ -11,6 +11,8 @@ const OUTDATED_PLAN = '0A000';
 /** Serialization failure, deadlock and an outdated plan: the whole transaction can be retried. */
 const REPEATABLE = new Set(['40001', '40P01', OUTDATED_PLAN]);
 
+const UNIQUE_VIOLATION = '23505';
+
 /** Lock timeout and statement timeout. */
 const TIMED_OUT = new Set(['55P03', '57014']);
 
@@ -20,6 +22,11 @@ const UNAVAILABLE = /^(?:08|28|3D|53|57P)/;
 /** Whether a transaction that failed with this error can be retried. */
 export function isRepeatable(error: unknown): boolean {
   return REPEATABLE.has(readSqlState(error) ?? '');
+}
+
+/** Whether a row with the same key exists, or another transaction has just added one; also of an error that was converted. */
+export function isDuplicate(error: unknown): boolean {
+  return readSqlState(error instanceof StoreError ? error.cause : error) === UNIQUE_VIOLATION;
 }
 
 /** Whether the connection can be used after this error. */

@@ -14,6 +14,7 @@ import {
 import type { EventRow } from '../event-rows.js';
 import { createGatherer } from '../gather.js';
 import { readColumns } from './rows.js';
+import { isDuplicate } from './database-error.js';
 import type { Context } from './context.js';
 import type { Database } from './database.js';
 import type { Queryable } from './driver.js';
@@ -25,9 +26,8 @@ import type { Queryable } from './driver.js';
 export function createEventLog({ database, notifications }: Context): WatchableEventLog {
   const append = createGatherer(async (rows) => {
     const joined = joinRows(rows);
-    if ((await insertRows(database, joined)) === joined.length) return;
-    // Some of it is stored already. Which does not matter: what is stored is left out.
-    for (const row of joined) await database.transaction(async (transaction) => insertRest(transaction, row));
+    if (await insertNew(database, joined)) return;
+    for (const row of joined) await insertRest(database, row);
   }, writesAtOnce(database));
 
   return {
@@ -69,9 +69,20 @@ function writesAtOnce({ connections }: Database): { readonly atOnce: number } {
   return { atOnce: connections > 2 ? 2 : 1 };
 }
 
+/** False if some of it is stored already, or another process is storing it; then some of the rows may have been inserted. */
+async function insertNew(database: Queryable, rows: readonly EventRow[]): Promise<boolean> {
+  try {
+    return (await insertRows(database, rows)) === rows.length;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
+}
+
 /**
  * Inserts the rows of which nothing is stored yet, and returns how many. One statement is one transaction: a reader that is
- * notified finds the events. All bodies are one parameter: the driver would escape each byte of an array.
+ * notified finds the events. All bodies are one parameter: the driver would escape each byte of an array. Without
+ * `ON CONFLICT DO NOTHING`, which would make each row a third more expensive: it fails where another process stores the same.
  */
 async function insertRows(database: Queryable, rows: readonly EventRow[]): Promise<number> {
   const bodies = rows.map(({ lines }) => encodeBody(lines, MIN_SENT_COMPRESSED_LENGTH));
@@ -91,8 +102,22 @@ async function insertRows(database: Queryable, rows: readonly EventRow[]): Promi
   return readColumns(answer[0] ?? {}).number('added');
 }
 
+/** Each time another process has stored some of the same events meanwhile. */
+const MOST_TRIES = 5;
+
 /** Inserts what of a row is not stored yet. Two writers of one run take turns, so that no event is stored twice. */
-async function insertRest(transaction: Queryable, row: EventRow): Promise<void> {
+async function insertRest(database: Database, row: EventRow): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await database.transaction(async (transaction) => insertInTurn(transaction, row));
+      return;
+    } catch (error) {
+      if (tries === MOST_TRIES || !isDuplicate(error)) throw error;
+    }
+  }
+}
+
+async function insertInTurn(transaction: Queryable, row: EventRow): Promise<void> {
   const { runId, protocol, attempt, firstSeq, lastSeq } = row;
   await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [runId]);
   const { rows: stored } = await transaction.query(
@@ -122,7 +147,6 @@ const INSERT_EVENTS = `
       WHERE stored.run_id = packs.run_id AND stored.protocol = packs.protocol AND stored.attempt = packs.attempt
         AND stored.last_seq >= packs.first_seq AND stored.first_seq <= packs.last_seq
       OFFSET 0)
-    ON CONFLICT DO NOTHING
     RETURNING 1
   ), announced AS MATERIALIZED (
     SELECT pg_notify('sluice_' || listener, 'run ' || run_id) FROM sluice.followers WHERE run_id = ANY ($9::text[])

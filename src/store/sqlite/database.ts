@@ -121,7 +121,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
     async writeAside(work) {
       if (!canSyncAside) return writeInLine(() => transact(work));
       await writeInLine(() => {
-        check();
+        if (isClosed) throw storeClosed();
         connection.exec('PRAGMA synchronous = NORMAL');
         try {
           transact(work);

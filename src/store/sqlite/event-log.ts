@@ -37,12 +37,15 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
     for (const rest of subtractStored(row, stored)) addRow(rest, shortest);
   }
 
+  let lastEnd = Number.NEGATIVE_INFINITY;
   const append = createGatherer(async (rows: readonly EventRow[]) => {
+    const isPressed = performance.now() - lastEnd < PAUSE_MS;
     await database.writeAside(() => {
       const joined = joinRows(rows);
-      const shortest = joined.length > MANY_ROWS ? MIN_SENT_COMPRESSED_LENGTH : MIN_COMPRESSED_LENGTH;
-      for (const row of joined) addRow(row, shortest);
+      const isMuch = joined.length > (isPressed ? FEW_ROWS : MANY_ROWS);
+      for (const row of joined) addRow(row, isMuch ? MIN_SENT_COMPRESSED_LENGTH : MIN_COMPRESSED_LENGTH);
     });
+    lastEnd = performance.now();
     for (const runId of new Set(rows.map((row) => row.runId))) wakers.wake(runId);
   });
 
@@ -68,8 +71,12 @@ export function createEventLog(database: Database, wakers: Wakers, poller: Polle
   }
 }
 
-/** With this many rows at once time is scarcer than space, and compressing small ones takes a third of it. */
+/** With this many rows at once time is scarcer than space, and compressing small ones takes half of it. */
 const MANY_ROWS = 64;
+/** The same where one write follows another; fewer belong to a few runs, whose rows then grow large enough. */
+const FEW_ROWS = 8;
+/** A write that begins so soon after the last one was waited for. */
+const PAUSE_MS = 5;
 
 const SHARES_NUMBERS = `run_id = ?1 AND protocol = ?2 AND attempt = ?3 AND last_seq >= ?4 AND first_seq <= ?5`;
 
