@@ -172,12 +172,12 @@ describe('the first commit of a repository', { timeout: 60_000 }, () => {
 const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][] = [
   [
     'names the commit that was already HEAD',
-    /commit contradicted .*was there before/,
+    /commit contradicted .*existed before/,
     { script: 'report $(git rev-parse HEAD)' },
   ],
   [
     'names the commit that was already HEAD of its worktree',
-    /commit contradicted .*was there before/,
+    /commit contradicted .*existed before/,
     { script: 'report $(git rev-parse HEAD)', isolation: 'worktree' },
   ],
   [
