@@ -118,7 +118,7 @@ it('is ended with a clear message for an engine that does not exist or cannot as
   expect(mute.printed.stderr).toContain('cannot ask');
 });
 
-it('answers garbage with a JSON-RPC error and goes on', async () => {
+it('answers invalid input with a JSON-RPC error and continues', async () => {
   const site = await makeSite();
   const child = startAcp(site, await configure(site, [[]]));
   let printed = '';

@@ -29,7 +29,7 @@ describe('the texts of the bench', () => {
     expect(makeProse(2000, true, 7)).not.toBe(makeProse(2000, true, 8));
   });
 
-  it('bury one object in prose of the length asked for', () => {
+  it('embed one object in prose of the requested length', () => {
     const text = makeProse(2000, false, 7);
     expect(Math.abs(text.length - 2000)).toBeLessThan(500);
     expect(text.split(JSON.stringify(VERDICT))).toHaveLength(2);

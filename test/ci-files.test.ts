@@ -96,7 +96,7 @@ describe('the GitHub Action', () => {
     expect({ exitCode, text: outputs['text'] }).toEqual({ exitCode: 0, text: '--help "; exit 7; $(id)' });
   });
 
-  it('says what is wrong with its inputs', () => {
+  it('reports invalid inputs', () => {
     expect(runStep('run', { engine: 'nonsense', prompt: 'x' })).toMatchObject({ exitCode: 2, outputs: {} });
   });
 });

@@ -47,7 +47,7 @@ describe('.ci/run', () => {
     ['package', 'run --silent package'],
     ['real programs', REAL],
     ['tests', 'test --silent'],
-  ])('fails with the step %s, says so, and does nothing after it', async (name, command) => {
+  ])('fails with the step %s, reports it, and stops', async (name, command) => {
     const { exitCode, lines } = await runSteps(command);
     expect(exitCode).toBe(3);
     expect(lines.slice(-3)).toEqual([`== ${name}`, `npm ${command}`, 'planted']);

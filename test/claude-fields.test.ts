@@ -24,7 +24,7 @@ describe('the fields of published types', () => {
     expect([...readSdkFields(source)]).toEqual([['system status', ['inner', 'status', 'subtype', 'type']]]);
   });
 
-  it('are there for the records that Claude Code prints most', () => {
+  it('exist for the records that Claude Code prints most', () => {
     expect(Object.keys(SDK_FIELDS)).toEqual(
       expect.arrayContaining(['assistant', 'user', 'result', 'stream_event', 'system init', 'system task_started']),
     );

@@ -65,7 +65,7 @@ describe('the examples in the help', () => {
     list.map(({ line, does }) => ({ command, line, does })),
   );
 
-  it('are there for every command, and are shown', () => {
+  it('exist for every command, and are shown', () => {
     const named = [...type('sluice --help').stdout.matchAll(/^ {2}([a-z]+) [[<]|^ {2}([a-z]+) {2}/gm)];
     const commands = named.map(([, first, second]) => first ?? second ?? '').filter((name) => name !== 'help');
     expect(Object.keys(COMMAND_EXAMPLES).toSorted()).toEqual(commands.toSorted());

@@ -46,11 +46,11 @@ describe.runIf(process.platform === 'linux')('the installation of bubblewrap', (
   it.each([
     ['it is there', { hasBwrap: true }],
     ['this user may not install packages', { uid: 1000 }],
-  ])('does nothing where %s', async (_, machine) => {
+  ])('does nothing if %s', async (_, machine) => {
     expect(await openMachine(INSTALL, machine)).toMatchObject({ calls: [], printed: '' });
   });
 
-  it('says why where it fails, and does not keep the tests from running', async () => {
+  it('reports why it fails, and does not keep the tests from running', async () => {
     const { calls, printed } = await openMachine('echo "E: no network" >&2; exit 100');
     expect(calls).toEqual(['--quiet update']);
     expect(printed).toContain('E: no network');

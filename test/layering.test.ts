@@ -72,7 +72,7 @@ describe('npm run layering', () => {
     ]);
   });
 
-  it('allows only types where the floors say so', async () => {
+  it('allows only types if the floors say so', async () => {
     const files = {
       'src/orders/index.ts': 'export type A = 1; export const a = 1;',
       'src/store/type.ts': `import type { A } from '../orders/index.js'; export type B = A;`,
@@ -95,7 +95,7 @@ describe('npm run layering', () => {
     ]);
   });
 
-  it('holds the console to the same rules', async () => {
+  it('applies the same rules to the console', async () => {
     const files = {
       ...lower,
       'src/events/index.ts': 'export type A = 1; export const a = 1;',
@@ -117,7 +117,7 @@ describe('npm run layering', () => {
     expect(await findViolations(files)).toEqual(['web/planted.ts → src/server/index.ts: web may not import server']);
   });
 
-  it('sees types that are imported where they stand', async () => {
+  it('finds types that are imported inline', async () => {
     const files = {
       'src/events/index.ts': 'export type A = 1;',
       'src/json/inline.ts': `export type B = import('../events/index.js').A;`,
@@ -127,7 +127,7 @@ describe('npm run layering', () => {
     ]);
   });
 
-  it('refuses a folder that is not a floor, an import that leads nowhere, and an empty graph', async () => {
+  it('refuses a folder that is not a floor, an unresolved import, and an empty graph', async () => {
     const lost = { ...lower, 'src/helpers/index.ts': '', 'src/json/lost.ts': `import './gone.js';` };
     expect(await findViolations(lost)).toEqual([
       'src/helpers/index.ts: unknown floor',

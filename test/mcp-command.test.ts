@@ -143,7 +143,7 @@ describe('sluice mcp on the data folder', () => {
     );
   });
 
-  it('answers bad calls with a code, and goes on', async () => {
+  it('answers bad calls with a code, and continues', async () => {
     const site = await makeSite();
     const { call } = await connect(['--config', site.config, '--no-worker'], { cwd: site.folder });
     expect(await call('no_such_tool')).toMatchObject(failure('MCP_INVALID_ARGUMENTS'));

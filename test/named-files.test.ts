@@ -15,7 +15,7 @@ describe('test files that are named elsewhere', () => {
     expect(sources.filter((file) => file.startsWith(beginning) && file.endsWith('.test.ts'))).not.toEqual([]);
   });
 
-  it.each(SLOW_FILES)('are there to begin first: %s', (file) => {
+  it.each(SLOW_FILES)('exist to begin first: %s', (file) => {
     expect(sources).toContain(file);
   });
 });

@@ -31,7 +31,7 @@ describe('README.md', () => {
     ]);
   });
 
-  it('compares four answers with what jsonrepair and zod really make of them', async () => {
+  it('compares four answers with the actual results of jsonrepair and zod', async () => {
     const readme = await readFile(join(PROJECT, 'README.md'), 'utf8');
     const Weather = z.object({ city: z.string(), temp: z.number() });
     const readings = (text: string): readonly [string, string] => {

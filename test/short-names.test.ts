@@ -73,7 +73,7 @@ describe('names that the build shortens', () => {
     expect(short.filter((name) => all.includes(`.${name} `))).toEqual([]);
   });
 
-  it('become different names where they are properties of one object', () => {
+  it('become different names if they are properties of one object', () => {
     const both = texts.flatMap((text) => [...text.matchAll(/\b([A-Z]\w+) & ([A-Z]\w+)\b/g)]);
     const objects = [
       ...[...kinds.keys()].map((name) => [name]),

@@ -32,7 +32,7 @@ const files = ['src', 'test', 'web']
   .filter((file) => /\.(?:test|contract)\.ts$/.test(file) && !file.includes('/node_modules/'));
 
 describe('tests', () => {
-  it('do not sleep where they can wait for an event', () => {
+  it('do not sleep if they can wait for an event', () => {
     expect(files.length).toBeGreaterThan(300);
     const tooMany = files.flatMap((file) => {
       const found = findSleeping(readFileSync(join(PROJECT, file), 'utf8'));

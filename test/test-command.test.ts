@@ -62,7 +62,7 @@ describe('npm test', () => {
     expect(await runTestCommand(files)).toEqual({ exitCode: 1, lastLine: '0 passed, 1 failed' });
   });
 
-  it('keeps the settings and the home of whoever runs it from the tests', async () => {
+  it('hides settings and home of the developer from the tests', async () => {
     const theirs = {
       SLUICE_DATABASE: 'postgres://db/in-use',
       GIT_DIR: '/theirs',
@@ -79,13 +79,13 @@ describe('npm test', () => {
     expect(await runTestCommand({ 'a.test.js': looking })).toEqual({ exitCode: 0, lastLine: '3 passed, 0 failed' });
   });
 
-  it('takes the name of a folder for that folder alone', async () => {
+  it('treats the name of a folder as that folder alone', async () => {
     const test = 'test("a", () => {});';
     const files = { 'src/json/a.test.js': test, 'src/json-schema/b.test.js': test, 'src/c.test.js': test };
     expect(await runTestCommand(files, 'src/json', 'c.test')).toEqual({ exitCode: 0, lastLine: '2 passed, 0 failed' });
   });
 
-  it('does not take a run without tests for a success', async () => {
+  it('does not count a run without tests as a success', async () => {
     expect(await runTestCommand({ 'a.js': '' })).toEqual({ exitCode: 1, lastLine: '0 passed, 1 failed' });
   });
 });

@@ -156,7 +156,7 @@ describe('traces in a local OTLP receiver', () => {
     expect(JSON.stringify(agent)).toContain('confidential');
   });
 
-  it('says so where variables ask for traces and no SDK is loaded', async () => {
+  it('reports that variables request traces but no SDK is loaded', async () => {
     const folder = await makeFolder({ 'agent.sh': AGENT });
     const { env } = await startReceiver();
     const args = ['run', '--engine', 'command', '--reads', 'codex', '--sandbox', 'off', '--', 'sh', 'agent.sh'];

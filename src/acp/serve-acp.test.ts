@@ -197,7 +197,7 @@ describe('a prompt of a client', () => {
     expect(updates).toContainEqual(expect.objectContaining({ toolCallId: 'c1', status: 'failed' }));
   });
 
-  it('does not ask the client what a rule decides', async () => {
+  it('does not ask the client about requests that a rule decides', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ ask: EDIT }, { say: 'Done.' }]]);
     const approvals = [{ path: 'a.txt', decide: 'allow' as const }];
@@ -270,7 +270,7 @@ describe('a prompt of a client', () => {
     expect(answer).toMatchObject({ _meta: { sluice: { status: 'success', value: { n: 3 } } } });
   });
 
-  it('is an error with code and run where the answer fails the contract; the session can go on', async () => {
+  it('is an error with code and run if the answer fails the contract; the session can continue', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: 'no idea' }], [{ say: '{"n":3}' }]]);
     const { agent } = await connect(site, { ports: { agents }, spec: { contract: { schema: SCHEMA } } });
@@ -515,7 +515,7 @@ describe('a client that misbehaves', () => {
     });
   });
 
-  it('is refused a second prompt while one is at work, a prompt without a session, and what is not text', async () => {
+  it('is refused a second prompt while one is running, a prompt without a session, and unsupported content', async () => {
     const site = await makeSite();
     const { agents } = await playFake(site, [[{ say: 'Working' }, { hang: true }]]);
     const { agent, updates } = await connect(site, { ports: { agents } });

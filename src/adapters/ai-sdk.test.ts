@@ -219,7 +219,7 @@ describe('repairText', () => {
     ['cut inside a string', '{"dosage_mg": 125, "drug": "ibu'],
     ['prose', 'Take 125 mg of ibuprofen, twice.'],
     ['of another shape', '{"name": "ibuprofen"}'],
-  ])('returns null for an answer that is %s, so that the error of the SDK stands', async (_, text) => {
+  ])('returns null for an answer that is %s, so that the SDK throws its own error', async (_, text) => {
     expect(await repairText(Dose)({ text })).toBeNull();
   });
 
@@ -244,7 +244,7 @@ describe('repairText', () => {
     expect(await repairText()({ text })).toBe('{"n":1}');
   });
 
-  it('aligns where it is asked to', async () => {
+  it('aligns on request', async () => {
     expect(
       await repairText(alignable(Dose), { align: true })({ text: '{"drug": "ibuprofen", "dosage_mg": "125"}' }),
     ).toBe(JSON.stringify(DOSE));

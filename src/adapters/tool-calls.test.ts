@@ -102,7 +102,7 @@ describe('streamToolCalls', () => {
     expect((await collect(events)).at(-1)).toMatchObject({ name: 'constructor', result: { ok: true } });
   });
 
-  it('throws what the stream reports as its failure', async () => {
+  it('throws the failure that the stream reports', async () => {
     const events = [{ type: 'error', error: { message: 'overloaded' } }];
     await expect(collect(events)).rejects.toMatchObject({ code: 'MODEL_FAILED', message: /overloaded/ });
   });

@@ -32,7 +32,7 @@ function copyAll(from: GrowingManifest, files: readonly FileState[], stored: Map
 const file = (path: string, size: number, id = '1'): FileState => ({ path: `.audit/${path}`, id, size });
 
 describe('the parts of a growing run', () => {
-  it('hold every byte of every file once, in order, however it grows', () => {
+  it('contain every byte of every file once, in order, however it grows', () => {
     const growth = fc.array(fc.tuple(fc.nat({ max: 2 }), fc.nat({ max: 1200 })), { maxLength: 30 });
     fc.assert(
       fc.property(growth, (steps) => {
@@ -62,7 +62,7 @@ describe('the parts of a growing run', () => {
     );
   });
 
-  it('hold a file that was replaced or cut short from its start', () => {
+  it('contain a replaced or truncated file from its start', () => {
     const stored = new Map<number, string[]>();
     const first = copyAll(EMPTY_MANIFEST, [file('meta.1.json', 150), file('events.jsonl', 10)], stored);
     const second = copyAll(first, [file('meta.1.json', 20, '2'), file('events.jsonl', 5)], stored);

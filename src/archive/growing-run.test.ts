@@ -153,7 +153,7 @@ describe('a growing run', () => {
     },
   );
 
-  it('is refused where a byte of a part was changed', async () => {
+  it('is refused if a byte of a part was changed', async () => {
     const site = await openS3Server();
     const { folder } = await makeRun();
     const archive = await site.open({ address: ADDRESS });

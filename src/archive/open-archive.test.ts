@@ -164,7 +164,7 @@ describe('an upload', () => {
     expect(await archive.openRun(RUN)).toBeUndefined();
   });
 
-  it('in parts is read back where the store computes no MD5', async () => {
+  it('in parts is read back if the store computes no MD5', async () => {
     const site = await openS3Server();
     const { path } = await makePacked(noise(300_000));
     // The server of the tests has another ETag for objects made of parts.
@@ -215,7 +215,7 @@ describe('an archive that cannot be used is a typed error', () => {
   });
 });
 
-describe('an object that is not what was uploaded is a typed error', () => {
+describe('an object that differs from the upload is a typed error', () => {
   it.each([
     ['cut short', async (path: string, bytes: Buffer) => truncate(path, bytes.length - 1000)],
     ['empty', async (path: string) => truncate(path, 0)],

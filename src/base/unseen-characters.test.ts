@@ -38,7 +38,7 @@ describe('unseen characters', () => {
     ['a word of Hindi', 'क्‍ष'],
     ['an ideograph in the form of a name', '葛\u{E0100}'],
     ['accents', 'e\u0301'],
-  ])('%s hold none', (_what, text) => {
+  ])('%s contain none', (_what, text) => {
     expect(shown(text)).toBe(text);
   });
 

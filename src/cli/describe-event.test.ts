@@ -23,7 +23,7 @@ describe('the description of an event', () => {
     expect(said.length).toBeLessThan(200);
   });
 
-  it('says how a tool ended', () => {
+  it('prints how a tool ended', () => {
     const call = { tool_call_id: 't', name: 'shell' };
     expect(describeOne('assistant.tool_call', { ...call, status: 'completed' })).toBe('✓ shell\n');
     expect(describeOne('assistant.tool_call', { ...call, status: 'failed', error: 'exit 2' })).toBe(
@@ -31,7 +31,7 @@ describe('the description of an event', () => {
     );
   });
 
-  it('says how the run ended', () => {
+  it('prints how the run ended', () => {
     expect(describeOne('conversation.completed', { state: 'completed', reason_code: 'OUTPUT_VALIDATED' })).toBe(
       '■ completed: OUTPUT_VALIDATED\n',
     );

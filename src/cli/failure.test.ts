@@ -3,7 +3,7 @@ import { StoreError } from '../store/index.js';
 import { MisuseError, describeFailure } from './failure.js';
 
 describe('a command that fails', () => {
-  it('was used wrongly: one line says how', () => {
+  it('was used wrongly: prints one line with the reason', () => {
     expect(describeFailure(new MisuseError('name a file'))).toEqual({ text: 'sluice: name a file\n', exitCode: 2 });
   });
 

@@ -11,14 +11,14 @@ describe('readInput', () => {
     expect(await readInput('a.txt', 100, io)).toEqual({ text: 'grüße 😀' });
   });
 
-  it('reads standard input where no file is named, and for "-"', async () => {
+  it('reads standard input if no file is named, and for "-"', async () => {
     const io = createMemoryIo({}, { stdin: 'piped' });
     expect(await readInput(undefined, 100, io)).toEqual({ text: 'piped' });
     expect(await readInput('-', 100, io)).toEqual({ text: 'piped' });
     expect(io.printed.stderr).toBe('');
   });
 
-  it('says at a terminal that it waits for input', async () => {
+  it('prints at a terminal that it waits for input', async () => {
     const io = createMemoryIo({}, { stdin: 'typed', isTerminal: true });
     await readInput(undefined, 100, io);
     expect(io.printed.stderr).toContain('Ctrl-D');
@@ -49,7 +49,7 @@ describe('readInput', () => {
     expect(served).toBe(101);
   });
 
-  it('says which file cannot be read and why', async () => {
+  it('names the file that cannot be read, and why', async () => {
     await expect(readInput('gone.txt', 10, createMemoryIo({}))).rejects.toEqual(
       new MisuseError('Cannot read "gone.txt": no such file. Check the path.'),
     );

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { collectWarnings } from './run-folder.js';
 
-it('warnings of a folder are a line each, show what a terminal would obey, and are only counted from some on', () => {
+it('warnings of a folder are a line each with control sequences escaped, and only counted after the first few', () => {
   const warnings = collectWarnings();
   for (let count = 0; count < 22; count += 1) warnings.add({ code: 'LOG_LINE_DAMAGED', message: '\u001b[2J' });
   const lines = warnings.text().split('\n');

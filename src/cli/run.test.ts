@@ -28,7 +28,7 @@ describe('sluice', () => {
     expect(VERSION).toMatch(/^\d+\.\d+\.\d+/);
   });
 
-  it('suggests the command that was meant', async () => {
+  it('suggests the closest command', async () => {
     const { exitCode, stderr } = await sluice('prase');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('Did you mean parse?');
@@ -38,7 +38,7 @@ describe('sluice', () => {
     ['help', 'prase'],
     ['prase', '--help'],
     ['help', 'prase', 'x'],
-  ])('suggests it too where its help is asked for: %s %s', async (...words) => {
+  ])('suggests it too in a request for its help: %s %s', async (...words) => {
     expect(await sluice(...words)).toEqual({
       exitCode: 2,
       stdout: '',

@@ -13,7 +13,7 @@ async function storeToken(value: string): Promise<string> {
   return folder;
 }
 
-describe('the token that is sent where none was given', () => {
+describe('the token that is sent by default', () => {
   it.each(['http://127.0.0.1:7171', 'http://localhost:7171', 'http://[::1]:7171', 'http://127.9.9.9'])(
     'is that of the user for a server of this machine: %s',
     async (url) => {
@@ -40,7 +40,7 @@ describe('the token that is sent where none was given', () => {
     expect(findToken('https://sluice.example')).toBe('another');
   });
 
-  it('is undefined where no server has generated one, and in a browser', async () => {
+  it('is undefined if no server has generated one, and in a browser', async () => {
     const folder = await storeToken('the-token');
     vi.stubGlobal('process', undefined);
     expect(findToken('http://127.0.0.1:7171')).toBeUndefined();

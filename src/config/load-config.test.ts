@@ -29,7 +29,7 @@ describe('settings', () => {
     });
   });
 
-  it('come with a warning where the data is still in the project', async () => {
+  it('come with a warning if the data is still in the project', async () => {
     await mkdir(join(cwd, '.sluice'));
     const config = await loadConfig({ cwd, env: { HOME: '/home/ada' } });
     expect(config).toMatchObject({
@@ -39,7 +39,7 @@ describe('settings', () => {
     expect((await loadConfig({ cwd, env: {}, flags: { data: 'd' } })).warnings).toEqual([]);
   });
 
-  it('come with a warning where an agent replaces a built-in engine, and cannot replace `command`', async () => {
+  it('come with a warning if an agent replaces a built-in engine, and cannot replace `command`', async () => {
     const agents = { copilot: { acp: ['copilot', '--acp'] }, 'gemini-acp': { acp: ['g'] }, goose: { acp: ['goose'] } };
     await write('c.json', JSON.stringify({ agents }));
     const { warnings } = await loadConfig({ cwd, env: {}, flags: { config: 'c.json', data: 'd' } });

@@ -142,7 +142,7 @@ describe('an agent whose change a person sends back', { timeout: 30_000 }, () =>
     expect(texts).toEqual([['try 1'], ['try 2'], ['try 3']]);
   });
 
-  it('begins a new session where the engine named none that it could resume', async () => {
+  it('begins a new session if the engine named none that it could resume', async () => {
     const { calls } = await sendBack('-rf');
     expect(calls[1]?.args).not.toContain('resume');
   });

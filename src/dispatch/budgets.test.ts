@@ -100,7 +100,7 @@ describe('the budget of a day', () => {
     expect((await ended('r2')).result).toMatchObject({ status: 'success' });
   });
 
-  it('says that it cannot limit the cost of an engine that reports none', async () => {
+  it('warns that it cannot limit the cost of an engine that reports none', async () => {
     const { queue, ended } = await openSite({ day: { cost: 1 } });
     await queue('r1', agent(1));
     expect((await ended('r1')).result?.warnings).toContainEqual({
@@ -110,7 +110,7 @@ describe('the budget of a day', () => {
   });
 });
 
-it('the budget of a token holds for what it asked for alone', async () => {
+it('the budget of a token limits only its own requests', async () => {
   const { store, queue, ended } = await openSite({ callers: { ci: { tokens: 10 } } });
   await queue('r1', agent(10));
   await ended('r1');

@@ -82,7 +82,7 @@ describe('a check', { timeout: 60_000 }, () => {
     expect(action).toBe('advance');
   });
 
-  it('is tried again where that is configured, each time in a new checkout, and all tries are shown', async () => {
+  it('is tried again if that is configured, each time in a new checkout, and all tries are shown', async () => {
     const { data } = await openWorkshop();
     const once = join(data, 'once');
     const command = ['sh', '-c', `test ! -e dirt && touch dirt && test -e ${once} || { touch ${once}; exit 3; }`];
@@ -93,7 +93,7 @@ describe('a check', { timeout: 60_000 }, () => {
     );
   });
 
-  it('does not run for a result that says fail', async () => {
+  it('does not run for a result with status fail', async () => {
     const { start, order, settled, store } = await openChecked({ unit: { command: ['true'] } });
     start();
     expect((await settled(await order('fail')))?.decision?.action).toBe('blocked');
@@ -119,7 +119,7 @@ describe('a check', { timeout: 60_000 }, () => {
 });
 
 describe('an agent in a repository', { timeout: 60_000 }, () => {
-  it('gets a worktree by default, and what it leaves there is committed', async () => {
+  it('gets a worktree by default, and its changes there are committed', async () => {
     const result = {
       issue_ref: 'local#1',
       run_id: '2020-01-01-qa-0001',
@@ -153,7 +153,7 @@ describe('an agent in a repository', { timeout: 60_000 }, () => {
 });
 
 describe.runIf(canSandbox)('a check in a sandbox', { timeout: 60_000 }, () => {
-  it('has the commit and its objects, and no network; the evidence says so', async () => {
+  it('has the commit and its objects, and no network; the evidence reports it', async () => {
     const command = ['bash', '-c', 'git log --format=%s -1 && grep -c : /proc/net/dev'];
     const { action, evidence, store } = await judge({ command, sandbox: 'required' });
     const run = await store.findRun(evidence?.run ?? '');
@@ -163,7 +163,7 @@ describe.runIf(canSandbox)('a check in a sandbox', { timeout: 60_000 }, () => {
     expect(action).toBe('advance');
   });
 
-  it('has the network where it says so, and its preparation always has; both share a home', async () => {
+  it('has network access if configured, and its preparation always has; both share a home', async () => {
     const prepare = ['bash', '-c', 'grep : /proc/net/dev > "$HOME/devices"'];
     const command = ['bash', '-c', 'diff <(grep : /proc/net/dev | cut -d: -f1) <(cut -d: -f1 "$HOME/devices")'];
     expect(await judge({ command, prepare, network: 'host', sandbox: 'required' })).toMatchObject({

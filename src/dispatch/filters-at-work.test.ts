@@ -141,7 +141,7 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
     expect(started()).toEqual(['clean', 'smudge']);
   });
 
-  it('does not run where the configuration does not name it', async () => {
+  it('does not run if the configuration does not name it', async () => {
     const { data, repoDir, worktree, started } = await openFiltered('upper');
     const order = { repo_dir: repoDir, run_id: '20260101-qa-01' } as const;
     expect(await createWorktree(findWorktree(data, order, 'one'))).toEqual({});
@@ -157,7 +157,7 @@ describe('a git filter that the configuration names', { timeout: 60_000 }, () =>
     expect(git('log', '--all', '--format=%s').trim()).toBe('Begin');
   });
 
-  it('gives checks only what the commit names: content that was replaced in its store is refused', async () => {
+  it('gives checks only the content of the commit: content that was replaced in its store is refused', async () => {
     const { home, git, data, repoDir, filters } = await openFiltered('store');
     // A file that was committed without the filter is the same in both forms.
     await writeFile(join(repoDir, 'unfiltered.dat'), 'not stored\n');

@@ -319,7 +319,7 @@ const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][
   ],
 ];
 
-describe.each(['proven', 'reported'] as const)('an agent that lies, where the policy is %s', (policy) => {
+describe.each(['proven', 'reported'] as const)('an agent that lies, with the policy %s', (policy) => {
   test.each(LIES)('%s', { timeout: 60_000 }, async (_, expected, lie) => {
     const order = { ...lie.order, ...(policy === 'proven' ? { checks: ['unit'] } : {}) };
     const { decision } = await hear({ ...lie, policy, order });
@@ -347,7 +347,7 @@ describe('an agent that lies about tests', { timeout: 60_000 }, () => {
     expect(show(decision)).toMatch(/tests contradicted by sluice: unit .*exit code 1/);
   });
 
-  it('advances with an invented pull request only where its report is enough, and the comment says so', async () => {
+  it('advances with an invented pull request only if its report is enough, and the comment says so', async () => {
     const script = 'pr https://example.org/acme/shop/pull/4711';
     const proven = await hear({ ...PROVEN, script });
     expect(show(proven.decision)).toMatch(/^needs-human manual_intervention\n.*pr unchecked by worker/s);
@@ -366,7 +366,7 @@ describe('an agent that writes its own check', { timeout: 60_000 }, () => {
       'mkdir -p node_modules/x; echo x > node_modules/x/a.js; git add -f .; work',
       /node_modules\/x/,
     ],
-  ])('by %s does not advance where proof is asked for, and it is named', async (_, script, named) => {
+  ])('by %s does not advance if proof is required, and is named', async (_, script, named) => {
     const proven = await hear({ ...PROVEN, script: `${script}; report $(git rev-parse HEAD)` });
     expect(show(proven.decision)).toMatch(/^needs-human manual_intervention\n/);
     expect(show(proven.decision)).toMatch(/tests unchecked by sluice: unit .*It passed, but the change/);
@@ -452,7 +452,7 @@ describe('an agent that lies about its pull request', { timeout: 60_000 }, () =>
 });
 
 describe('an agent that names its branch like a flag', { timeout: 60_000 }, () => {
-  it('writes nothing, and is not believed', async () => {
+  it('writes nothing, and its report is rejected', async () => {
     const branch = 'cp .git/refs/heads/main .git/refs/heads/--output=stolen';
     const { decision, data } = await hear({ ...PROVEN, script: `work; ${branch}; report --output=stolen` });
     expect(show(decision)).toBe('needs-human manual_intervention');

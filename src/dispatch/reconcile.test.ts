@@ -83,7 +83,7 @@ describe('reconcile', () => {
     expect(await comments()).toContain('Status: needs-human');
   });
 
-  it('does not believe an exit code that stands in the run folder', async () => {
+  it('does not trust an exit code in the run folder', async () => {
     const { reconcileAll, pass, record, submitted, report } = await withClaim(await makeDeadWorker(), true);
     await report(submitted, 'work_result.json', goodResult(submitted));
     await report(submitted, 'meta.1.json', { exit_code: 0, finished_at: new Date().toISOString() });
@@ -98,14 +98,14 @@ describe('reconcile', () => {
     expect((await record())?.state).toBe('running');
   });
 
-  it('leaves a run alone whose worker is alive, however late', async () => {
+  it('does not touch a run whose worker is alive, however late', async () => {
     const { reconcileAll, pass, record } = await withClaim(await makeLivingWorker(), true);
     pass(3_600_000);
     expect(await reconcileAll()).toMatchObject({ ended: 0, held: 1 });
     expect((await record())?.state).toBe('running');
   });
 
-  it('leaves a run alone that this process is still working on', async () => {
+  it('does not touch a run that this process is executing', async () => {
     const own = { ...(await makeDeadWorker()), worker_id: 'mine', pid: process.pid };
     const { reconcileAll, pass } = await withClaim(own, true);
     pass(60_001);
@@ -131,7 +131,7 @@ describe('reconcile', () => {
     expect(await inbox()).toEqual([]);
   });
 
-  it('keeps the worktree of such an order if it holds changes, and says where it is', async () => {
+  it('keeps the worktree of such an order if it has changes, and reports where it is', async () => {
     const repository = await makeFolder({ 'README.md': 'x' });
     const git = (...args: readonly string[]) => execFileSync('git', ['-C', repository, ...args]);
     git('init', '--quiet');
@@ -183,7 +183,7 @@ describe('an order whose worker was lost', () => {
     expect(await inbox()).toMatchObject([{ result_code: 'output_unparseable' }]);
   });
 
-  it('is left to a person when the worker was on another machine, where its agent may live on', async () => {
+  it('is left to a person when the worker was on another machine, where its agent may still run', async () => {
     const elsewhere = { ...(await makeDeadWorker()), host: 'another-machine' };
     const { reconcileAll, pass, store, inbox } = await withClaim(elsewhere, true, {}, { workerLostRetries: 1 });
     pass(60_001);

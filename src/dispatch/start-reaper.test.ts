@@ -36,7 +36,7 @@ function start(options: ReaperOptions) {
 const GONE = { status: 'failed', error: { code: 'WORKER_GONE' } };
 
 describe('a reaper', () => {
-  it('ends the runs of a worker that is gone where no other worker is left', async () => {
+  it('ends the runs of a worker that is gone if no other worker is left', async () => {
     const { store, lead, data } = await openWorkshop();
     await addExpiredRun(store, data, 'another-machine');
     start({ store, lead, data });

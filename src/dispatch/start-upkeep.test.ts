@@ -31,7 +31,7 @@ it('upkeep counts ended runs, and does further duties', async () => {
   ]);
 });
 
-it('upkeep tries failed deliveries again, in one process', async () => {
+it('upkeep retries failed deliveries, in one process', async () => {
   const data = await makeFolder({});
   const store = await openSite('memory:');
   const delivered: string[] = [];

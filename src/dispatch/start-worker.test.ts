@@ -170,7 +170,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect((await store.findRun('RUN1'))?.result?.status).toBe('success');
   });
 
-  it('stops the run that another one replaces, and archives what it left', async () => {
+  it('stops a replaced run, and archives its result', async () => {
     const { start, submit, settled, store, effects } = await openWorkshop();
     start({ leaseMs: 600 });
     const old = await submit('local#1', { sleep: 60_000, result: 'ok' });
@@ -226,7 +226,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect(await effects()).toEqual([]);
   });
 
-  it('asks a person when the worker cannot be started', async () => {
+  it('goes to a person if the worker cannot be started', async () => {
     const { start, submit, settled } = await openWorkshop({
       lead: { wrappers: { scripted: { type: 'script', command: ['/no/such/program'] } } },
     });
@@ -249,7 +249,7 @@ describe('a worker', { timeout: 30_000 }, () => {
     expect((await store.listOutbox({})).items).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('stop({ graceMs }) ends what takes longer, and a person is asked', async () => {
+  it('stop({ graceMs }) ends longer work, which goes to a person', async () => {
     const { start, submit, store, effects } = await openWorkshop();
     const worker = start();
     const { order, run } = await submit('local#1', { sleep: 60_000, result: 'ok' });
@@ -348,7 +348,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     expect(git('branch', '--list', 'sluice/*')).toBe('');
   });
 
-  it('keeps a worktree with changes that are not committed, and says where it is', async () => {
+  it('keeps a worktree with uncommitted changes, and reports where it is', async () => {
     const { start, submit, settled, getWorktree } = await openGitWorkshop();
     start();
     const order = await submit('local#1', { write: 'unsaved.txt', result: 'blocked' }, { isolation: 'worktree' });
@@ -357,7 +357,7 @@ describe('an order in a worktree', { timeout: 30_000 }, () => {
     expect(record?.decision?.next).toContain(getWorktree(order.run));
   });
 
-  it("commits what was left in the worktree on its own branch, and that is the result's commit", async () => {
+  it("commits the changes in the worktree on its own branch, as the result's commit", async () => {
     const { start, submit, settled, git, getWorktree } = await openGitWorkshop();
     start();
     const order = await submit('local#1', { write: 'unsaved.txt', result: 'ok' }, { isolation: 'worktree' });

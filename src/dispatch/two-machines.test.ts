@@ -64,7 +64,7 @@ describe('two machines on one store', { timeout: 120_000 }, () => {
 });
 
 describe('a worker that is killed', { timeout: 120_000 }, () => {
-  it('has its agent ended by another worker of the machine before anyone else works in the repository', async () => {
+  it('has its agent ended by another worker of the machine before the repository is used again', async () => {
     const root = await makeFolder({ 'repository/README.md': 'x' });
     const url = `sqlite:${join(root, 'sluice.db')}`;
     const store = await openStore(url);

@@ -67,7 +67,7 @@ describe('an order whose agent waits for an answer', () => {
     expect(record?.base_commit).toBe(git('rev-parse', 'main').trim());
   });
 
-  it('is compared with its repository as it was before the work began, whatever happened while no worker was there', async () => {
+  it('is compared with its repository as it was before the work began, whatever happened while no worker was running', async () => {
     const { store, git, run, submitted, startHere, settled } = await leaveWaiting();
     const kept = JSON.parse((await store.findRepositoryStart(run)) ?? '{}') as { readonly head?: string };
     expect(kept.head).toBe(git('rev-parse', 'main').trim());

@@ -9,7 +9,7 @@ describe('a waker', () => {
     await expect(sleep).resolves.toBe(true);
   });
 
-  it('does not forget a call that came before the sleep, and counts many as one', async () => {
+  it('remembers a call before the sleep, and counts many as one', async () => {
     const waker = createWaker();
     waker.wake();
     waker.wake();
@@ -22,7 +22,7 @@ describe('a waker', () => {
     await expect(createWaker().sleep(1)).resolves.toBe(false);
   });
 
-  it('wakes at the earliest of the moments it was given', async () => {
+  it('wakes at the earliest of several times', async () => {
     const waker = createWaker();
     for (const later of [60_000, 5, 30_000]) waker.wakeAt(performance.now() + later);
     await expect(waker.sleep(60_000)).resolves.toBe(true);

@@ -95,7 +95,7 @@ describe('gemini JSON', () => {
     ]);
   });
 
-  test('noise on stdout is an engine error: a warning where it was recovered from, a failure where it was not', () => {
+  test('noise on stdout is an engine error: a warning if it was recovered from, a failure if it was not', () => {
     const retry = 'Attempt 1 failed with status 429. Retrying with backoff... Error: 429';
     const over = translateLines({ engine: 'gemini', stdout: [retry], stderr: [gemini('Hello.')] });
     expect(over.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: true }]);
@@ -123,7 +123,7 @@ describe('iflow text', () => {
     expect(translated.rasp('lifecycle.run.status')).toMatchObject([{ session_id: 's-1', usage: { input_tokens: 3 } }]);
   });
 
-  test('layer 3: the rest is the message; where that is a guess, a warning and the raw lines say so', () => {
+  test('layer 3: the rest is the message; if that is a guess, it has a warning and the raw lines', () => {
     const translated = translateLines({ engine: 'iflow', stderr: ['Hello.'] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
     expect(translated.warnings).toContain('LOW_CONFIDENCE_PARSE');
@@ -181,7 +181,7 @@ describe('how an attempt ends', () => {
     expect(translateLines(scenario('Which one?')).types.at(-1)).toBe('user.input.required');
   });
 
-  test.each(ENGINES)('%s: the marker completes, whatever the end signal says', (_, scenario) => {
+  test.each(ENGINES)('%s: the marker completes, whatever the end signal', (_, scenario) => {
     const translated = translateLines(scenario(`Done.\n\n${DONE}`));
     expect(translated.types).not.toContain('user.input.required');
     expect(translated.of('conversation.completed')).toMatchObject([
@@ -198,7 +198,7 @@ describe('how an attempt ends', () => {
     expect(translated.types.at(-1)).toBe('conversation.failed');
   });
 
-  test('without any of these it is unknown, and a warning says so', () => {
+  test('without any of these it is unknown, with a warning', () => {
     const translated = translateLines({ stdout: [codex.thread(), codex.message('Hel')] });
     expect(translated.rasp('lifecycle.completion.state')).toMatchObject([{ state: 'unknown' }]);
     expect(translated.types.at(-1)).toBe('diagnostic.warning');
@@ -217,7 +217,7 @@ describe('unreadable output', () => {
     },
   );
 
-  test('what is not certain is a warning with its confidence', () => {
+  test('an uncertain reading is a warning with its confidence', () => {
     const doubts = translateLines({ stdout: ['garbage', codex.thread()] }).of('diagnostic.warning');
     expect(doubts[0]?.confidence).toBeLessThan(1);
   });

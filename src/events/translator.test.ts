@@ -10,7 +10,7 @@ import { DONE, codex, translateLines, toBytes } from './contract/translate-lines
 import { createTranslator } from './translator.js';
 
 describe('the least a translation must do', () => {
-  it('extracts the session id where there is one', () => {
+  it('extracts the session id if there is one', () => {
     const { of, fcmp } = translateLines({ stdout: [codex.thread('t-1'), codex.message('hi')] });
     expect(of('conversation.started')).toEqual([{ session_id: 't-1' }]);
     expect(fcmp.every(({ correlation }) => correlation.session_id === 't-1')).toBe(true);
@@ -36,7 +36,7 @@ describe('the least a translation must do', () => {
     );
   });
 
-  it('keeps what it cannot read as raw that can be replayed', () => {
+  it('keeps unreadable output as raw that can be replayed', () => {
     const { rasp, translator, of, emitted } = translateLines({ stdout: ['garbage', codex.thread()], stderr: ['log'] });
     expect(rasp('raw.stdout')).toEqual([{ text: 'garbage' }]);
     expect(of('raw.stderr')).toEqual([{ text: 'log' }]);
@@ -84,7 +84,7 @@ describe('a translator that is drained before it is ended', () => {
     });
   });
 
-  it('takes no more bytes', () => {
+  it('accepts no more bytes', () => {
     const translator = createTranslator({ engine: 'codex', ...start });
     translator.drain();
     const misuse = expect.objectContaining({ code: 'TRANSLATOR_ENDED' });
@@ -109,7 +109,7 @@ describe('the cached result of another run, repeated', () => {
 });
 
 describe('a translator', () => {
-  it('refuses an engine it does not know and names those it knows', () => {
+  it('refuses an unknown engine and names the known ones', () => {
     expect(() => createTranslator({ engine: 'hal', runId: 'r', attempt: 1 })).toThrow(/"hal".*auto, codex/);
     expect(() => createTranslator({ engine: 'toString', runId: 'r', attempt: 1 })).toThrow(/toString/);
   });
@@ -124,7 +124,7 @@ describe('a translator', () => {
     );
   });
 
-  it('does not keep the buffer it is given', () => {
+  it('does not keep the buffer of the caller', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
     const bytes = toBytes([codex.message('first')]);
     const buffer = bytes.slice(0, 40);
@@ -197,26 +197,26 @@ describe('the session', () => {
     expect(of('conversation.started')).toHaveLength(1);
   });
 
-  it('is the latest where it changes, with a warning', () => {
+  it('is the latest if it changes, with a warning', () => {
     const { warnings, fcmp } = translateLines({ stdout: [codex.thread('a'), codex.thread('b'), codex.message('x')] });
     expect(warnings).toContain('SESSION_ID_CHANGED');
     expect(fcmp.at(-1)?.correlation.session_id).toBe('b');
   });
 
-  it('is warned about where it is not the one that was to be resumed', () => {
+  it('causes a warning if it is not the session to resume', () => {
     expect(translateLines({ sessionId: 'a', stdout: [codex.thread('b')] }).warnings).toContain('SESSION_ID_CHANGED');
     expect(translateLines({ sessionId: 'a', stdout: [codex.thread('a')] }).warnings).not.toContain(
       'SESSION_ID_CHANGED',
     );
   });
 
-  it('is null at the end where none came and the agent spoke', () => {
+  it('is null at the end if none was printed and the agent answered', () => {
     const { of, warnings } = translateLines({ stdout: [codex.message('hi'), codex.completed()] });
     expect(of('conversation.started')).toEqual([{ session_id: null }]);
     expect(warnings).toContain('SESSION_ID_MISSING');
   });
 
-  it('starts no conversation where the agent printed nothing', () => {
+  it('starts no conversation if the agent printed nothing', () => {
     expect(translateLines({ stdout: ['garbage'] }).of('conversation.started')).toEqual([]);
   });
 
@@ -229,7 +229,7 @@ describe('the session', () => {
     expect(of('conversation.started')).toEqual([{ session_id: null }]);
   });
 
-  it('is no session where it is longer than any could be', () => {
+  it('is not a session if it is too long', () => {
     expect(
       translateLines({ stdout: [codex.thread('x'.repeat(5000)), codex.message('hi')] }).of('conversation.started'),
     ).toEqual([{ session_id: null }]);
@@ -272,13 +272,13 @@ describe('a conversation whose session is named late', () => {
     expect(of('conversation.started')).toEqual([{ session_id: 't-1' }]);
   });
 
-  it.each(['iflow', 'generic'] as const)('is not waited for where %s prints text', (engine) => {
+  it.each(['iflow', 'generic'] as const)('is not waited for if %s prints text', (engine) => {
     const translator = createTranslator({ engine, runId: 'r', attempt: 1, clock: () => 0 });
     const emitted = translator.push('stdout', toBytes(['Hello.']));
     expect(selectFcmp(emitted).map(({ type }) => type)).toEqual(['assistant.message.delta']);
   });
 
-  it('starts without a session when all bytes have come', () => {
+  it('starts without a session at the end of the bytes', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
     translator.push('stdout', toBytes([codex.message('Hello.')]));
     const { events } = translator.drain();
@@ -296,7 +296,7 @@ describe('usage', () => {
     expect(fcmp.at(-1)?.data).toMatchObject({ usage: { scope: 'total', input_tokens: 90, output_tokens: 7 } });
   });
 
-  it('is the latest total where the engine counts up', () => {
+  it('is the latest total if the engine counts up', () => {
     const stdout = [codex.turn, codex.completed(90, 7), codex.turn, codex.completed(120, 9)];
     expect(translateLines({ stdout }).fcmp.at(-1)?.data).toMatchObject({
       usage: { input_tokens: 120, output_tokens: 9 },
@@ -304,7 +304,7 @@ describe('usage', () => {
   });
 });
 
-describe('what this version does not know', () => {
+describe('types and fields this version does not know', () => {
   it('keeps an unknown type as raw, with a warning each time', () => {
     const record = { type: 'item.teleported', item: {} };
     const { warnings, of, translator } = translateLines({ stdout: [record, record] });
@@ -352,15 +352,15 @@ describe('what cannot be read', () => {
     expect(warning).toMatchObject({ code: 'UNPARSED_CONTENT_FELL_BACK_TO_RAW', confidence: 0.3 });
   });
 
-  it('is reported as truncated where a record is torn', () => {
+  it('is reported as truncated if a record is torn', () => {
     expect(translateLines({ stdout: ['{"type":"item.comp', codex.turn] }).warnings).toContain('TRUNCATED_RECORD');
   });
 
-  it('is reported as malformed where a record lacks what it must have', () => {
+  it('is reported as malformed if a record lacks required fields', () => {
     expect(translateLines({ stdout: [{ type: 'item.completed' }] }).warnings).toContain('MALFORMED_RECORD');
   });
 
-  it('is shown in part where it is very long', () => {
+  it('is shown in part if it is very long', () => {
     const { rasp, warnings, translator } = translateLines({ stdout: ['x'.repeat(100_000)] });
     expect(rasp('raw.stdout')[0]).toMatchObject({ shortened: true });
     expect(rasp('raw.stdout')[0]?.text).toHaveLength(64 * 1024);
@@ -368,7 +368,7 @@ describe('what cannot be read', () => {
     expectCovered(translator.coverage());
   });
 
-  it('is marked where it is not UTF-8, and the rest of the record is read', () => {
+  it('is marked if it is not UTF-8, and the rest of the record is read', () => {
     const bytes = toBytes([codex.message('a?b')]);
     bytes[bytes.indexOf(0x3f)] = 0xff;
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1 });
@@ -380,7 +380,7 @@ describe('what cannot be read', () => {
   });
 });
 
-describe('a number that no event may hold', () => {
+describe('a number that no event may contain', () => {
   const item = { id: 'i', type: 'command_execution', command: 'ls', aggregated_output: '', status: 'failed' };
   const opencode = (type: string, fields: object) => ({ type, timestamp: 1, sessionID: 's', ...fields });
   // `1e999` is read as infinity, which JSON cannot write.
@@ -428,7 +428,7 @@ describe('the output of another engine', () => {
     expectCovered(translator.coverage());
   });
 
-  it('is not detected where a single record is its own', () => {
+  it('is not detected if a single record belongs to it', () => {
     const { warnings } = translateLines({
       stdout: [{ type: 'step_start', sessionID: 'ses_1', part: {} }, codex.thread()],
     });

@@ -62,7 +62,7 @@ describe('the data folder of a project', () => {
 });
 
 describe('a .sluice in the project', () => {
-  it('is used with a warning until the project has a folder of its own', async () => {
+  it('is used with a warning until the project has a separate folder', async () => {
     const { shop, find } = await makeProject({ 'shop/.sluice/sluice.db': 'x' });
     const { path, warning } = find();
     expect(path).toBe(join(shop, '.sluice'));

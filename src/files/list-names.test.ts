@@ -19,7 +19,7 @@ describe('listNames', () => {
     expect(groups.flat().toSorted()).toEqual(['a', 'b', 'c']);
   });
 
-  it('returns nothing of a folder that is missing, and throws where there is a file', async () => {
+  it('returns nothing for a missing folder, and throws for a file', async () => {
     const folder = await makeFolder({ file: '' });
     expect(await collect(join(folder, 'missing'), 2)).toEqual([]);
     await expect(collect(join(folder, 'file'), 2)).rejects.toMatchObject({ code: 'ENOTDIR' });

@@ -28,7 +28,7 @@ it('fails at once if a file or a dangling link is in the way', async () => {
   }
 });
 
-it('fails at once where no folder can be created', async () => {
+it('fails at once if no folder can be created', async () => {
   await expect(makeFolder(join(await closedPlace(), 'a', 'b'))).rejects.toThrow(/ENOENT|EEXIST|ENOTDIR/);
 });
 

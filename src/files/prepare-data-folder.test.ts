@@ -15,7 +15,7 @@ it('creates a data folder that only the user can read, and uses an existing one'
 it.each([
   ['file', 'it is a file'],
   ['file/data', 'a part of its path is a file'],
-])('says what to do where the data folder cannot be used: %s', async (path, why) => {
+])('explains what to do if the data folder cannot be used: %s', async (path, why) => {
   const folder = await makeFolder({ file: '' });
   await expect(prepareDataFolder(join(folder, path))).rejects.toMatchObject({
     code: 'DATA_FOLDER_UNUSABLE',
@@ -24,7 +24,7 @@ it.each([
 });
 
 // Nothing can be created there, not even by root.
-it.runIf(process.platform === 'linux')('says so where nothing can be created', async () => {
+it.runIf(process.platform === 'linux')('reports that nothing can be created', async () => {
   await expect(prepareDataFolder('/proc/sluice')).rejects.toMatchObject({
     code: 'DATA_FOLDER_UNUSABLE',
     message: expect.stringContaining('"/proc/sluice"'),

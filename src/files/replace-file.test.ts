@@ -35,7 +35,7 @@ test('a link in the way is replaced, not followed', async () => {
 test.each([
   [true, 2],
   [false, 0],
-])('waits for the disk where the content must survive a power failure: %s', async (isDurable, waits) => {
+])('waits for the disk if the content must survive a power failure: %s', async (isDurable, waits) => {
   const dir = await makeRunFolder({ log: 'old' });
   const handle = await open(join(dir, 'log'));
   const sync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync');

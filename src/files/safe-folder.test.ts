@@ -38,7 +38,7 @@ describe.each(LEVELS)('a link in the place of %s', (level) => {
   test.each([
     ['opened', withOpenFolder],
     ['checked before and after', withCheckedFolder],
-  ] as const)('that comes and goes never leads elsewhere, where folders are %s', async (_, using) => {
+  ] as const)('that appears and disappears never leads elsewhere, if folders are %s', async (_, using) => {
     const { data, elsewhere } = await makeData();
     await symlink(join(elsewhere, level), join(data, 'link'));
     const over = new AbortController();

@@ -46,7 +46,7 @@ describe.each(Object.entries(libraries))('alignable with %s', (_name, library) =
     });
   });
 
-  test('leaves out null where the key may be absent', () => {
+  test('leaves out null if the key may be absent', () => {
     expect(schema['~sluice'].align({ price: 1, mood: 'bearish', tags: null }).value).toEqual({
       price: 1,
       mood: 'bearish',

@@ -38,12 +38,12 @@ describe('bolder readings', () => {
     }
   });
 
-  test('are not found where the schema requires nothing', () => {
+  test('are not found if the schema requires nothing', () => {
     const open = fromJsonSchema({ type: 'object', properties: { name: { type: 'string' }, note: { type: 'string' } } });
     expect(parse('name: Ann\nnote: fine', open, { align: true }).ok).toBe(false);
   });
 
-  test('are not found where two differ and both pass', () => {
+  test('are not found if two differ and both pass', () => {
     const inner = {
       type: 'object',
       properties: { tags: { type: 'array' }, n: { type: 'integer' } },

@@ -33,7 +33,7 @@ test('a bundle that only uses interpretJsonSchema does not contain Ajv', async (
   expect(held.filter((name) => name.includes('node_modules'))).toEqual([]);
 });
 
-test('fromJsonSchema works where code generation is forbidden', async () => {
+test('fromJsonSchema works if code generation is forbidden', async () => {
   const program = `
     import { fromJsonSchema } from './index.js';
     let forbidden = false;

@@ -26,7 +26,7 @@ describe('formatInstructions', () => {
     expect(formatInstructions(schema)).toContain(form);
   });
 
-  test('asks for tags where the answer is parsed with profile tagged', () => {
+  test('asks for tags if the answer is parsed with profile tagged', () => {
     expect(formatInstructions(SCHEMA, { profile: 'tagged' })).toContain('between <json> and </json>');
     expect(formatInstructions(SCHEMA)).not.toContain('<json>');
   });

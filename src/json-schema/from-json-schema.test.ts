@@ -81,7 +81,7 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     expect(isValid(tree, deepen({ child: 1 }), trusted)).toBe(false);
   });
 
-  test('answers with an issue, not an exception, where a value is deeper than the call stack', () => {
+  test('answers with an issue, not an exception, if a value is deeper than the call stack', () => {
     let value: unknown = [];
     for (let level = 0; level < 200_000; level += 1) value = [value];
     const schema = { type: 'array', items: { allOf: [{ $ref: '#' }] } };
@@ -358,7 +358,7 @@ describe('a long chain of references', () => {
   for (let level = 1; level <= 4000; level += 1) $defs[`d${level}`] = { allOf: [{ $ref: `#/$defs/d${level - 1}` }] };
   const schema = { $ref: '#/$defs/d4000', $defs };
 
-  test('is refused with a typed error where it is too long to compile', () => {
+  test('is refused with a typed error if it is too long to compile', () => {
     expect(catchError(schema, true)).toMatchObject({
       code: 'INVALID_SCHEMA',
       message: expect.stringContaining('shorten the chain of $ref') as string,

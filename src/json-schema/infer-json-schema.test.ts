@@ -49,13 +49,13 @@ describe('the type of the values', () => {
     expect(result.ok).toBe(true);
   });
 
-  test('is the given one where one is given', () => {
+  test('is the given one, if any', () => {
     const given = fromJsonSchema<Record<string, unknown>>({ type: 'object' });
     expectTypeOf(given).toEqualTypeOf<AlignableSchema<Record<string, unknown>>>();
     expectTypeOf(interpretJsonSchema<Finding>({ type: 'object' })).toEqualTypeOf<AlignableSchema<Finding>>();
   });
 
-  test('is unknown where the compiler does not know the schema', () => {
+  test('is unknown if the compiler does not know the schema', () => {
     const loaded: JsonSchema = JSON.parse('{"type": "string"}') as JsonSchema;
     expectTypeOf(fromJsonSchema(loaded)).toEqualTypeOf<AlignableSchema>();
     const widened = { type: 'string' };

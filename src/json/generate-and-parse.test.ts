@@ -23,7 +23,7 @@ async function askAgain(
 }
 
 describe('the prompt of a retry', () => {
-  test('asks for tags where the profile demands them', async () => {
+  test('asks for tags if the profile demands them', async () => {
     expect(await askAgain('no tag', { profile: 'tagged' })).toContain(
       'the JSON object only, between <json> and </json>,',
     );
@@ -42,7 +42,7 @@ describe('the prompt of a retry', () => {
     expect(await askAgain('no', {}, schema as typeof Line)).toContain(form);
   });
 
-  test('asks for an object where the profile demands one', async () => {
+  test('asks for an object if the profile demands one', async () => {
     expect(await askAgain('[1]', { profile: 'unified' }, withFields('line') as never)).toContain(
       'the JSON object only',
     );
@@ -68,7 +68,7 @@ describe('the prompt of a retry', () => {
     expect(retry).not.toContain('Rejected value');
   });
 
-  test('asks for less where the answer was cut off', async () => {
+  test('asks for less if the answer was cut off', async () => {
     expect(await askAgain('{"line": ')).toContain('Answer more briefly.');
     expect(await askAgain('{"line": ', { retryPrompt: 'zh' })).toContain('请缩短内容。');
     expect(await askAgain('no')).not.toContain('briefly');

@@ -156,7 +156,7 @@ describe('numbers', () => {
     expect(found.map((warning) => warning.path)).toEqual(path === undefined ? [] : [path]);
   });
 
-  test('bigint and raw: nothing to warn of where every digit is kept', () => {
+  test('bigint and raw: no warning if every digit is kept', () => {
     const written = '{"id": 12345678901234567890}';
     for (const numbers of ['bigint', 'raw'] as const)
       expect(expectSuccess(parse(written, undefined, { numbers })).warnings).toEqual([]);
@@ -265,11 +265,11 @@ describe('allowPartial drops the unfinished last item when only that fails the s
     expect(parse(`${head}, {"name": "b"}, {"name": "c", "price": 3`, Order, partial).ok).toBe(false);
   });
 
-  test('not where something else fails too', () => {
+  test('not if something else fails too', () => {
     expect(parse(`{"id": "x", "items": [{"name": "b"`, Order, partial).ok).toBe(false);
   });
 
-  test('not where the list must have the item', () => {
+  test('not if the list must have the item', () => {
     const AtLeastOne = z.object({ items: z.array(z.object({ name: z.string(), price: z.number() })).min(1) });
     expect(parse('{"items": [{"name": "b"', AtLeastOne, partial).ok).toBe(false);
   });

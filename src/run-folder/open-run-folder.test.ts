@@ -27,7 +27,7 @@ describe('openRunFolder', () => {
   });
 
   // Where there is no such place, it cannot be made either.
-  test('fails at once where it cannot be made', async () => {
+  test('fails at once if it cannot be made', async () => {
     await expect(createRunFolder('/proc/runs/r-1')).rejects.toThrow(/ENOENT|EACCES|EPERM|EROFS/);
   });
 

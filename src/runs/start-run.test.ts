@@ -103,7 +103,7 @@ describe('a program that is run', () => {
     });
   });
 
-  it('fails with what was tried where the schema does not pass', async () => {
+  it('fails with what was tried if the schema does not pass', async () => {
     const site = await makeSite([{ print: '{"line":"three"}\n' }]);
     const { result, meta } = await runToEnd(commandSpec(site, { contract: { schema: LINE } }), site);
     expect(result).toMatchObject({
@@ -209,7 +209,7 @@ describe('what cannot be started', () => {
     expect(await meta(1)).toMatchObject({ verdict: 'not_started', exit_code: null, signal: null });
   });
 
-  it('is the caller’s error where the spec is wrong', async () => {
+  it('is the caller’s error if the spec is wrong', async () => {
     const site = await makeSite([]);
     expect(() => startRun({ engine: 'codex', workdir: site.workdir }, site)).toThrow(/prompt/);
     expect(() => startRun(commandSpec(site), { ...site, newId: () => '../x' })).toThrow(
@@ -235,7 +235,7 @@ describe('what cannot be started', () => {
     expect(result.status).toBe('success');
   });
 
-  it('fails clearly where nothing can be stored', async () => {
+  it('fails clearly if nothing can be stored', async () => {
     const site = await makeSite([]);
     await writeFile(site.data, 'a file in the place of the folder');
     const run = startRun(commandSpec(site), site);

@@ -29,13 +29,13 @@ describe('a thread pool', () => {
     ]);
   });
 
-  it('passes on what a task throws, and keeps the thread', async () => {
+  it('passes on the error of a task, and keeps the thread', async () => {
     const pool = open();
     await expect(pool.run('throw', 'a')).rejects.toThrow(new RangeError('thrown in the thread'));
     expect(await pool.run('next', 'a')).toBe('next 0');
   });
 
-  it('ends a task that never returns, and goes on with the next', async () => {
+  it('ends a task that never returns, and continues with the next', async () => {
     const pool = open({ taskMs: 5000 });
     const endless = pool.run('loop', 'a');
     const next = pool.run('next', 'a');

@@ -42,7 +42,7 @@ describe('openTracing', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('makes a span of an order with what was decided', async () => {
+  it('creates a span for an order with its decision', async () => {
     const exporter = registerSdk();
     const tracing = await openTracing({ ...collectWarnings(), env: {} });
     const order = { issue_ref: 'a/b#1', run_id: 'x-1', run: 'r', worker: 'codex-cli', traceparent: undefined };

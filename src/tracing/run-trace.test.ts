@@ -50,7 +50,7 @@ function traceRun(spec: Partial<RunSpec> = {}, settings: { content?: boolean; co
 const toMs = ([seconds, nanos]: readonly [number, number]): number => Math.round(seconds * 1000 + nanos / 1e6);
 
 describe('the spans of a run', () => {
-  it('follow the GenAI conventions: an agent, what its model said, the tools it used', () => {
+  it('follow the GenAI conventions: an agent, the messages of its model, its tools', () => {
     const { onEvent, end, at } = traceRun({ traceparent: `00-${TRACE}-${PARENT}-01`, model: 'o-9' });
     onEvent('conversation.started', { session_id: 's-1' }, 0);
     onEvent('assistant.message.final', { message_id: 'm1', text: 'I look.' }, 10);
@@ -104,7 +104,7 @@ describe('the spans of a run', () => {
     expect(named('chat o-9')[0]?.attributes).not.toHaveProperty(['gen_ai.usage.input_tokens']);
   });
 
-  it('have what the run used on its only request', () => {
+  it('have the usage of the run on its only request', () => {
     const { onEvent, end } = traceRun();
     onEvent('assistant.message.final', { message_id: 'm1', text: 'Done.' }, 10);
     expect(end().named('chat o-9')[0]?.attributes).toMatchObject({
@@ -113,7 +113,7 @@ describe('the spans of a run', () => {
     });
   });
 
-  it('have no content unless it is asked for, and then a bounded part', () => {
+  it('have no content unless requested, and then a bounded part', () => {
     const converse = (content: boolean) => {
       const { onEvent, end } = traceRun({ prompt: `secret plan ${'x'.repeat(100_000)}` }, { content });
       onEvent('assistant.message.final', { message_id: 'm1', text: 'the secret plan is good' }, 1);
@@ -135,7 +135,7 @@ describe('the spans of a run', () => {
     });
   });
 
-  it('say what failed', () => {
+  it('report what failed', () => {
     const { onEvent, end } = traceRun();
     onEvent('assistant.tool_call', { tool_call_id: 't1', name: 'shell', status: 'started' }, 2);
     onEvent('assistant.tool_call', { tool_call_id: 't1', name: 'shell', status: 'failed', exit_code: 2 }, 3);
@@ -165,7 +165,7 @@ describe('the spans of a run', () => {
     expect(named('execute_tool Read')[0]?.parentSpanContext?.spanId).toBe(task);
   });
 
-  it('are bounded, and say how many are missing', () => {
+  it('are bounded, and report how many are missing', () => {
     const { onEvent, end } = traceRun();
     for (let call = 0; call < 2000; call += 1) {
       onEvent('assistant.tool_call', { tool_call_id: `t${call}`, name: 'shell', status: 'started' }, call);

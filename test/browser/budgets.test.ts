@@ -20,7 +20,7 @@ const app = useConsole(
   { budgets: { day: { tokens: 1000 } } },
 );
 
-it('a run that waits for a budget says so in the list and on its page, and the budget shows what was used', async () => {
+it('a run that waits for a budget is shown so in the list and on its page, and the budget shows its usage', async () => {
   const { page } = await app.open('/runs');
   const row = page.getByRole('row').filter({ hasText: 'Wait for it.' });
   await row.getByText(/Waiting for the budget of the day, which starts again at \d/).waitFor();

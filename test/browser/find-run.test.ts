@@ -69,7 +69,7 @@ describe(`among ${RUNS} runs`, () => {
     expect(again.result?.status).toBe('success');
   });
 
-  it('keeps a view under a name, shows the columns one chooses, and adds up what is listed', async () => {
+  it('saves a view under a name, shows the chosen columns, and adds up the listed rows', async () => {
     const { page } = await app.open('/runs?engine=claude&outcome=failed');
     await settle(page);
     await expect

@@ -110,7 +110,7 @@ describe('the inbox', () => {
     await page.getByText('the cache is cold', { exact: true }).waitFor();
   });
 
-  it('shows what was verified beside what is only reported', async () => {
+  it('shows verified evidence next to mere reports', async () => {
     const item = await waiting(app.site, { result: {}, exit: 3 });
     const page = await openItem(item.id);
     const verdicts = await page.getByRole('list', { name: 'Verdicts' }).innerText();
@@ -163,7 +163,7 @@ describe('the inbox', () => {
     });
   });
 
-  it('does not move what stands below a large change', async () => {
+  it('does not move content below a large change', async () => {
     const first = await waiting(app.site, { print: 'done' });
     const { page, record } = await app.open('/inbox');
     const large = makeChange(first);
@@ -182,7 +182,7 @@ describe('the inbox', () => {
     expect(record.shifts.reduce((sum, { value }) => sum + value, 0)).toBeLessThan(0.001);
   });
 
-  it('says why there is no change to show', async () => {
+  it('shows why there is no change', async () => {
     const page = await openItem((await waiting(app.site, { print: 'done' })).id);
     const change = page.getByRole('region', { name: 'Change' });
     await expect.poll(async () => change.innerText()).toContain('The folder of the order is not a git repository.');
@@ -209,7 +209,7 @@ describe('the inbox', () => {
     await expect.poll(async () => accept.isDisabled()).toBe(true);
   });
 
-  it('rejects: the issue is blocked, and the comment says why', async () => {
+  it('rejects: the issue is blocked, and the comment has the reason', async () => {
     const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();

@@ -103,7 +103,7 @@ describe('one run', () => {
     await expect.poll(async () => items.count()).toBeGreaterThan(4);
   });
 
-  it('leads from error to error with a key', async () => {
+  it('moves from error to error with a key', async () => {
     const page = await openRun(app.seeds.busy);
     const lit = lens(page, 'Conversation').locator('.lit');
     await page.keyboard.press('n');

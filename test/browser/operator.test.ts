@@ -101,7 +101,7 @@ describe('an operator', () => {
     await expect.poll(async () => page.getByLabel('Outcome').inputValue()).toBe('');
   });
 
-  it('gets the console’s own page for an unknown path, and old links still lead to the executions', async () => {
+  it('gets the console’s own page for an unknown path, and old links still open the executions', async () => {
     const { page } = await app.open('/nothing-here', { mayFail: /nothing-here/ });
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await page.goto('/audit?decision=advance');
@@ -222,7 +222,7 @@ describe('a run', () => {
 });
 
 describe('a question', () => {
-  it('is counted, comes first in the inbox in its own words, and is answered there', async () => {
+  it('is counted, is first in the inbox with its text, and is answered there', async () => {
     const { page } = await app.open('/inbox');
     await settle(page);
     await expect.poll(async () => page.locator('.navigation .count').innerText()).toContain('1');

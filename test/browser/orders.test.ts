@@ -118,7 +118,7 @@ describe('the executions', () => {
     expect(new URL(page.url()).search).toBe('?decision=advance&worker=nobody');
   });
 
-  it('is exported as it is filtered, without formulas', async () => {
+  it('is exported with its filters, without formulas', async () => {
     const { page } = await app.open('/executions?decision=needs-human');
     await settle(page);
     const [download] = await Promise.all([
@@ -173,7 +173,7 @@ describe('the form of an order', () => {
     return give;
   };
 
-  it('takes a repository by its URL, and says at the field which ones are configured', async () => {
+  it('accepts a repository by its URL, and lists the configured ones at the field', async () => {
     const { page } = await app.open('/issues?order');
     await page.getByLabel('Issue').fill('acme/shop#77');
     await page.getByLabel('Role').fill('dev');

@@ -206,7 +206,7 @@ describe('a run that has ended', () => {
     await expect.poll(async () => result.innerText()).toMatch(/Denied tools[\s\S]*The permission was declined\./i);
   });
 
-  it('says why it failed', async () => {
+  it('reports why it failed', async () => {
     const page = await openRun(app.seeds.failed);
     await expect.poll(async () => page.getByRole('main').innerText()).toContain('OUTPUT_NOT_VALIDATED');
     await page.locator('summary').filter({ hasText: 'Result' }).click();
@@ -305,7 +305,7 @@ describe('a live run', () => {
     await page.getByText('Complete', { exact: true }).waitFor();
   });
 
-  it('takes clicks and keys while 200 events a second come', async () => {
+  it('reacts to clicks and keys while 200 events a second arrive', async () => {
     const run = await live();
     const { page } = await app.open(`/runs/${run.id}`);
     await page.getByText('Live', { exact: true }).waitFor();

@@ -61,7 +61,7 @@ describe('the list of runs', () => {
     await expect.poll(async () => rows.count()).toBeGreaterThan(3);
   });
 
-  it('clears also what was typed a moment before', async () => {
+  it('also clears text typed a moment before', async () => {
     const { page } = await app.open('/runs?search=shed');
     await settle(page);
     await page.clock.install();
@@ -84,7 +84,7 @@ describe('the list of runs', () => {
     expect(new URL(page.url()).search).toBe('?outcome=failed&engine=gemini');
   });
 
-  it('offers the engines the server has, also one that only the address knows', async () => {
+  it('offers the engines of the server, also one that only the address names', async () => {
     const { page } = await app.open('/runs?engine=abacus');
     await page.getByText('No runs match').waitFor();
     const choice = page.getByLabel('Engine');
@@ -173,7 +173,7 @@ describe('the form that starts a run', () => {
     await expect.poll(async () => prompt.evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
-  it('shows what the server refuses at the field it is about, and keeps what was written over a reload', async () => {
+  it('shows a refusal at its field, and keeps the draft over a reload', async () => {
     const { page } = await app.open('/runs?start', { mayFail: /40[03]/ });
     await field(page, 'Engine').selectOption('codex');
     await field(page, 'Prompt').fill('Read the diary.');

@@ -21,7 +21,7 @@ const app = useConsole(
 const REFUSED = { mayFail: /401/ };
 
 describe('a server with tokens', () => {
-  it('asks for one, says what is wrong with a wrong one, and lets a right one in', async () => {
+  it('asks for one, explains a wrong one, and accepts a valid one', async () => {
     const { page } = await app.open('/runs', REFUSED);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -60,7 +60,7 @@ describe('a server with tokens', () => {
     await expect.poll(async () => page.getByRole('heading', { name: 'Inbox' }).count()).toBe(0);
   });
 
-  it('asks again on any page once the session is over', async () => {
+  it('asks again on any page once the session has ended', async () => {
     const { page } = await app.open('/runs', REFUSED);
     await page.getByLabel('Token').fill(ADA);
     await page.keyboard.press('Enter');
@@ -72,7 +72,7 @@ describe('a server with tokens', () => {
     await expect.poll(async () => page.getByText('Hello to those who may read.').count()).toBe(0);
   });
 
-  it('takes a rotated token without a restart: sessions of others stay, that of the old one asks for the new one', async () => {
+  it('accepts a rotated token without a restart: other sessions stay, that of the old token asks for the new one', async () => {
     const first = await app.open('/runs', REFUSED);
     const second = await app.open('/runs', REFUSED);
     for (const [{ page }, token] of [[first, ADA] as const, [second, GUEST] as const]) {
@@ -117,7 +117,7 @@ describe('a server with tokens', () => {
 describe('a server with the token of its user', () => {
   const local = useConsole(async (site) => site.endedRun({ says: session(codex.message('Hello to everyone here.')) }));
 
-  it('lets everyone on the machine read, and signs in whoever opens the address that it prints', async () => {
+  it('lets everyone on the machine read, and signs in the user who opens the printed address', async () => {
     const { page } = await local.open('/runs', { isStranger: true });
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await settle(page);

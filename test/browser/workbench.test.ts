@@ -57,7 +57,7 @@ describe('the workbench', () => {
     await expect.poll(async () => chosen.first().isVisible()).toBe(true);
   });
 
-  it('says at their place what the schema refuses', async () => {
+  it('shows schema errors at their place', async () => {
     const schema = { type: 'object', properties: { score: { type: 'integer', maximum: 10 } } };
     const { page } = await bench('{"score": 11}', schema);
     await expect.poll(async () => outcome(page)).toContain('SCHEMA_MISMATCH');
@@ -110,7 +110,7 @@ describe('the workbench', () => {
     await other?.close();
   });
 
-  it('shows beside its own value what JSON.parse and jsonrepair make of the text', async () => {
+  it('shows the results of JSON.parse and jsonrepair next to its own value', async () => {
     const { page } = await bench('Here it is:\n```json\n{"verdict": "pass", "score": 8,}\n```\nDone.');
     await page.getByText('Other parsers').click();
     const strict = page.getByRole('region', { name: 'JSON.parse', exact: true });
@@ -145,7 +145,7 @@ describe('the workbench', () => {
     await expect.poll(async () => stream.innerText()).toMatch(/one[\s\S]*two[\s\S]*three/);
   });
 
-  it('takes a text that is pasted outside of a field', async () => {
+  it('accepts a text that is pasted outside of a field', async () => {
     const { page } = await app.open('/workbench');
     await settle(page);
     await paste(page, '{"pasted": true}');

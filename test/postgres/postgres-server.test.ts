@@ -34,7 +34,7 @@ describe('the PostgreSQL of the tests', () => {
     expect(await ask(second, "SELECT to_regclass('mine') AS found")).toEqual({ found: null });
   });
 
-  it('is found and ended when its maker was killed, and nothing of it stays', async () => {
+  it('is found and ended when its starter was killed, with all its files removed', async () => {
     const parent = await makeParent();
     const folder = join(parent, `${FOLDER_PREFIX}${UNUSED_PID}-left`);
     await mkdir(folder);
@@ -46,7 +46,7 @@ describe('the PostgreSQL of the tests', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it('leaves servers alone whose maker is at work, and processes that only have the same pid', async () => {
+  it('does not touch servers whose starter is running, nor processes that only have the same pid', async () => {
     const parent = await makeParent();
     await mkdir(join(parent, `${FOLDER_PREFIX}${process.pid}-mine`));
     const data = join(parent, `${FOLDER_PREFIX}${UNUSED_PID}-other`, 'data');

@@ -55,7 +55,7 @@ async function drain(site: WorkerSite, store: Store): Promise<number> {
 }
 
 describe('workers in several processes, killed now and then', () => {
-  it('do every order, none of them twice, and leave nothing open', { timeout: 120_000 + ORDERS * 1000 }, async () => {
+  it('execute every order exactly once, and leave nothing open', { timeout: 120_000 + ORDERS * 1000 }, async () => {
     const site = await makeWorkerSite(16);
     const store = await openStore(site.url);
     onTestFinished(async () => store.close());

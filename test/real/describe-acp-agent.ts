@@ -100,7 +100,7 @@ function describeTurns(engine: AcpAgentName): void {
     expect(data('permission.replied').every((one) => 'decision' in one && one.decision === 'deny')).toBe(true);
   });
 
-  it('goes on with the answer to a question', async () => {
+  it('continues with the answer to a question', async () => {
     const { result, data } = await play(
       () => [{ content: 'Which one?' }, { content: '{"__SKILL_DONE__": true}' }],
       { mode: 'interactive' },

@@ -22,7 +22,7 @@ export function describeEngine(real: RealEngine): void {
   }
 
   describe(`the real ${engine}`, () => {
-    it('has a version that the launcher says it drives', () => {
+    it('has a version that the launcher supports', () => {
       expect(isVersionIn(installedVersion(real.package), LAUNCHERS[engine].drives)).toBe(true);
     });
 
@@ -48,7 +48,7 @@ export function describeEngine(real: RealEngine): void {
       expect(result).toMatchObject({ status: 'success', value: { answer: 7 }, repair_level: 'none' });
     });
 
-    it('writes a file with a tool, where it may', async () => {
+    it('writes a file with a tool, if it may', async () => {
       const { played, stage } = await perform(SCENARIOS.writing);
       expect(played.result).toMatchObject({ status: 'success', artifacts: { created: ['artifacts/text.md'] } });
       expect(readFileSync(join(stage.workdir, 'artifacts/text.md'), 'utf8')).toBe('written');
@@ -144,14 +144,14 @@ export function describeEngine(real: RealEngine): void {
       expect(existsSync(join(stage.root, 'forbidden-too.txt'))).toBe(false);
     });
 
-    it('answers in a terminal, asked what begins like a flag', async () => {
+    it('answers in a terminal a prompt that begins like a flag', async () => {
       const spec = { ...SCENARIOS.tagged.spec, prompt: '--help me', terminal: true };
       const { played, stage } = await perform({ ...SCENARIOS.tagged, spec });
       expect(played.result).toMatchObject({ status: 'success', value: { answer: 7 } });
       expect(readLastMessage(stage)).toContain('--help me');
     });
 
-    it('is asked a long prompt that begins like a flag', async () => {
+    it('gets a long prompt that begins like a flag', async () => {
       const prompt = `--help ${'x'.repeat(200_000)} the end`;
       const { played, stage } = await perform({ ...SCENARIOS.plain, spec: { prompt } });
       expect(played.result.status).toBe('success');

@@ -109,7 +109,7 @@ export function describeTwoWay(real: RealEngine): void {
       for (const words of ['Which language?', 'English.', 'Short.']) expect(history).toContain(words);
     });
 
-    it('retries in one process where no person is asked', async () => {
+    it('retries in one process if no person is asked', async () => {
       const { result, processes } = await perform(() => [{ content: 'none' }, { content: '{"n":3}' }], {
         contract: { schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } } },
         max_retries: 1,

@@ -7,7 +7,7 @@ import { playScenario, SCENARIOS } from './scenarios.js';
 
 describeEngine(REAL_ENGINES.opencode);
 
-it('opencode is not started where it would load plug-ins of the folder', async () => {
+it('opencode is not started if it would load plug-ins of the folder', async () => {
   const { stage, played } = await playScenario(REAL_ENGINES.opencode, {
     ...SCENARIOS.plain,
     files: (_, { root }) => ({

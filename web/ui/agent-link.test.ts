@@ -6,7 +6,7 @@ test.each([
   ['HTTP://A.example', 'http://a.example/'],
   ['https://еxample.com', 'https://xn--xample-2of.com/'],
   ['https://a.example@b.example', 'https://a.example@b.example/'],
-])('%s leads to %s', (address, expected) => {
+])('%s links to %s', (address, expected) => {
   expect(webAddress(address)).toBe(expected);
 });
 
@@ -18,6 +18,6 @@ test.each([
   '/v1/runs',
   'x',
   '',
-])('%j leads nowhere', (address) => {
+])('%j is not a link', (address) => {
   expect(webAddress(address)).toBeNull();
 });

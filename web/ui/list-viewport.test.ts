@@ -4,12 +4,12 @@ import { chooseRows, createListScale } from './list-viewport.js';
 
 const none = (): boolean => false;
 
-test('rows that are seen come before those beside them', () => {
+test('visible rows come before those around them', () => {
   const chosen = chooseRows({ seen: [10, 12], around: [8, 14], isThere: none, take: () => 4 });
   expect(chosen).toEqual({ rows: [8, 10, 11, 12], missing: 3 });
 });
 
-test('rows in the page stay, and are not asked for again', () => {
+test('rows in the page stay, and are not requested again', () => {
   const asked: number[] = [];
   const take = (wanted: number): number => {
     asked.push(wanted);

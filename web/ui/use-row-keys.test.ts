@@ -15,7 +15,7 @@ test('other keys do not move, and neither does any in an empty list', () => {
   expect(nextRow('j', -1, 0)).toBeNull();
 });
 
-test('no key leads out of the rows', () => {
+test('no key moves out of the rows', () => {
   const key = fc.constantFrom('j', 'k', 'ArrowDown', 'ArrowUp', 'Home', 'End');
   fc.assert(
     fc.property(key, fc.integer({ min: 1, max: 5 }), fc.integer({ min: -1, max: 4 }), (pressed, count, from) => {

@@ -109,7 +109,7 @@ describe('sluice order', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('ends with 1 when a person is asked', async () => {
+  it('exits with 1 if a person has to decide', async () => {
     const { exitCode, printed } = await order('silent');
     expect(printed).toMatchObject({ action: 'needs-human', source: 'none' });
     expect(exitCode).toBe(1);
@@ -311,7 +311,7 @@ it('refuses a wrapper without a command at the start', async () => {
 });
 
 describe('replaying the run of an order', () => {
-  it('compares the bytes with what the database says was captured, and notices who changed them', async () => {
+  it('compares the bytes with the digests in the database, and detects changes', async () => {
     await order('silent');
     const [id = ''] = await readdir(join(folder, 'data/runs'));
     const dir = join(folder, 'data/runs', id);

@@ -49,7 +49,7 @@ describe('sluice parse', () => {
     ['{"file": "a.ts", "line": "3"}', ['--schema', 'issue.json'], 'SCHEMA_MISMATCH', '--align'],
     ['{"a": 1} or {"a": 2}', ['--ambiguous', 'fail'], 'AMBIGUOUS', '--prefer'],
   ])(
-    'with --value writes why there is none to standard error, with the option that may help: %s',
+    'with --value writes the reason for a missing value to standard error, with the option that may help: %s',
     async (text, args, code, option) => {
       const { exitCode, output, stderr } = await parseCommand(text, ['--value', ...args]);
       expect([exitCode, output]).toEqual([1, undefined]);
@@ -113,7 +113,7 @@ describe('sluice parse', () => {
     expect(output).not.toHaveProperty('value');
   });
 
-  it('ends with 1 when there is no JSON, and when there is no text', async () => {
+  it('exits with 1 without JSON, and without text', async () => {
     expect(await parseCommand('I could not do it.')).toMatchObject({
       exitCode: 1,
       output: { error: { code: 'NO_JSON' } },
@@ -216,7 +216,7 @@ describe('sluice parse', () => {
     ['a schema on standard input', ['--schema', '-'], '--schema cannot be read from standard input'],
     ['--align without a schema', ['--align'], '--schema'],
     ['two files', ['a', 'b'], 'too many arguments'],
-  ])('ends with 2 and says what is wrong: %s', async (_, args, message) => {
+  ])('exits with 2 and an error message: %s', async (_, args, message) => {
     const { exitCode, output, stderr } = await parseCommand('{}', args, {
       'broken.json': '{',
       'wrong.json': '{"type": 3}',

@@ -20,11 +20,11 @@ describe('sluice repair', () => {
     expect(JSON.parse(stdout)).toEqual({ a: 1 });
   });
 
-  it('leaves valid JSON as it is, up to the line end', async () => {
+  it('leaves valid JSON unchanged, up to the line end', async () => {
     expect(await repairCommand('{ "a" : 1.0e2 }\n')).toMatchObject({ stdout: '{ "a" : 1.0e2 }\n' });
   });
 
-  it('shows a terminal what it might obey, and leaves it alone for a program', async () => {
+  it('escapes control sequences for a terminal, and passes them unchanged to a program', async () => {
     const text = '{"a": "\u009B31m"}';
     expect(await repairCommand(text)).toMatchObject({ stdout: `${text}\n` });
     const io = createMemoryIo({}, { stdin: text, isTerminal: true });

@@ -81,7 +81,7 @@ describe('sluice run', () => {
     expect(exitCode).toBe(1);
   });
 
-  it('prints FCMP lines where asked', async () => {
+  it('prints FCMP lines on request', async () => {
     const { stderr } = await sluiceRun(['--watch-json', ...program('console.log("hello")')]);
     const events = stderr
       .trim()

@@ -149,7 +149,7 @@ describe('sluice suite with a run', () => {
     });
   });
 
-  it('asks for the schema where no database knows it', async () => {
+  it('requires the schema if no database has it', async () => {
     const id = await runPrinting('{"line": 3}');
     expect(await sluice('suite', 'add', id, ...suite(), ...place())).toMatchObject({
       exitCode: 2,
@@ -190,7 +190,7 @@ describe('sluice suite with a text', () => {
 });
 
 describe('a suite that cannot be used', () => {
-  it('is not a success where it has no cases', async () => {
+  it('is not a success if it has no cases', async () => {
     expect(await sluice('suite', 'run', ...suite())).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('SUITE_EMPTY'),

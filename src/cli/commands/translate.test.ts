@@ -66,7 +66,7 @@ describe('sluice translate', () => {
     expect(rows[0]).toMatchObject({ engine: 'codex' });
   });
 
-  test('writes the logs and prints all the same', async () => {
+  test('writes the logs, and still prints', async () => {
     const dir = await recorded();
     const { exitCode, rows } = await command('translate', dir, '--write');
     expect(exitCode).toBe(0);
@@ -79,7 +79,7 @@ describe('sluice translate', () => {
     ).toEqual(rows);
   });
 
-  test('warns on stderr about what the folder lacks', async () => {
+  test('warns on stderr about missing files of the folder', async () => {
     const dir = await recorded();
     await rm(join(dir, 'timing.1.jsonl'));
     const { exitCode, stderr } = await command('translate', dir);
@@ -149,7 +149,7 @@ describe('sluice replay', () => {
     expect(rows[0]).toMatchObject({ status: 'older_version', message: expect.stringContaining('older version') });
   });
 
-  test('ends with 0 if the logs say what the bytes say, with 1 and the place if not', async () => {
+  test('exits with 0 if the logs match the bytes, else with 1 and the place', async () => {
     const dir = await recorded();
     await command('translate', dir, '--write');
     expect(await command('replay', dir)).toMatchObject({ exitCode: 0, rows: [{ status: 'same' }], stderr: '' });

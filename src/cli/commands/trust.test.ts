@@ -33,7 +33,7 @@ describe('a configuration that an agent writes', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  it('asks at a terminal, and runs only if the person says yes', async () => {
+  it('asks at a terminal, and runs only after yes', async () => {
     await writeFile(join(project, 'sluice.config.json'), '{"programs": {"codex": "./x"}}');
     const asked: string[] = [];
     const answer = (line: string) => async (question: string) => {
@@ -74,7 +74,7 @@ describe('sluice trust', () => {
 });
 
 describe('the data folder', () => {
-  it('is printed by run and doctor, and holds nothing of the project folder', async () => {
+  it('is printed by run and doctor, and contains nothing of the project folder', async () => {
     const { path } = findProjectData(project, process.env);
     const ran = await sluice(['run', '--engine', 'command', '--', process.execPath, '-v']);
     expect(ran).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(`data folder: ${path}`) });

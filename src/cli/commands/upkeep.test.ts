@@ -31,7 +31,7 @@ describe('sluice backup', () => {
     expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('BACKUP_EXISTS') });
   });
 
-  it('says what to do instead for PostgreSQL', async () => {
+  it('explains the alternative for PostgreSQL', async () => {
     const { exitCode, stderr } = await sluice('backup', 'x.db', '--database', 'postgres://db/x');
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('pg_dump') });
   });

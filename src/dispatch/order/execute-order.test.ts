@@ -59,7 +59,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     expect((await order())?.decision?.action).toBe('advance');
   });
 
-  it.each([-60_000, 60_000])('accepts a result whatever the clock of the store says, %i ms apart', async (skewMs) => {
+  it.each([-60_000, 60_000])('accepts a result whatever the clock of the store, %i ms apart', async (skewMs) => {
     const { execute, order } = await withClaim({ result: 'ok' });
     await execute({ clock: () => Date.now() + skewMs });
     expect((await order())?.decision).toMatchObject({ action: 'advance' });
@@ -100,7 +100,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     expect(await order()).toMatchObject({ state: 'queued', started_at: null });
   });
 
-  it('stops the agent when the order is replaced, and archives what it left', async () => {
+  it('stops the agent when the order is replaced, and archives its result', async () => {
     const { execute, submit, order, effects, store } = await withClaim({ sleep: 60_000 });
     const done = execute();
     await expect.poll(effects, { timeout: 30_000 }).toHaveLength(1);
@@ -110,7 +110,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     expect((await store.findIssue('acme/shop#12'))?.state).toBe('doing');
   });
 
-  it('does not believe an agent that was stopped and says ok', async () => {
+  it('does not accept ok from an agent that was stopped', async () => {
     const { execute, order } = await withClaim({ result: 'ok', hang: true }, { limits: { time_s: 1 } });
     await execute();
     expect((await order())?.decision?.action).toBe('needs-human');
@@ -124,7 +124,7 @@ describe('executing an order', { timeout: 30_000 }, () => {
     expect(decision?.next).toContain(`(sluice export ${submitted.run} DIR)`);
   });
 
-  it('reports of a killed agent what the system says', async () => {
+  it('reports why the system killed an agent', async () => {
     const { execute, order } = await withClaim({ kill: true });
     await execute();
     expect((await order())?.decision?.reason).toMatch(/its process was ended by signal SIGKILL after [\d.]+ s\.$/);

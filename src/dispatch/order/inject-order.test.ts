@@ -30,7 +30,7 @@ describe('a worker with a command', () => {
     });
   });
 
-  test('what was filled in is not filled in again', () => {
+  test('placeholders in values are not expanded again', () => {
     const odd = { ...order, repo_dir: '/srv/{run_id}' };
     expect(injectOrder({ type: 'script', command: ['x', '{repo_dir}'] }, odd, runDir).spec.command).toEqual([
       'x',
@@ -59,7 +59,7 @@ describe('a worker with a command', () => {
     expect(injectOrder({ ...script, inject: 'args' }, order, runDir).spec.command).toHaveLength(5);
   });
 
-  test('by environment: has what it needs in variables', () => {
+  test('by environment: gets the order in variables', () => {
     const { env, spec } = injectOrder({ ...script, inject: 'env' }, order, runDir);
     expect(env).toEqual({
       ...variables,
@@ -147,7 +147,7 @@ Write it to ${runDir}/work_result.json as your last step. Your last message ends
     expect(prompt({ paths: ['src/**', 'docs'] })).toContain('\n- Change nothing but: src/**, docs.\n');
   });
 
-  test('gets no instructions where the order has none', () => {
+  test('gets no instructions if the order has none', () => {
     const { spec } = injectOrder({ type: 'codex-cli' }, { ...order, instructions: '' }, runDir);
     expect(spec.prompt).toContain('Run: 2026-11-15-backend-0001\n\n## Files of the order');
   });

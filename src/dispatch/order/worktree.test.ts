@@ -206,7 +206,7 @@ describe('a worktree', () => {
     expect(git('branch', '--list', worktree.branch)).toBe('');
   });
 
-  it('cannot be made where there is no repository', async () => {
+  it('cannot be created without a repository', async () => {
     const repoDir = await makeFolder({ 'a.txt': 'x' });
     const made = await createWorktree({ repoDir, folder: join(repoDir, 'w'), branch: 'sluice/x' });
     expect(made.error).toContain(`"${repoDir}" is not one`);

@@ -99,7 +99,7 @@ describe('a run that is still running', () => {
     expect(await machine.listObjects()).toEqual([]);
   });
 
-  it('is copied on by the next process of its machine, without what is there already', async () => {
+  it('is copied further by the next process of its machine, without copied parts', async () => {
     const machine = await openMachine();
     await machine.print('one\n');
     await machine.pass(0);
@@ -113,7 +113,7 @@ describe('a run that is still running', () => {
     expect(await machine.readElsewhere()).toBe('one\ntwo\n');
   });
 
-  it('is copied when its process is asked to end, also if it has just ended or was never copied', async () => {
+  it('is copied when its process shuts down, also if it has just ended or was never copied', async () => {
     const machine = await openMachine();
     await machine.print('one\n');
     await machine.pass(0);
@@ -139,7 +139,7 @@ describe('a run that is still running', () => {
   it.each([
     ['refuses', { status: 403, code: 'AccessDenied' }],
     ['does not answer', 'silence'],
-  ] as const)('keeps no process from ending where the archive %s', async (_, fault) => {
+  ] as const)('keeps no process from ending if the archive %s', async (_, fault) => {
     const machine = await openMachine('s3://runs/a', { lastCopyMs: 200 });
     await machine.print('one\n');
     machine.s3.fault = () => fault;
@@ -160,7 +160,7 @@ describe('a run that is still running', () => {
     expect(await machine.readElsewhere()).toBe('one\n');
   });
 
-  it('is not copied if it ended before its first copy, or if the configuration says so', async () => {
+  it('is not copied if it ended before its first copy, or if copying is disabled', async () => {
     const short = await openMachine();
     await short.pass(0);
     await short.print('one\n');

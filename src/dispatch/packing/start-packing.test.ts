@@ -48,7 +48,7 @@ describe('packing', () => {
     expect(await packing.sweep()).toBe(0);
   });
 
-  it('finishes what a killed process left: a folder beside its packed file, and files half written', async () => {
+  it('cleans up after a killed process: a folder next to its packed file, and partial files', async () => {
     const { data, store, packing } = await openPacking();
     await addRun(store, data, 'ended', NOW);
     expect(await packing.sweep()).toBe(1);
@@ -75,7 +75,7 @@ describe('packing', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('has nothing to do where no run has started', async () => {
+  it('has nothing to do if no run has started', async () => {
     expect(await (await openPacking()).packing.sweep()).toBe(0);
   });
 });

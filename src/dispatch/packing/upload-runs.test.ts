@@ -75,7 +75,7 @@ describe('a packed run', () => {
     expect(site.warnings).toEqual([]);
   });
 
-  it('is removed here once it is in the archive, where the archive says so', async () => {
+  it('is removed locally once it is in the archive, if so configured', async () => {
     const site = await openUploads();
     await addRun(site, 'one');
     await site.sweep('s3://runs/a?keep_local=false');
@@ -100,7 +100,7 @@ describe('a packed run', () => {
     },
   );
 
-  it('that was packed before there was an archive is uploaded too, and again where the archive is another one', async () => {
+  it('that was packed before an archive was configured is uploaded too, and again to a different archive', async () => {
     const site = await openUploads();
     await addRun(site, 'early');
     await packRunFolder(site.data, 'early');

@@ -19,7 +19,7 @@ function read(settings: unknown, env: Record<string, string> = {}) {
 }
 
 describe('a mirror', () => {
-  it('has the branches and tags of its repository, and stands where work begins', async () => {
+  it('has the branches and tags of its repository, and points to the commit where work begins', async () => {
     const { url, clone, bare, first, commit } = await makeRepository();
     git(clone, 'tag', 'v1');
     git(clone, 'push', '--quiet', bare, 'v1', 'HEAD:refs/heads/topic');
@@ -56,7 +56,7 @@ describe('a mirror', () => {
     expect(git(folders[0] ?? '', 'rev-parse', 'HEAD')).toBe(first);
   });
 
-  it('is fetched over HTTP with a token that nothing else sees', async () => {
+  it('is fetched over HTTP with a token that is exposed to nothing else', async () => {
     const { root, first } = await makeRepository();
     const server = await serveRepositories(root, { authorization: BASIC });
     const data = await makeFolder({});
@@ -109,7 +109,7 @@ describe('a mirror', () => {
     expect(git(bare, 'rev-parse', 'sluice/one')).toBe(second);
   });
 
-  it('is left unchanged where its repository has changed its object format', async () => {
+  it('is left unchanged if its repository has changed its object format', async () => {
     const [one, other] = [await makeRepository(), await makeRepository({ 'README.md': 'x' }, 'sha256')];
     const data = await makeFolder({});
     const folder = await fetchMirror(data, read(one.url));

@@ -150,7 +150,7 @@ describe('an order of a repository with a URL', { timeout: 120_000 }, () => {
     expect(decision?.reason).toContain(`Cannot fetch "${url}"`);
   });
 
-  it('goes to a person if its commit cannot be pushed, and says where the commit is', async () => {
+  it('goes to a person if its commit cannot be pushed, with the place of the commit', async () => {
     const { url, bare } = await makeRepository({ 'work.txt': 'begin\n' });
     await writeFile(join(bare, 'hooks', 'pre-receive'), '#!/bin/sh\necho "no pushes today" >&2\nexit 1\n', {
       mode: 0o755,

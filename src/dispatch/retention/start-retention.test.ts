@@ -60,7 +60,7 @@ describe('retention', () => {
     expect(await readdir(join(data, 'runs'))).toEqual(['asked']);
   });
 
-  it('leaves folders alone that the store does not know, and follows no link', async () => {
+  it('does not touch unknown folders, and follows no link', async () => {
     const { data, store, sweep } = await openRetention({ runsMs: DAY });
     await addRun(store, data, 'old', NOW);
     await mkdir(join(data, 'runs', 'mine'), { recursive: true });
@@ -95,7 +95,7 @@ describe('retention', () => {
     expect(kept).toEqual([false, false, true]);
   });
 
-  it('keeps everything where no age is set', async () => {
+  it('keeps everything if no age is set', async () => {
     const { data, store, sweep, countEvents } = await openRetention({});
     await addRun(store, data, 'old', NOW);
     expect(await sweep()).toEqual(NOTHING);
@@ -108,7 +108,7 @@ describe('retention', () => {
     expect(await sweep()).toMatchObject({ results: 1 });
   });
 
-  it('deletes records only where an age is set for them, a day after their events', async () => {
+  it('deletes records only if an age is set for them, a day after their events', async () => {
     const { data, store, sweep, clock } = await openRetention({ runsMs: 2 * DAY, recordsMs: 5 * DAY });
     await addRun(store, data, 'old', NOW + DAY);
     await addRun(store, data, 'young', NOW + 7 * DAY);
@@ -148,7 +148,7 @@ describe('retention', () => {
     expect(asked).toEqual(['listForgottenRuns']);
   });
 
-  it('has no duty where everything is kept', async () => {
+  it('has no duty if everything is kept', async () => {
     expect((await openRetention({})).retention.duty).toBeUndefined();
     expect((await openRetention({ resultsMs: 1 })).retention.duty).toMatchObject({ name: 'retention' });
   });

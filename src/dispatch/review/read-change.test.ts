@@ -78,7 +78,7 @@ describe('the change of an order', () => {
     expect([gitInWorktree('status', '--porcelain'), git('count-objects')]).toEqual(before);
   });
 
-  it('is that of the commit where the worktree is gone: by its branch, else by the result', async () => {
+  it('is that of the commit if the worktree is gone: by its branch, else by the result', async () => {
     const { worktree, gitInWorktree, git, read } = await startOrder();
     await rename(join(worktree.folder, 'a.txt'), join(worktree.folder, 'b.txt'));
     gitInWorktree('add', '--all');

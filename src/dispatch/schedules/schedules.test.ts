@@ -66,7 +66,7 @@ describe('schedules', () => {
     return { store, clock, fire, list, nightly };
   }
 
-  it('fire once for a tick, in however many processes, and again for the next', async () => {
+  it('fire once per tick, whatever the number of processes', async () => {
     const { store, clock, fire, list } = await openSite();
     await Promise.all([fire(), fire(), fire()]);
     expect(await list()).toHaveLength(1);

@@ -37,7 +37,7 @@ describe('the done marker', () => {
     expect(translateLines({ stdout, stderr: [DONE] }).types.at(-1)).toBe('user.input.required');
   });
 
-  it('is warned about where it is said twice', () => {
+  it('causes a warning if it is printed twice', () => {
     const { warnings, types } = translateLines({ stdout: [codex.message(DONE), codex.message(DONE)] });
     expect(warnings).toContain('DONE_MARKER_REPEATED');
     expect(types.at(-1)).toBe('conversation.completed');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toEngineErrorData } from './engine-error.js';
 
-describe('what an engine does not say of its error', () => {
+describe('details an engine omits from its error', () => {
   it.each([
     ['{"error":{"code":400,"message":"bad"}}', 400],
     ['{"error":{"message":"bad", "code": 503}}', 503],
@@ -26,7 +26,7 @@ describe('what an engine does not say of its error', () => {
     expect(toEngineErrorData({ message, retrying })).toMatchObject({ code, retrying });
   });
 
-  it('is shortened where an engine prints a whole response', () => {
+  it('is shortened if an engine prints a whole response', () => {
     expect(toEngineErrorData({ message: 'x'.repeat(10_000) }).message).toHaveLength(4097);
   });
 });

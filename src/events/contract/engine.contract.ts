@@ -88,7 +88,7 @@ export function describeEngineContract(engine: EngineName, root: URL): void {
     );
 
     it(
-      'bears damage: never throws, loses no byte, stays orderly and valid, for every cut',
+      'tolerates damage: never throws, loses no byte, and emits valid events in order, however the bytes are split',
       () => {
         fc.assert(
           fc.property(fc.constantFrom(...fixtures), arbitraryDamage(), arbitraryCut(), (fixture, damage, cut) => {

@@ -17,13 +17,13 @@ function madeBy(stdout: readonly object[], diff: { created?: string[]; modified?
 }
 
 describe('artifacts', () => {
-  it('say which file change made them', () => {
+  it('name the file change that created them', () => {
     const { makers, fcmp } = madeBy([change('c1', ['/workspace/out/a.md'])], { created: ['out/a.md'] });
     expect(makers).toEqual([['out/a.md', 'c1']]);
     expect(fcmp).toEqual([{ path: 'out/a.md', made_by: { tool_call_id: 'c1', name: 'file_change' } }]);
   });
 
-  it('say which command mentioned them', () => {
+  it('name the command that mentioned them', () => {
     const stdout = [
       codex.command('completed', 'c1', "printf x > 'out/a.md'"),
       codex.command('completed', 'c2', 'cat out/a.md'),
@@ -36,7 +36,7 @@ describe('artifacts', () => {
     expect(madeBy(stdout, { created: ['out/a.md'] }).makers).toEqual([['out/a.md', 'c2']]);
   });
 
-  it('take the first call for a new file and the last for a changed one', () => {
+  it('name the first call for a new file and the last for a changed one', () => {
     const stdout = [change('c1', ['a', 'b']), change('c2', ['a', 'b'])];
     expect(madeBy(stdout, { created: ['a'], modified: ['b'] }).makers).toEqual([
       ['a', 'c1'],

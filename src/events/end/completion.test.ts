@@ -129,7 +129,7 @@ describe('the last event of an attempt', () => {
     expect(rasp('lifecycle.completion.state')).toMatchObject([{ state }]);
   });
 
-  it('says why it failed', () => {
+  it('reports why it failed', () => {
     const { of } = translateLines({ stdout: [codex.failed('usage limit reached')], end: { exitCode: 1 } });
     expect(of('conversation.failed')).toEqual([
       { error: { category: 'engine', code: 'ENGINE_RUNTIME_ERROR', message: 'usage limit reached' } },
@@ -168,7 +168,7 @@ describe('the last event of an attempt', () => {
     expect(warnings).toEqual(verdict === 'not_validated' ? ['NO_OUTPUT'] : []);
   });
 
-  it('is a warning where the agent is asked again', () => {
+  it('is a warning if the agent is asked again', () => {
     const end = { verdict: 'retry', reason: 'line is missing' } as const;
     const { fcmp, emitted } = translateLines({ mode: 'auto', stdout: [codex.message('{}'), codex.completed()], end });
     expect(fcmp.at(-1)).toMatchObject({
@@ -208,19 +208,19 @@ describe('the last event of an attempt', () => {
   });
 });
 
-describe('what was left open at the end', () => {
-  it('is warned about where the output stops early', () => {
+describe('parts left open at the end', () => {
+  it('causes a warning if the output stops early', () => {
     expect(translateLines({ stdout: [codex.thread(), codex.turn] }).warnings).toContain('EARLY_END_OF_STREAM');
     expect(translateLines({ stdout: [codex.completed()] }).warnings).not.toContain('EARLY_END_OF_STREAM');
     const canceled = { verdict: 'canceled' } as const;
     expect(translateLines({ stdout: [codex.turn], end: canceled }).warnings).not.toContain('EARLY_END_OF_STREAM');
   });
 
-  it('is warned about where nothing came at all', () => {
+  it('causes a warning if nothing was printed', () => {
     expect(translateLines({}).warnings).toContain('NO_OUTPUT');
   });
 
-  it('is warned about where the process lives on in silence after its end', () => {
+  it('causes a warning if the process runs on without output after its end signal', () => {
     const lives = (ms: number) => {
       const times = [0, ms];
       return translateLines({ stdout: [codex.completed()], clock: () => times.shift() ?? ms }).warnings;
@@ -229,7 +229,7 @@ describe('what was left open at the end', () => {
     expect(lives(29_000)).not.toContain('SILENCE_AFTER_END');
   });
 
-  it('is warned about where a tool call never ended', () => {
+  it('causes a warning if a tool call never ended', () => {
     const { warnings } = translateLines({ stdout: [codex.command('started', 'item_1'), codex.completed()] });
     expect(warnings).toContain('TOOL_CALL_UNFINISHED');
   });

@@ -40,7 +40,7 @@ describe('checkEngine', () => {
     expect(problems).toContain('recording 0: its events depend on how the bytes were cut (pieces of 1)');
   });
 
-  it('takes a recording for understood whose only meaning is an error of the program', () => {
+  it('accepts a recording whose only event is an error of the program', () => {
     const createReader: Engine['createReader'] = (report) => ({
       ...PARROT.createReader(report),
       text: ({ text }) => report.engineError({ message: text }),

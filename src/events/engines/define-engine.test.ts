@@ -90,7 +90,7 @@ describe('defineEngine', () => {
     expect(() => defineEngine({ ...PARROT, parser: 'no spaces' })).toThrow('Invalid engine "parrot": its parser');
   });
 
-  it('is unknown where it was not passed', () => {
+  it('is unknown if it was not passed', () => {
     expect(() => createTranslator({ engine: 'parrot', runId: 'r', attempt: 1 })).toThrow('Unknown engine "parrot"');
     const translator = createTranslator({ engine: 'parrot', engines: [PARROT], runId: 'r', attempt: 1 });
     expect(translator.push('stdout', toBytes(LINES)).length).toBeGreaterThan(0);

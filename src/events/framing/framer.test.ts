@@ -94,7 +94,7 @@ describe('a stream of JSON lines', () => {
     expect(said('[ERROR] {"a":1}\n')).toEqual([{ a: 1 }]);
   });
 
-  it('may stand in the recording of a terminal', () => {
+  it('may be in the recording of a terminal', () => {
     const recording =
       'Script started on 2026-11-15 00:45:31+00:00 [COMMAND="x" <not executed on terminal>]\n' +
       '{"type":"a"}\r\n\nScript done on 2026-11-15 00:45:37+00:00 [COMMAND_EXIT_CODE="0"]\n';
@@ -138,7 +138,7 @@ describe('text', () => {
     expect(said('progress 50%\r{"type":"a"} done\n')).toEqual(['progress 50%\r', { type: 'a' }, ' done']);
   });
 
-  it('is reported with its bytes where they are not ASCII', () => {
+  it('is reported with its bytes if they are not ASCII', () => {
     expect(frames('é😀{"type":"é"}ü\n')).toMatchObject([
       { kind: 'text', from: 0, to: 6, text: 'é😀' },
       { kind: 'json', from: 6, to: 19 },
@@ -146,7 +146,7 @@ describe('text', () => {
     ]);
   });
 
-  it('is reported with its bytes where they are not UTF-8', () => {
+  it('is reported with its bytes if they are not UTF-8', () => {
     const bytes = Uint8Array.of(0xff, 0xc3, ...encoder.encode('{"type":1}'), 0xe4, 0xb8, 0x0a);
     expect(frames(bytes)).toMatchObject([
       { kind: 'text', from: 0, to: 2, encoding: 'binary' },
@@ -155,7 +155,7 @@ describe('text', () => {
     ]);
   });
 
-  it('has every line as it is, blank ones too, where the engine speaks text', () => {
+  it('has every line unchanged, blank ones too, if the engine prints text', () => {
     expect(frames('a\r\n\n{"type":"a"}', { framing: 'text' })).toMatchObject([
       { kind: 'text', text: 'a', from: 0, to: 3 },
       { kind: 'text', text: '', from: 3, to: 4 },
@@ -163,7 +163,7 @@ describe('text', () => {
     ]);
   });
 
-  it('is one frame where a long line is damaged, the value before and behind it not', () => {
+  it('is one frame if a long line is damaged, but not the values around it', () => {
     const long = encoder.encode(`{"type":"b"} ${'x'.repeat(1 << 20)}?\n`);
     long[long.indexOf(0x3f)] = 0xff;
     const bytes = encoder.encode('{"type":\n');
@@ -180,7 +180,7 @@ describe('text', () => {
     }
   });
 
-  it('comes in pieces where a line never ends', () => {
+  it('is split into chunks if a line never ends', () => {
     expect(frames(`${'x'.repeat(25)}\n{"type":"a"}\n`, { maxLineBytes: 12 })).toMatchObject([
       { kind: 'text', from: 0, to: 12, problem: 'too_long' },
       { kind: 'text', from: 12, to: 24, problem: 'too_long' },
@@ -217,7 +217,7 @@ describe('a torn value', () => {
     ]);
   });
 
-  it('is reported as truncated, line by line, where the document itself is torn', () => {
+  it('is reported as truncated, line by line, if the document itself is torn', () => {
     expect(frames('{\n "a": 1,\n "b": tru\n{"type":"x"}\n')).toMatchObject([
       { kind: 'text', text: '{', problem: 'truncated' },
       { kind: 'text', text: ' "a": 1,' },
@@ -233,7 +233,7 @@ describe('a torn value', () => {
     ]);
   });
 
-  it('is reported as too deep where it is nested without end', () => {
+  it('is reported as too deep if it is nested without end', () => {
     expect(frames(`${'['.repeat(3000)}${']'.repeat(3000)}\n`)).toMatchObject([{ kind: 'text', problem: 'too_deep' }]);
     expect(frames(`{"type":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}\n`)).toMatchObject([
       { kind: 'text', problem: 'too_deep' },

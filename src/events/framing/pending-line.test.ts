@@ -5,8 +5,8 @@ import { PendingLine } from './line-splitter.js';
 
 const encoder = new TextEncoder();
 
-describe('a line whose end has not come yet', () => {
-  it('is decoded as one where characters are parted by the cut', () => {
+describe('a line whose end has not arrived yet', () => {
+  it('is decoded as one if a chunk boundary splits characters', () => {
     const text = '你好 😀 é a '.repeat(100);
     const pending = new PendingLine();
     for (const byte of encoder.encode(text)) pending.append(Uint8Array.of(byte));
@@ -14,7 +14,7 @@ describe('a line whose end has not come yet', () => {
     expect(pending.length).toBe(0);
   });
 
-  it('is decoded as one where it is long, wherever its blocks end and whatever they hold', () => {
+  it('is decoded as one if it is long, wherever its blocks end and whatever they contain', () => {
     const parts = fc.constantFrom(
       [0x61],
       [0xc3, 0xa9],

@@ -16,7 +16,7 @@ describe('escape sequences', () => {
     expect(stripEscapes(text).text).toBe(plain);
   });
 
-  it('keep what follows where they have no end', () => {
+  it('keep the text after them if they have no end', () => {
     expect(stripEscapes('\u001b]0;torn {"a":1}').text).toBe('0;torn {"a":1}');
   });
 

@@ -33,7 +33,7 @@ describe('the lines of a log', () => {
     expect(encodeLines(events)).toBe(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   });
 
-  it('hold a long series of small events in one line, and give back each of them', () => {
+  it('store a long series of small events in one line, and return each of them', () => {
     const events = letters(2000);
     const lines = encodeLines(events);
     expect(lines.split('\n')).toHaveLength(2);
@@ -41,7 +41,7 @@ describe('the lines of a log', () => {
     expect(decode(lines).map((event) => JSON.stringify(event))).toEqual(events.map((event) => JSON.stringify(event)));
   });
 
-  it('hold events of several kinds in one series', () => {
+  it('store events of several kinds in one series', () => {
     const events = letters(500, (index) => (index % 3 === 0 ? { kind: 'warning', code: 'X' } : {}));
     const lines = encodeLines(events);
     expect(lines.split('\n')).toHaveLength(2);

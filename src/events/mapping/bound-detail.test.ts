@@ -7,12 +7,12 @@ function bytes(value: unknown): number {
 }
 
 describe('the detail of an event', () => {
-  it('is unchanged where it is small', () => {
+  it('is unchanged if it is small', () => {
     const detail = { model: 'm', tools: ['a', 'b'] };
     expect(boundDetail(detail)).toBe(detail);
   });
 
-  it('keeps the first members, and says how many are missing', () => {
+  it('keeps the first members, and reports how many are missing', () => {
     const detail = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`key${index}`, index]));
     const bounded = boundDetail(detail) as Record<string, number>;
     expect(bounded['key0']).toBe(0);

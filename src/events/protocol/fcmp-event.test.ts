@@ -27,7 +27,7 @@ describe('the schema of FCMP', () => {
     await expect(`${JSON.stringify(fcmpSchema, null, 2)}\n`).toMatchFileSnapshot('../../../schemas/fcmp.json');
   });
 
-  test('lists the types of the design, none more', () => {
+  test('lists the types of the design, and no others', () => {
     expect(FCMP_TYPES).toEqual([
       'conversation.started',
       'assistant.message.delta',
@@ -50,7 +50,7 @@ describe('the schema of FCMP', () => {
     ]);
   });
 
-  test('admits an event, and a conversation whose session is not known', () => {
+  test('accepts an event, and a conversation whose session is unknown', () => {
     expect(validate(failed)).toBe(true);
     expect(validate({ ...failed, type: 'conversation.started', data: { session_id: null } })).toBe(true);
   });

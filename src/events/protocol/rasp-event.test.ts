@@ -23,7 +23,7 @@ describe('the schema of RASP', () => {
     await expect(`${JSON.stringify(raspSchema, null, 2)}\n`).toMatchFileSnapshot('../../../schemas/rasp.json');
   });
 
-  test('lists the types of the design, none more', () => {
+  test('lists the types of the design, and no others', () => {
     expect(RASP_TYPES).toEqual([
       'lifecycle.run.started',
       'lifecycle.run.status',

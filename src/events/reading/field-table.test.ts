@@ -7,7 +7,7 @@ it('gives each type its fields and those all have', () => {
   expect([...(table['ping'] ?? [])]).toEqual(['type']);
 });
 
-it('knows no type that every object inherits', () => {
+it('does not accept a type that every object inherits', () => {
   const table = createFieldTable(['type'], { error: [] });
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) expect(table[name]).toBeUndefined();
 });

@@ -27,7 +27,7 @@ describe('an answer in plain text', () => {
     expect(translated.warnings).not.toContain('EARLY_END_OF_STREAM');
   });
 
-  it('is reported in parts where it is very long, so that memory stays flat', () => {
+  it('is reported in parts if it is very long, so that memory stays flat', () => {
     const translated = translateLines({ stdout: Array.from({ length: 3000 }, () => line) });
     const finals = translated.of('assistant.message.final');
     expect(finals.length).toBe(3);

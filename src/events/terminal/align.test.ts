@@ -28,7 +28,7 @@ describe('an alignment', () => {
     );
   });
 
-  it('pairs all that is left where elements were only taken out', () => {
+  it('pairs all remaining elements if some were only removed', () => {
     const words = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 20 });
     fc.assert(
       fc.property(words, fc.func(fc.boolean()), (main, keeps) => {

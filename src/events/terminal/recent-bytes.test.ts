@@ -18,7 +18,7 @@ describe('recent bytes', () => {
     expect(Buffer.compare(recent.take(), lines(0, 10_010))).toBe(0);
   });
 
-  it('are the last lines where they do not, whatever the cut', () => {
+  it('are the last lines if they do not, however they are split', () => {
     const whole = lines(0, (6 * MIB) / 16);
     for (const size of [whole.length, 100_003, MIB]) {
       const recent = new RecentBytes();

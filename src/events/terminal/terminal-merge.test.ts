@@ -47,7 +47,7 @@ describe('a terminal that shows what stdout printed', () => {
     expect(rasp('raw.pty')).toHaveLength(2);
   });
 
-  it('leaves a message that was really said twice at two', () => {
+  it('keeps both of two equal messages', () => {
     const scenario = [codex.thread(), codex.message('again'), codex.message('again'), codex.completed()];
     const { of, warnings } = translateLines({ stdout: scenario, pty: shown(scenario) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['again', 'again']);
@@ -56,7 +56,7 @@ describe('a terminal that shows what stdout printed', () => {
 });
 
 describe('a terminal that shows more than stdout', () => {
-  it('restores the message that stdout lost, and says so', () => {
+  it('restores the message that stdout lost, with a warning', () => {
     const { of, warnings, fcmp } = translateLines({ stdout: without(SCENARIO, 5), pty: shown(SCENARIO) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
     expect(warnings).toContain('PTY_STREAM_MISMATCH');
@@ -66,7 +66,7 @@ describe('a terminal that shows more than stdout', () => {
     expect(restored?.raw_ref?.stream).toBe('pty');
   });
 
-  it('restores it while the agent works, as soon as stdout has what comes after it', () => {
+  it('restores it while the agent works, as soon as stdout has the next record', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'run-1', attempt: 1, clock: () => 0 });
     const show = (stream: 'stdout' | 'pty', ...indexes: readonly number[]) =>
       selectFcmp(translator.push(stream, toBytes(SCENARIO.filter((_, index) => indexes.includes(index)))));
@@ -83,7 +83,7 @@ describe('a terminal that shows more than stdout', () => {
     expect(of('assistant.message.final')).toHaveLength(2);
   });
 
-  it('keeps the outcome of the whole: what is restored late undoes nothing', () => {
+  it('keeps the outcome: a late restore undoes nothing', () => {
     const lost = without(SCENARIO, 1, 5);
     const { fcmp } = translateLines({ stdout: lost, pty: shown(SCENARIO) });
     expect(fcmp.at(-1)).toMatchObject({
@@ -102,7 +102,7 @@ describe('a terminal that shows more than stdout', () => {
     );
   });
 
-  it('is read alone where stdout is empty', () => {
+  it('is read alone if stdout is empty', () => {
     const alone = translateLines({ pty: shown(SCENARIO) });
     expect(alone.of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
     expect(alone.of('conversation.started')).toEqual([{ session_id: 'thread-1' }]);
@@ -134,7 +134,7 @@ describe('a terminal that shows more than stdout', () => {
     expect(beside.rasp('diagnostic.engine.error')).toEqual([]);
   });
 
-  it.each(['codex', 'opencode', 'claude', 'qwen'] as const)('is chatter where %s prints no record', (engine) => {
+  it.each(['codex', 'opencode', 'claude', 'qwen'] as const)('is chatter if %s prints no record', (engine) => {
     const { rasp, warnings } = translateLines({ engine, pty: ['a banner', 'another line'] });
     expect(rasp('raw.pty')).toHaveLength(2);
     expect(warnings).not.toContain('UNPARSED_CONTENT_FELL_BACK_TO_RAW');
@@ -148,13 +148,13 @@ describe('a terminal that shows more than stdout', () => {
     expect(types.at(-1)).toBe('user.input.required');
   });
 
-  it('keeps other lines as raw.pty, which people do not see', () => {
+  it('keeps other lines as raw.pty, which is hidden from people', () => {
     const { rasp, types } = translateLines({ stdout: SCENARIO, pty: shown(['a banner', ...SCENARIO]) });
     expect(rasp('raw.pty').map(({ text }) => text)).toContain('a banner');
     expect(types).not.toContain('raw.pty');
   });
 
-  it('is reported with a warning where its record is torn', () => {
+  it('is reported with a warning if its record is torn', () => {
     const { warnings } = translateLines({ stdout: SCENARIO, pty: shown(['{"type":"item.comp', ...SCENARIO]) });
     expect(warnings).toContain('TRUNCATED_RECORD');
   });
@@ -174,7 +174,7 @@ describe('a terminal of another session', () => {
     expectCovered(translator.coverage());
   });
 
-  it('is merged where one of the two names none', () => {
+  it('is merged if one of the two names none', () => {
     const { of } = translateLines({ stdout: without(SCENARIO, 0, 5), pty: shown(SCENARIO) });
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['one', 'two']);
   });
@@ -187,7 +187,7 @@ describe('long recordings', () => {
     codex.completed(),
   ];
 
-  it('are merged in a bounded window where the streams come side by side', () => {
+  it('are merged in a bounded window if the streams are interleaved', () => {
     const translator = createTranslator({ engine: 'codex', runId: 'r', attempt: 1, clock: () => 0 });
     const emitted = [];
     for (const [index, record] of long.entries()) {
@@ -203,14 +203,14 @@ describe('long recordings', () => {
     expectOrderly(emitted);
   });
 
-  it('are merged where the terminal comes after stdout', () => {
+  it('are merged if the terminal comes after stdout', () => {
     const { of, warnings, translator } = translateLines({ stdout: without(long, 4000), pty: shown(long) });
     expect(of('assistant.message.final')).toHaveLength(5000);
     expect(warnings).toEqual(['PTY_STREAM_MISMATCH']);
     expectCovered(translator.coverage());
   });
 
-  it('are set aside, not reported twice, where stdout is too long to be remembered', () => {
+  it('are set aside, not reported twice, if stdout is too long to be remembered', () => {
     const scenario = Array.from({ length: 600 }, (_, index) => codex.message(`${index} ${'x'.repeat(10_000)}`));
     const { of, warnings, rasp, translator } = translateLines({ stdout: without(scenario, 599), pty: shown(scenario) });
     expect(of('assistant.message.final')).toHaveLength(600);

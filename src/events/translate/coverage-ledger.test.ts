@@ -35,7 +35,7 @@ describe('the coverage of a stream', () => {
     });
   });
 
-  it('shows what is claimed twice', () => {
+  it('shows bytes that are claimed twice', () => {
     expect(
       ledger(10, [
         [0, 6],
@@ -57,7 +57,7 @@ describe('the coverage of a stream', () => {
     });
   });
 
-  it('counts what comes out of order', () => {
+  it('counts bytes out of order', () => {
     expect(
       ledger(10, [
         [5, 10],

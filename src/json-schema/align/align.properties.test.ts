@@ -161,7 +161,7 @@ function collectTexts(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collectTexts) : [];
 }
 
-test('a text that is not JSON is read to a valid value made of what it says, or not at all', () => {
+test('a text that is not JSON gives a valid value from its content, or none', () => {
   let read = 0;
   fc.assert(
     fc.property(

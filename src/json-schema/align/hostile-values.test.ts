@@ -64,7 +64,7 @@ describe('a hostile value', () => {
 });
 
 describe('aligning to a hostile schema', () => {
-  test('takes bounded time where every reference doubles it', () => {
+  test('takes bounded time if every reference doubles it', () => {
     const $defs: Record<string, object> = {
       d0: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
     };
@@ -77,7 +77,7 @@ describe('aligning to a hostile schema', () => {
     expect(checkPart(['a'], '1')).toEqual([]);
   }, 30_000);
 
-  test('does not exhaust the call stack where it is a long chain of references', () => {
+  test('does not exhaust the call stack if it is a long chain of references', () => {
     const $defs: Record<string, object> = { d0: { type: 'integer' } };
     for (let level = 1; level <= 5000; level += 1) $defs[`d${level}`] = { $ref: `#/$defs/d${level - 1}`, title: 'x' };
     const { align } = interpretJsonSchema({ $ref: '#/$defs/d5000', $defs })['~sluice'];

@@ -47,7 +47,7 @@ describe('a finished part of a value', () => {
     expect(issues[0]?.path.slice(0, path.length)).toEqual(path);
   });
 
-  test('is reported where the schema does not allow it', () => {
+  test('is reported if the schema does not allow it', () => {
     expect(findIssues(report, ['items', 0, 'column'], 1)).toEqual([
       { path: ['items', 0, 'column'], message: 'nothing is allowed at "column"' },
     ]);
@@ -62,7 +62,7 @@ describe('a finished part of a value', () => {
     expect(findIssues(report, ['unknown', 'deep'], 1)).toEqual([]);
   });
 
-  test('is accepted where the schema has too many alternatives to follow', () => {
+  test('is accepted if the schema has too many alternatives to follow', () => {
     const anyOf = Array.from({ length: 100 }, (_item, index) => ({ properties: { a: { const: index } } }));
     expect(findIssues({ anyOf }, ['a'], 'x')).toEqual([]);
   });

@@ -130,7 +130,7 @@ describe('blocks: the content of <json> tags', () => {
     expect(blocks('<json>{"a": "</json>"}</json>')).toEqual(['{"a": "</json>"}']);
   });
 
-  test('an unbalanced quote does not hide the closing tag: where no other one comes, it counts', () => {
+  test('an unbalanced quote does not hide the closing tag: if no other one follows, it counts', () => {
     expect(blocks('<json>{"a": "x}</json> and more')).toEqual(['{"a": "x}']);
   });
 

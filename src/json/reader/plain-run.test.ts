@@ -112,11 +112,11 @@ describe('a run of plain items', () => {
   test.each([
     ['is short', '{"id": 1}, {"id": 2}, '],
     ['has a key twice', items.replace('"name"', '"id"')],
-  ])('is left to the reader where it %s', (_, text) => {
+  ])('is left to the reader if it %s', (_, text) => {
     expect(readPlainRun(`${text}, 1]`, 0)).toBeUndefined();
   });
 
-  test('is left to the reader where numbers are kept and a double would lose digits', () => {
+  test('is left to the reader if numbers are kept and a double would lose digits', () => {
     expect(readPlainRun(`${items}, 1]`, 0, true)).toBeDefined();
     expect(readPlainRun(`${items.replace('"id":', '"id":9007199254740993')}, 1]`, 0, true)).toBeUndefined();
     const text = `[${items.replaceAll('"id":', '"id":9007199254740993')}, {"id": 1,}]`;

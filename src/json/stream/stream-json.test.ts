@@ -107,7 +107,7 @@ describe('createJsonTransform', () => {
     expect(snapshots.map(({ result }) => result?.ok === true && result.value)).toEqual([false, { items: [1] }]);
   });
 
-  it('ends as soon as a finished part breaks the schema, also where the value is complete with it', async () => {
+  it('ends as soon as a finished part breaks the schema, also if the value is complete with it', async () => {
     const options = { stopWhenComplete: true, validatePartial: true };
     const snapshots = await read(['{"items": ["wrong"]}', ' more'], strict, options);
     expect(snapshots.map(({ result }) => result?.status)).toEqual(['failed']);

@@ -201,7 +201,7 @@ Submit the order again when these are resolved.
 `);
   });
 
-  test('gives the reason and the next step where a person is needed, and claims nothing', () => {
+  test('gives the reason and the next step if a person is needed, and claims nothing', () => {
     const reading: Reading = {
       source: 'none',
       problems: [{ code: 'RESULT_MISSING', message: 'no result file found' }],
@@ -232,7 +232,7 @@ Cannot use the agent's result: no result file found. Its process exited with cod
     expect(comment).toContain('the repository has no commit 1a2b3c4d');
   });
 
-  test('writes n/a where the agent did', () => {
+  test('writes n/a if the agent did', () => {
     expect(commentOn(createReading({ tests: 'n/a' }))).toContain('- Command: none\n- Result: n/a\n- Evidence: none\n');
   });
 

@@ -255,7 +255,7 @@ describe('the evidence', () => {
     ({ claim, by: 'sluice', verdict, detail: `The ${claim} is ${verdict}.` }) as const;
 
   test.each(['proven', 'reported'] as const)(
-    'contradicts the result: a person is asked, where the policy is %s',
+    'contradicts the result: a person is asked, if the policy is %s',
     (policy) => {
       const evidence = [fact('commit', 'confirmed'), fact('tests', 'contradicted')];
       expect(decideWith({ evidence, policy })).toMatchObject({
@@ -272,7 +272,7 @@ describe('the evidence', () => {
     expect(decideWith({ evidence, reading: createReading({ status: 'fail' }) }).action).toBe('needs-human');
   });
 
-  test('does not prove enough: a person is asked where proof is needed, and the report counts elsewhere', () => {
+  test('does not prove enough: a person is asked if proof is needed, and the report counts elsewhere', () => {
     const evidence = [{ ...fact('commit', 'unchecked'), by: 'worker' }] as const;
     expect(decideWith({ evidence, policy: 'proven' })).toMatchObject({
       action: 'needs-human',

@@ -210,7 +210,7 @@ describe('deliverDue', () => {
     expect(hours).toBeLessThan(7 * 24);
   });
 
-  it('gives up at once where trying again cannot help', async () => {
+  it('fails at once if a retry cannot help', async () => {
     const { sink, script } = createScriptedSink();
     const { ports, queue, findMessage } = setUp([sink]);
     script.push(refuse(true));

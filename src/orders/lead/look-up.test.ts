@@ -65,7 +65,7 @@ describe.each([
     expect((await find(() => '#7')).finding).toEqual(expected);
   });
 
-  it('is missing where the forge has none', async () => {
+  it('is missing if the forge has none', async () => {
     expect((await find(() => '#9')).finding).toEqual({ found: 'missing', repository: 'acme/shop' });
   });
 
@@ -95,7 +95,7 @@ it('believes the forge about the repository, not the address', async () => {
   });
 });
 
-it('sends no request where no sink is a forge', async () => {
+it('sends no request if no sink is a forge', async () => {
   const sinks = [createMarkdownSink({ folder: '/nowhere' })];
   expect(await findPullRequest({ sinks }, 'acme/shop#1', '#7')).toMatchObject({ found: 'nothing' });
 });

@@ -98,7 +98,7 @@ Ada reviewed the change of that run and requests corrections: I looked at it
   it.each([
     ['no result was read', null],
     ['the result is of another run', { RunID: '2026-01-01-backend-0009' }],
-  ])('cannot accept where %s', async (_, changes) => {
+  ])('cannot accept if %s', async (_, changes) => {
     const { lead, by, findState, inbox } = await withItem(changes);
     await expect(lead.resolve({ ...by, action: 'accept' })).rejects.toMatchObject({ code: 'NOTHING_TO_ACCEPT' });
     expect(await findState()).toBe('needs-human');

@@ -164,7 +164,7 @@ const evidence = (claim: Evidence['claim'], verdict: Evidence['verdict'], by: Ev
 });
 
 describe('findUnproven', () => {
-  test('asks for nothing where reports are enough', () => {
+  test('asks for nothing if reports are enough', () => {
     expect(findUnproven([], 'reported', {}, ['unit'])).toEqual([]);
   });
 

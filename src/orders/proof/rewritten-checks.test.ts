@@ -22,7 +22,7 @@ describe('a check that its change rewrites', () => {
     expect(look(command, path)).toEqual([path]);
   });
 
-  it('by the scripts of package.json, where a package manager runs them', () => {
+  it('by the scripts of package.json, if a package manager runs them', () => {
     expect(look(['npm', 'test'], 'package.json', ['package.json'])).toEqual(['package.json']);
     expect(look(['sh', '-c', 'pnpm test'], 'package.json', ['package.json'])).toEqual(['package.json']);
     expect(look(['npm', 'test'], 'package.json')).toEqual([]);

@@ -163,7 +163,7 @@ describe('work_result.json', () => {
   );
 
   test.each(['not run', 'skipped', 'todo', { command: 'npm test', result: 'Not run' }])(
-    'asks a person where the tests were not run: %j',
+    'asks a person if the tests were not run: %j',
     (tests) => {
       const reading = read({ ...result, tests });
       expect(reading.result?.tests).toMatchObject({ result: 'not_run' });

@@ -20,7 +20,7 @@ function settledWith(
 }
 
 describe('a retry after a review', () => {
-  it('goes on from the reviewed commit, run and folder where Sluice has confirmed the commit', () => {
+  it('continues from the reviewed commit, run and folder if Sluice has confirmed the commit', () => {
     const start = { start_commit: result.changes.commit, start_run: '01RUN2' };
     expect(continueFromReview(asked, settledWith('confirmed'), review)).toEqual({
       ...asked,

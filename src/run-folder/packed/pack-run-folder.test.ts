@@ -184,7 +184,7 @@ describe('packing', () => {
     expect(await readdir(join(data, 'packed', 'tmp'))).toEqual([]);
   });
 
-  test('keeps the folder where the packed file that is there cannot be read', async () => {
+  test('keeps the folder if the existing packed file cannot be read', async () => {
     const data = await makeData();
     const path = getPackedRunPath(data, RUN);
     await mkdir(join(path, '..'), { recursive: true });

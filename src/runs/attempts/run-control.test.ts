@@ -42,7 +42,7 @@ describe('a reply', () => {
     expect(await answered).toEqual({ kind: 'reply', text: 'late' });
   });
 
-  it('is refused where nothing was asked, and the second time', async () => {
+  it('is refused if nothing was asked, and the second time', async () => {
     const control = new RunControl();
     const misuse = expect.objectContaining({ code: 'REPLY_NOT_EXPECTED' });
     expect(() => control.reply('x')).toThrow(misuse);

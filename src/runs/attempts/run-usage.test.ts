@@ -35,7 +35,7 @@ test('a new session adds to the one before', () => {
   expect(usage.cost).toBe(0.75);
 });
 
-test('the engine’s own sum of tokens is used where there is one', () => {
+test('the engine’s own sum of tokens is used if there is one', () => {
   const usage = new RunUsage();
   usage.add({ ...total(10, 1), total_tokens: 40 });
   expect(usage.tokens).toBe(40);

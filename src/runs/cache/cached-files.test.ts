@@ -54,7 +54,7 @@ it.each(['../a', '/a', '.git/hooks/post-checkout', '.audit/x'])('refuses the pat
   expect((await readdir(root)).toSorted()).toEqual(['store', 'work']);
 });
 
-it('writes nothing where one of several files cannot be restored', async () => {
+it('writes nothing if one of several files cannot be restored', async () => {
   const { store, workdir, keep } = await makePlace();
   await writeFile(join(workdir, 'a'), 'one');
   await writeFile(join(workdir, 'b'), 'two');

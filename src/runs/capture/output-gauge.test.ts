@@ -7,7 +7,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (kept: Uint8Array): string => new TextDecoder().decode(kept);
 
 describe('what is printed', () => {
-  it('is cut where it becomes too much, over all streams and attempts', () => {
+  it('is truncated if it becomes too large, over all streams and attempts', () => {
     const gauge = new OutputGauge(decideLimits({ output_bytes: 10 }), 3);
     expect(gauge.measure('stdout', bytes('abcd'))).toEqual({ kept: bytes('abcd'), stop: null });
     const { kept, stop } = gauge.measure('stderr', bytes('efgh'));
@@ -25,7 +25,7 @@ describe('what is printed', () => {
     expect(gauge.measure('stdout', bytes('e')).stop).not.toBeNull();
   });
 
-  it('is cut where a line becomes too long, each stream for itself', () => {
+  it('is truncated if a line becomes too long, each stream by itself', () => {
     const gauge = new OutputGauge(decideLimits({ line_bytes: 5 }), 0);
     expect(gauge.measure('stdout', bytes('one\ntwo')).stop).toBeNull();
     expect(gauge.measure('stderr', bytes('abc')).stop).toBeNull();

@@ -72,7 +72,7 @@ it('a glob takes time in proportion to pattern and text', () => {
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-it('an answer counts for this time alone where the agent offers that', () => {
+it('an answer counts only this once if the agent offers that', () => {
   const always = { id: 'a', label: 'Always', kind: 'allow_always' } as const;
   const once = { id: 'o', label: 'Once', kind: 'allow_once' } as const;
   expect(chooseOption([always, once], 'allow')).toBe(once);

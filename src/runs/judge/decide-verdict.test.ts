@@ -32,7 +32,7 @@ describe('the verdict', () => {
     expect(decide({ stop, judged: refused })).toEqual(stop);
   });
 
-  it('is null where nothing was validated', () => {
+  it('is null if nothing was validated', () => {
     expect(decide({ judged: null })).toEqual({});
   });
 
@@ -58,7 +58,7 @@ describe('the verdict', () => {
     expect(decide({ judged: comment, ...trouble })).toMatchObject({ verdict: 'comment' });
   });
 
-  it('does not ask again where the schema threw an error', () => {
+  it('does not retry if the schema threw an error', () => {
     const judged = { verdict: 'not_validated', reason: 'threw', warnings: [] } as const;
     expect(decide({ judged })).toEqual({ verdict: 'not_validated', reason: 'threw' });
   });

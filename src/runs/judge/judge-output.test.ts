@@ -45,7 +45,7 @@ describe('an answer that passes', () => {
     expect(await judge('{"row":4}', { schema: LINE, normalizers })).toMatchObject({ value: { line: 4 } });
   });
 
-  it('may be aligned where the contract says so', async () => {
+  it('may be aligned if the contract says so', async () => {
     expect(await judge('{"line":"3"}')).toMatchObject({ verdict: 'not_validated' });
     expect(await judge('{"line":"3"}', { schema: LINE, align: true })).toMatchObject({
       verdict: 'validated',
@@ -54,7 +54,7 @@ describe('an answer that passes', () => {
     });
   });
 
-  it('may be cut off where the contract says so', async () => {
+  it('may be cut off if the contract says so', async () => {
     expect(await judge('<json>{"line":3', { schema: LINE, profile: 'tagged' })).toMatchObject({
       verdict: 'not_validated',
     });

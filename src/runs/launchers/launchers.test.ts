@@ -141,7 +141,7 @@ describe('the prompt', () => {
     expect(findRefusal(engine, { prompt: 'x'.repeat(9 * 1024 * 1024) })).toBe('PROMPT_TOO_LONG');
   });
 
-  it.each(AGENTS)('is counted in bytes where it is an argument of %s', (engine) => {
+  it.each(AGENTS)('is counted in bytes if it is an argument of %s', (engine) => {
     expect(findRefusal(engine, { prompt: '界'.repeat(50_000), terminal: true })).toBe('PROMPT_TOO_LONG');
   });
 });

@@ -33,7 +33,7 @@ describe('a folder in which opencode is to work', () => {
     ['names a plug-in', '{ "plugin": ["./evil.js"] }'],
     ['hides the key', String.raw`{ "plu\u0067in": ["./evil.js"] }`],
     ['is too long to be one', ' '.repeat(2 * 1024 * 1024)],
-  ])('is refused with settings where one %s', async (_, text) => {
+  ])('is refused with settings if one %s', async (_, text) => {
     for (const name of ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json']) {
       const workdir = await makeProject({ [`work/${name}`]: text });
       await expect(refuseProjectPrograms(workdir)).rejects.toThrow(name);

@@ -82,7 +82,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
     });
 
     it.each([0, -1, 0.5, 1.9, Number.NaN])(
-      'gives one event where %d are asked for: none means no more',
+      'returns one event if %d are requested: none means no more',
       async (limit) => {
         expect(await listPlaces(await filled(), { limit })).toEqual(['1']);
       },

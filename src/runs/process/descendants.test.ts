@@ -112,7 +112,7 @@ describe.runIf(process.platform === 'linux')('a cgroup', () => {
     if (existsSync(left)) rmdirSync(left);
   });
 
-  it('is not used where it cannot be written to', async () => {
+  it('is not used if it cannot be written to', async () => {
     expect(await openCgroup(process.pid, '/proc/self')).toBeUndefined();
   });
 });

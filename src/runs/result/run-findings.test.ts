@@ -88,7 +88,7 @@ describe('the model', () => {
     expect(collect('claude', [synthetic, init]).summarize('opus').model).toBe('claude-opus-5-5');
   });
 
-  it('is the one that was asked for where the engine names none', () => {
+  it('is the requested one if the engine names none', () => {
     expect(collect('codex', [{ type: 'thread.started', thread_id: 't' }]).summarize('gpt').model).toBe('gpt');
     expect(collect('codex', []).summarize(undefined)).not.toHaveProperty('model');
   });

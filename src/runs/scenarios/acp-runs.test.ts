@@ -433,7 +433,7 @@ describe('files that an agent asks its client for', () => {
     expect(await readFile(join(site.root, 'secret.txt'), 'utf8')).toBe('secret');
   });
 
-  it('are written only where that was allowed', async () => {
+  it('are written only if that was allowed', async () => {
     const write = call('fs/write_text_file', { path: 'a.txt', content: 'x' });
     const { calls } = await converse([[write, { ask: WRITE }, write]], {
       spec: { permissions: 'ask', approvals: [{ decide: 'allow' }] },

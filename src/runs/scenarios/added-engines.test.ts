@@ -34,7 +34,7 @@ describe('agents of the configuration', () => {
     expect(call?.input).toContain('Count.');
   });
 
-  it('get prompt, model and folders where their command has the places for them', async () => {
+  it('get prompt, model and folders if their command has the places for them', async () => {
     const site = await makeSite([{ print: CODEX_LINES }]);
     const command = [...site.agent, '--model={model}', '--in={workdir}', '{prompt}'];
     const agents = { mine: { command, reads: 'codex' } } as const;
@@ -106,7 +106,7 @@ describe('a session that exists already', () => {
     expect(call?.args).toEqual(expect.arrayContaining(['resume', 't-1']));
   });
 
-  it('is refused where there are none, where the id could be a flag, and with a cache', async () => {
+  it('is refused if there are none, if the id could be a flag, and with a cache', async () => {
     const site = await makeSite();
     const plain: RunSpec = { engine: 'command', command: ['true'], session: 's-1', workdir: site.workdir };
     expectRefused(plain, site, 'command has no sessions to resume');

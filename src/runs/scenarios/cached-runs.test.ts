@@ -143,7 +143,7 @@ describe('a cached result with files', () => {
     expect(await readFile(join(site.workdir, 'a.txt'), 'utf8')).toBe('changed\n');
   });
 
-  it('is used where they are still there', async () => {
+  it('is used if they still exist', async () => {
     expect((await runTwice(STEPS)).starts).toBe(1);
   });
 

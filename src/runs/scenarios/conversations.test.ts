@@ -100,7 +100,7 @@ describe('an agent that asks', () => {
     expect(types.slice(-2)).toEqual(['user.input.required', 'conversation.failed']);
   });
 
-  it('cannot be answered where its session is not known', async () => {
+  it('cannot be answered if its session is not known', async () => {
     const site = await makeSite([say(codex.message('Which one?'), codex.completed())]);
     const { result, types } = await runToEnd(makeSpec(site, interactive), makePorts(site), { replies: ['x'] });
     expect(result).toMatchObject({
@@ -177,7 +177,7 @@ describe('an output that does not pass', () => {
     expect(result).toMatchObject({ status: 'failed', attempts: 1 });
   });
 
-  it('is requested again with the task where there is no session', async () => {
+  it('is requested again with the task if there is no session', async () => {
     const site = await makeSite([{ print: 'hm\n' }], [{ print: '{"line":3}\n' }]);
     const spec: RunSpec = { engine: 'command', command: site.agent, prompt: 'Count.', workdir: site.workdir };
     const { result, meta } = await runToEnd({ ...spec, contract, max_retries: 1 }, site);

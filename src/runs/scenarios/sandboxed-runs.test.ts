@@ -47,7 +47,7 @@ describe('a run without bubblewrap', () => {
   const sandbox = { program: '/no/such/bwrap' };
   const spec = { engine: 'command', command: ['echo', 'done'] } as const;
 
-  it('continues where `auto` is asked for, and says why it was not sandboxed', async () => {
+  it('continues with `auto`, and reports why it was not sandboxed', async () => {
     const site = await makeSite();
     const { result, meta } = await runToEnd({ ...spec, workdir: site.workdir, sandbox: 'auto' }, { ...site, sandbox });
     const report = { used: false, reason: expect.stringContaining('bubblewrap') };
@@ -55,7 +55,7 @@ describe('a run without bubblewrap', () => {
     expect(await meta(1)).toMatchObject({ sandbox: report });
   });
 
-  it('is refused where one is required, by the run or by the configuration', async () => {
+  it('is refused if one is required, by the run or by the configuration', async () => {
     const site = await makeSite();
     const refused = {
       status: 'failed',
@@ -191,7 +191,7 @@ describe.runIf(canSandbox)('a sandboxed run', () => {
     },
   );
 
-  it('is not possible where the working folder contains the home folder', async () => {
+  it('is not possible if the working folder contains the home folder', async () => {
     const { run, root } = await makePrison();
     const result = await run(['true'], { workdir: root });
     expect(result.error).toMatchObject({
@@ -211,7 +211,7 @@ describe.runIf(canSandbox)('what an engine keeps', () => {
       launch: ({ prompt }) => ({ command: ['sh', '-c', prompt], env: {} }),
     });
 
-  it('persists where it is a login or a session, and is read-only, private or absent otherwise', async () => {
+  it('persists if it is a login or a session, and is read-only, private or absent otherwise', async () => {
     const { root, workdir, home, ports } = await makePrison();
     const folder = join(home, '.keeper');
     await mkdir(folder);

@@ -198,7 +198,7 @@ describe.each(ENGINES)('%s', (engine) => {
     expect(countProcesses(calls)).toBe(1);
   });
 
-  it('keeps its process for a retry with feedback where no person is asked, if its version is a tested one', async () => {
+  it('keeps its process for a retry with feedback if no person is asked, if its version is a tested one', async () => {
     const turns = [[{ say: 'none' }], [{ say: '{"n":1}' }]];
     const spec = { contract: { schema: SCHEMA }, max_retries: 1 };
     const { result, calls, fcmp } = await converse(engine, turns, { spec });

@@ -92,7 +92,7 @@ describe('a secret value', () => {
     expect(40_000 - pushed.length).toBeLessThanOrEqual(2048);
   });
 
-  it('is found also where it overlaps with itself or with another', () => {
+  it('is found also if it overlaps with itself or with another', () => {
     expect(mask('abcabc', 'xabcabcabcx')).toBe('x*********x');
     expect(compileSecrets({ values: ['abcdef', 'defghi', 'cdefgh'] }).maskText('-abcdefghi-')).toBe('-*********-');
     expect(compileSecrets({ values: ['secret', 'my-secret-key'] }).maskText('my-secret-ke')).toBe('my-******-ke');

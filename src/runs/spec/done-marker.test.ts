@@ -33,7 +33,7 @@ describe('stripDoneMarker', () => {
     ['a reference in a circle', { $ref: '#' }],
     ['a reference to nowhere', { $ref: '#/$defs/none' }],
     ['inherited names', { $ref: '#/constructor/prototype' }],
-  ])('strips it where the schema has %s', (_, schema) => {
+  ])('strips it if the schema has %s', (_, schema) => {
     expect(stripDoneMarker({ __SKILL_DONE__: true }, schema)).toEqual({});
   });
 

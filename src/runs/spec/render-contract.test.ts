@@ -41,7 +41,7 @@ describe('renderContract', () => {
     expect(renderContract({ schema: v.object({ answer: v.number() }), mode: 'auto' })).toContain('"answer"');
   });
 
-  it('names tags and marker only, where a schema cannot be exported', () => {
+  it('names tags and marker only, if a schema cannot be exported', () => {
     const text = renderContract({ schema: fromJsonSchema(SCHEMA), profile: 'tagged', mode: 'auto' });
     expect(text).toContain('<json>');
     expect(text).toContain('__SKILL_DONE__');

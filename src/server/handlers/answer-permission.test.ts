@@ -75,7 +75,7 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'ok' } });
   });
 
-  it('resumes the session where the process was not kept', async () => {
+  it('resumes the session if the process was not kept', async () => {
     const { reply, ended, store } = await waitForQuestion([{ ask: WRITE }], { hold_s: 0.1 });
     const { items } = await store.listRuns({});
     const id = items[0]?.id ?? '';

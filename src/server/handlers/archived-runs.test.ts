@@ -69,7 +69,7 @@ describe('a run of another machine', () => {
     expect((await get(`/v1/runs/${RUN}/report`)).status).toBe(200);
   });
 
-  it('says which machine has its files where the archive does not have them', async () => {
+  it('names the machine that has its files if the archive does not have them', async () => {
     const { get, end } = await openElsewhere();
     expect(await readJson(get(`/v1/runs/${RUN}/files`))).toMatchObject({ host: 'another-host', source: null });
     await end();

@@ -97,7 +97,7 @@ describe('an order over HTTP', () => {
     expect(await readJson(get('/v1/issues?search=bakery'))).toMatchObject({ items: [], next_cursor: null });
   });
 
-  it('can be a race: its runs stand side by side, and a person chooses where none is proven', async () => {
+  it('can be a race: its runs are shown side by side, and a person chooses if none is proven', async () => {
     const { order, post, get, work, startWork } = await openOrders();
     const git = (...args: readonly string[]) => execFileSync('git', ['-C', work, ...args]);
     git('init', '--quiet');

@@ -20,7 +20,7 @@ describe('a problem', () => {
     });
   });
 
-  it('has the issues and the active run where they are known', () => {
+  it('has the issues and the active run if they are known', () => {
     const spec = new RunSpecError([{ path: ['contract', 0], message: 'no' }]);
     expect(describeProblem(spec, 'r')).toMatchObject({ status: 400, issues: [{ path: 'contract.0', message: 'no' }] });
     const problems = Array.from({ length: 200 }, () => ({ code: 'INVALID_VALUE', message: 'no', path: 'role' }));

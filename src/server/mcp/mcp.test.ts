@@ -60,7 +60,7 @@ describe('MCP over HTTP', () => {
     expect(await store.findRequest(run)).toMatchObject({ caller: 'agent' });
   });
 
-  it('answers bad calls with a code, and goes on', async () => {
+  it('answers bad calls with a code, and continues', async () => {
     const { connect, work } = await openSite();
     const { call } = await connect('a');
     expect(await call('no_such_tool')).toMatchObject(failure('MCP_INVALID_ARGUMENTS'));
@@ -86,7 +86,7 @@ describe('MCP over HTTP', () => {
     expect(await deputy.call('resolve_item', decision)).toMatchObject(failure('ITEM_NOT_FOUND'));
   });
 
-  it('needs a token where the API needs one', async () => {
+  it('needs a token if the API needs one', async () => {
     const { connect } = await openSite();
     await expect(connect()).rejects.toThrow(/401|token/i);
     await expect(connect('x')).rejects.toThrow(/401|token/i);

@@ -52,7 +52,7 @@ describe('a folder of a request', () => {
     expect(await resolveAllowedFolder(join(folder, 'root/data/work'), rules)).toBe(join(folder, 'root/data/work'));
   });
 
-  it('is refused where no root is configured', async () => {
+  it('is refused if no root is configured', async () => {
     const { folder, rules } = await makeGround();
     await expect(resolveAllowedFolder(join(folder, 'root'), { ...rules, roots: [] })).rejects.toMatchObject(refused);
     await expect(

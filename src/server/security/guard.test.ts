@@ -251,7 +251,7 @@ describe('pages of other sites', () => {
     }
   });
 
-  it('may call with a token where the configuration names them, and never with a cookie', async () => {
+  it('may call with a token if the configuration names them, and never with a cookie', async () => {
     const { request, get, post } = await withTokens({ origins: [ask.origin] });
     const preflight = await request('/v1/parse', { method: 'OPTIONS', headers: ask });
     expect(preflight.headers.get('access-control-allow-origin')).toBe(ask.origin);

@@ -55,7 +55,7 @@ const count = (runs: readonly RunFigure[], inbox: readonly Item[] = []) =>
 const toSlot = (figure: RunFigure) => ({ at: figure.ended_at, engine: figure.engine, counts: countRun(figure) });
 
 describe('figures over time', () => {
-  it('have a bucket for every step, also where nothing happened', () => {
+  it('have a bucket for every step, also if nothing happened', () => {
     const empty = { runs: [], usage: [], drift: [], inbox: { open: 0, oldest_age_ms: null }, needs_human: [] };
     expect(count([])).toEqual([
       { at: '2026-11-15T04:30:00.000Z', ...empty },

@@ -34,7 +34,7 @@ describe("the browser's EventSource", () => {
     expect(seen).toEqual(listNumbers(run));
   });
 
-  it('reconnects where its connection broke, and stops when it has everything', async () => {
+  it('reconnects if its connection broke, and stops when it has everything', async () => {
     const { store, url } = await openListening();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish(4);

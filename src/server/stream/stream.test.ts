@@ -102,7 +102,7 @@ describe('the stream of a run that has ended', () => {
 });
 
 describe('a stream with missing events', () => {
-  it('sends a gap where the oldest events were deleted', async () => {
+  it('sends a gap if the oldest events were deleted', async () => {
     const { store, get } = await openServer();
     const run = await startScriptedRun(store, 'run-1');
     await store.append(
@@ -117,7 +117,7 @@ describe('a stream with missing events', () => {
     expect(alsoFirst?.data).toBe('{"from":"3","to":"3"}');
   });
 
-  it('sends a gap where all events were deleted', async () => {
+  it('sends a gap if all events were deleted', async () => {
     const { store, get } = await openServer();
     await (await startScriptedRun(store, 'run-1')).end();
     const events = await readStream(get('/v1/runs/run-1/events?protocol=rasp'));
@@ -129,7 +129,7 @@ describe('a stream with missing events', () => {
     expect(resumed?.data).toBe('{"from":"5","to":null}');
   });
 
-  it('sends no gap where there never were events', async () => {
+  it('sends no gap if there never were events', async () => {
     const { store, get } = await openServer();
     await store.createRun({ id: 'run-1', spec: { engine: 'codex', workdir: '/' }, state: 'queued', now: 0 });
     await store.requestCancel('run-1', 1);

@@ -146,7 +146,7 @@ const entry = (id: string): WaitingEntry => ({
 });
 
 describe('notifications', () => {
-  it('are sent once for each entry, and again where sending failed', async () => {
+  it('are sent once for each entry, and again if sending failed', async () => {
     const sent: string[] = [];
     let isDown = true;
     const round = createRound(async ({ id }) => {
@@ -164,7 +164,7 @@ describe('notifications', () => {
     expect(sent).toEqual(['a', 'b', 'a']);
   });
 
-  it('are bounded: a few a round, new ones first, and given up in the end', async () => {
+  it('are bounded: a few per round, new ones first, and dropped after too many failures', async () => {
     const tried: string[] = [];
     const round = createRound(async ({ id }) => {
       tried.push(id);
@@ -179,7 +179,7 @@ describe('notifications', () => {
     expect(tried).toHaveLength(15 * 20);
   });
 
-  it('say what waits and where it is answered', () => {
+  it('name what waits and where to answer it', () => {
     expect(toNotification(entry('i1'), 'https://sluice.example.org/')).toEqual({
       event: 'waiting',
       id: 'i1',

@@ -19,7 +19,7 @@ export function describeBudgets(makeSite: MakeSite): void {
     const reserve = async (store: Store, run: string, limits = [DAY], issueRef: string | null = null) =>
       store.reserveBudget({ run, issueRef, now: NOW, limits });
 
-    it('is held in shares by runs at work, and used up by what they use', async () => {
+    it('is held in shares by running work, and used up by its usage', async () => {
       const store = await openSite(await makeSite());
       for (const run of ['r1', 'r2']) {
         await start(store, run);
@@ -35,7 +35,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.measureBudgets([DAY])).toMatchObject([{ tokens: 96 }]);
     });
 
-    it('lets the last one have what is left, and makes the next one wait', async () => {
+    it('gives the rest to the last run, and makes the next one wait', async () => {
       const store = await openSite(await makeSite());
       await start(store, 'r1');
       await reserve(store, 'r1');
@@ -48,7 +48,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(await store.listBudgetUse(10)).toMatchObject({ waiting: [{ run: 'r3', budget: 'day' }] });
     });
 
-    it('is shown as what a queued run waits for, and until when, unless its folder is in use', async () => {
+    it('is shown as the reason a queued run waits, and until when, unless its folder is in use', async () => {
       const store = await openSite(await makeSite());
       await start(store, 'r1');
       await reserve(store, 'r1');
@@ -82,7 +82,7 @@ export function describeBudgets(makeSite: MakeSite): void {
       expect(answers.filter((answer) => answer === undefined)).toHaveLength(20);
     });
 
-    it('gets back what a run held and did not use, however that run ended', async () => {
+    it('gets back the unused share of a run, however that run ended', async () => {
       const store = await openSite(await makeSite());
       await start(store, 'r1');
       await reserve(store, 'r1');

@@ -390,7 +390,7 @@ export function describeClaims(makeSite: MakeSite): void {
       expect(await store.listExpiredRuns(NOW + 1000)).toEqual([]);
     });
 
-    it('are taken over once, by whoever names the worker that is gone, with state and reply', async () => {
+    it('are taken over once, by the process that names the lost worker, with state and reply', async () => {
       const store = await openSite(await makeSite());
       await store.createRun({ id: 'r1', spec: specIn('/1'), ...QUEUED });
       await store.claimRun(sampleClaim());

@@ -141,7 +141,7 @@ export function describeCompetition(makeSite: MakeSite): void {
       expect(late).toMatchObject({ status: 'conflict', activeRunId: second.order.run_id });
     });
 
-    it('is over when a person retries one of its results', async () => {
+    it('ends when a person retries one of its results', async () => {
       const { store, all } = await start(2);
       for (const order of all) await store.settleOrder(sampleEntry(order, 'needs-human'));
       const [item] = (await store.listInbox({ open: true })).items;

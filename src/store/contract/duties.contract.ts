@@ -21,7 +21,7 @@ export function describeDuties(makeSite: MakeSite): void {
       expect(await store.holdDuties(hold('p1', ['a', 'b'], 101))).toEqual([]);
     });
 
-    it('is held longer by a process that asks again', async () => {
+    it('is held longer by a process that renews it', async () => {
       const store = await openSite(await makeSite());
       await store.holdDuties(hold('p1', ['a']));
       expect(await store.holdDuties(hold('p1', ['a'], 90))).toEqual(['a']);

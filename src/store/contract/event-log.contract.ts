@@ -55,7 +55,7 @@ export function describeEventLog(makeSite: MakeSite): void {
       ['over what came in pieces', [range(10, 12), range(20, 25), range(30, 30), range(1, 40, 'again')]],
       ['before what there is', [range(30, 40), range(1, 34, 'again')]],
       ['within one call', [[...range(1, 5), ...range(3, 40, 'again')]]],
-    ])('%s leaves each event as it was first, in order', async (_, appends) => {
+    ])('%s leaves each event unchanged, in order', async (_, appends) => {
       const store = await openSite(await makeSite());
       const expected = new Map<number, Emitted>();
       for (const events of appends) {

@@ -88,7 +88,7 @@ export function describeSearch(makeSite: MakeSite): void {
       ['\u0000drop', ['01B']],
       ['\uD800', ['01B']],
       [`'"\\`, []],
-    ])('finds for %j the runs whose words hold it: %j', async (search, ids) => {
+    ])('finds for %j the runs whose text contains it: %j', async (search, ids) => {
       expect(await readIds(await openLibrary(makeSite), { search })).toEqual(ids);
     });
 

@@ -58,7 +58,7 @@ describe('opening a store on PostgreSQL', () => {
     await expectUnpackedMigrated(await openSite(url));
   });
 
-  it.each(listGoldenForms(FIXTURES))('migrates a store of form %i, which holds everything it held', async (form) => {
+  it.each(listGoldenForms(FIXTURES))('migrates a store of form %i without losing data', async (form) => {
     const { url, database } = await createForm(form);
     await database.query((await unpackGolden(FIXTURES, form, 'sql')).toString());
     await expectGolden(await openSite(url), await unpackGolden(FIXTURES, form, 'json'));

@@ -128,7 +128,7 @@ describe('a migration', () => {
     expect(rows).toEqual([{ priority: 3 }]);
   });
 
-  it('refuses a target that holds other data, or a begun copy of another store', async () => {
+  it('refuses a target with other data, or an unfinished copy of another store', async () => {
     const [file, other, url] = [await makeLargeFile(), await makeFile(), await createDatabase()];
     await fill(`sqlite:${other}`);
     await killAtPage(`sqlite:${file}`, url, 'event_packs 1000');

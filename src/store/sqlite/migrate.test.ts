@@ -35,7 +35,7 @@ describe('a file', () => {
     database.close();
   });
 
-  it('keeps what it holds when it is opened again', async () => {
+  it('keeps its data when it is opened again', async () => {
     const url = `sqlite:${join(await makeFolder({}), 'sluice.db')}`;
     const first = await openStore(url);
     await first.submitOrder(sampleSubmission());
@@ -57,7 +57,7 @@ describe('a file', () => {
     await expectUnpackedMigrated(await openSite(`sqlite:${file}`));
   });
 
-  it.each(listGoldenForms(FIXTURES))('of form %i is migrated and holds everything it held', async (form) => {
+  it.each(listGoldenForms(FIXTURES))('of form %i is migrated without losing data', async (form) => {
     const file = join(await makeFolder({}), 'sluice.db');
     await writeFile(file, await unpackGolden(FIXTURES, form, 'db'));
     await expectGolden(await openSite(`sqlite:${file}`), await unpackGolden(FIXTURES, form, 'json'));

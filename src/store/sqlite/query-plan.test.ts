@@ -126,14 +126,11 @@ describe('the query plan of', () => {
     expect(plan.filter((detail) => /TEMP B-TREE|^SCAN (?!CONSTANT ROW)/.test(detail))).toEqual([]);
   });
 
-  it.each(Object.entries({ FIND_DUE, NOTE_STRANDED }))(
-    '%s looks only at what is open, and never sorts',
-    async (_, sql) => {
-      const plan = await explain(sql);
-      expect(plan.join('\n')).toMatch(/USING (?:COVERING )?INDEX outbox_open/);
-      expect(plan.filter((detail) => /TEMP B-TREE|^SCAN older/.test(detail))).toEqual([]);
-    },
-  );
+  it.each(Object.entries({ FIND_DUE, NOTE_STRANDED }))('%s reads only open rows, and never sorts', async (_, sql) => {
+    const plan = await explain(sql);
+    expect(plan.join('\n')).toMatch(/USING (?:COVERING )?INDEX outbox_open/);
+    expect(plan.filter((detail) => /TEMP B-TREE|^SCAN older/.test(detail))).toEqual([]);
+  });
 
   it.each(Object.entries(QUEUE_INDEXES))(
     '%s, for a claim, goes to its rows by index and does not sort',

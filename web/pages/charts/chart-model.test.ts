@@ -167,7 +167,7 @@ describe('money', () => {
   });
 });
 
-test('every figure of runs leads to them', () => {
+test('every figure of runs links to them', () => {
   const [outcomes] = toCharts(over({ runs: [ran('codex', 1, 1)] }, {}), 'codex');
   const failed = outcomes?.series.find(({ label }) => label === 'failed');
   const path = failed === undefined ? null : buildListPath(failed, outcomes?.times ?? [], 0);
@@ -176,7 +176,7 @@ test('every figure of runs leads to them', () => {
   );
 });
 
-test('a figure of a model leads to the runs of that model, one of reasons to executions', () => {
+test('a figure of a model links to the runs of that model, one of reasons to executions', () => {
   const shown = toCharts(
     over({ usage: [used('claude', 'opus 5', 2), used('codex', null, 1)], needs_human: [{ cause: 'x', count: 1 }] }, {}),
     null,

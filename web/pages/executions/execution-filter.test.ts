@@ -3,11 +3,11 @@ import { exportAddress, readExecutionFilter } from './execution-filter.js';
 
 const read = (text: string) => readExecutionFilter(new URLSearchParams(text));
 
-test('an address without filters asks for everything', () => {
+test('an address without filters requests everything', () => {
   expect(read('row=1&decision=&worker=+')).toEqual({});
 });
 
-test('every filter is asked for', () => {
+test('every filter is requested', () => {
   expect(read('issue_ref=acme/shop%237&run_id=r&worker=codex-cli&decision=blocked')).toEqual({
     issue_ref: 'acme/shop#7',
     run_id: 'r',
@@ -23,7 +23,7 @@ test('days are local and include the whole last day', () => {
   });
 });
 
-test.each(['from=yesterday', 'to=2026-11', 'from=0000-01-01', 'decision=maybe'])('%s asks for nothing', (text) => {
+test.each(['from=yesterday', 'to=2026-11', 'from=0000-01-01', 'decision=maybe'])('%s requests nothing', (text) => {
   expect(read(text)).toEqual({});
 });
 

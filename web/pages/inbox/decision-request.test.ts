@@ -5,7 +5,7 @@ import type { DecisionFields } from './decision-request.js';
 const item = { issue_ref: 'acme/shop#9', run_id: '2026-11-15-dev-0001' };
 const read = (changes: Partial<DecisionFields>, who = '') => readDecision({ ...EMPTY_DECISION, ...changes }, item, who);
 
-test('nothing is asked before something is chosen', () => {
+test('nothing is requested before something is selected', () => {
   expect(read({ why: 'because' })).toEqual({ body: null, wrong: {} });
   expect(read({ action: 'explode', why: 'because' }).body).toBeNull();
 });
@@ -14,7 +14,7 @@ test('a decision needs its reason', () => {
   expect(read({ action: 'reject', why: ' ' })).toEqual({ body: null, wrong: { why: expect.any(String) } });
 });
 
-test('a decision goes with its reason, and with a name where one was given', () => {
+test('a decision goes with its reason, and with a name if one was given', () => {
   expect(read({ action: 'reject', why: ' wrong branch ' }).body).toEqual({ action: 'reject', why: 'wrong branch' });
   expect(read({ action: 'retry', why: 'x' }, ' Ada ').body).toEqual({ action: 'retry', why: 'x', who: 'Ada' });
 });

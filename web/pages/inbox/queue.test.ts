@@ -78,7 +78,7 @@ describe('the queue', () => {
     expect(findOption(PERMISSION, 'deny')).toBeUndefined();
   });
 
-  test('says what is about to be sent', () => {
+  test('shows what is about to be sent', () => {
     expect(describeAction('reject', [result('a', true), result('b', true)])).toBe('Rejecting 2 results');
     expect(describeAction('redeliver', [SINK])).toBe('Redelivering 1 sink');
   });

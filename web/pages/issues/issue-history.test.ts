@@ -68,7 +68,7 @@ test('groups inbox items and comments under their order', () => {
   ]);
 });
 
-test('what belongs to an older order, or to none, is not lost', () => {
+test('entries of an older order, or of none, are not lost', () => {
   const history = groupHistory(
     [order('r9')],
     [item('i1', 'r1')],

@@ -96,6 +96,6 @@ test.each([
   ['isolation', { repository: SHOP, isolation: 'repository' }],
   ['instructions', { instructions: '\n' }],
   ['priority', { priority: '1001' }],
-] as const)('what is wrong with %s is said there alone', (field, changes) => {
+] as const)('an error in %s is shown only there', (field, changes) => {
   expect(Object.keys(checkOrderForm(form(changes), [SHOP]).wrong)).toEqual([field]);
 });

@@ -15,7 +15,7 @@ function readConversation(...events: FcmpEvent[]): Conversation {
 const view = (conversation: Conversation, item: number, eventCount = conversation.events.length) =>
   describeItem(conversation, conversation.items[item] ?? { type: 'raw.stdout', events: [] }, eventCount);
 
-test('the pieces of a message are one item, whole once the last has come', () => {
+test('the chunks of a message are one item, complete once the last has arrived', () => {
   const conversation = readConversation(
     fcmpEvent('assistant.message.delta', { message_id: 'm', text: 'Hel' }),
     fcmpEvent('assistant.message.delta', { message_id: 'm', text: 'lo' }),

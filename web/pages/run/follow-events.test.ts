@@ -73,7 +73,7 @@ function serve(
   return { follower, begun, taken, pauses, released, asked };
 }
 
-test('takes events to the end of the run, and then asks no more', async () => {
+test('reads events to the end of the run, and then stops', async () => {
   const { follower, begun, taken } = serve([{ seqs: [1, 2], then: 'end' }]);
   await follower.follow(new AbortController().signal);
   await follower.follow(new AbortController().signal);
@@ -126,7 +126,7 @@ test('reconnects for as long as it is not stopped', async () => {
   expect(pauses).toEqual(['reconnecting', 'reconnecting', 'reconnecting']);
 });
 
-test('a refusal says why, and can be tried again', async () => {
+test('a refusal has a reason, and can be retried', async () => {
   const { follower, begun } = serve([
     { seqs: [1], then: 'refused' },
     { seqs: [2], then: 'end' },
@@ -165,7 +165,7 @@ test('ends when there is enough, and closes the stream', async () => {
   expect(isClosed).toBe(true);
 });
 
-test('lets others have a turn while many events are there at once', async () => {
+test('lets other tasks run while many events arrive at once', async () => {
   let hadTurn = false;
   setTimeout(() => (hadTurn = true), 0);
   // No machine takes a million in one slice.

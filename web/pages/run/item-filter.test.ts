@@ -84,7 +84,7 @@ describe('the items of a run', () => {
     expect(findNextError(createConversation(), null, 1)).toBeNull();
   });
 
-  test('lie on the axis: tools from start to end, waits until the answer, messages since what came before', () => {
+  test('are placed on the axis: tools from start to end, waits until the answer, messages since the previous item', () => {
     const conversation = converse();
     const bars = conversation.items.map((item) => {
       const { from, to } = measureBar(conversation, item, conversation.events.length, {

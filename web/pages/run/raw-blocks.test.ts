@@ -58,7 +58,7 @@ test('a block that was short is fetched again when there is more of it', async (
   expect(blocks.text(row(3, 6, true))).toMatchObject({ text: 'def' });
 });
 
-test('a stream that cannot be read says why once, is not asked for again, and is retried on request', async () => {
+test('an unreadable stream reports why once, is not requested again, and is retried on request', async () => {
   let fails = true;
   let asked = 0;
   const blocks = createRawBlocks(

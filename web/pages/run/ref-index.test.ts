@@ -72,7 +72,7 @@ test('an event without bytes is found nowhere', () => {
   expect(index.overlapping({ attempt_number: 1, stream: 'stdout', byte_from: 0, byte_to: 9 })).toEqual([]);
 });
 
-test('gives no more than was asked for', () => {
+test('returns no more than requested', () => {
   const index = createRefIndex();
   const ref = stdout(0, 9);
   for (let at = 0; at < 10; at += 1) index.add(ref, at);

@@ -11,7 +11,7 @@ test('a value that is short enough is written as JSON.stringify writes it', () =
   );
 });
 
-test('a longer one is cut at the limit, and says so', () => {
+test('a longer one is truncated at the limit, and marked', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 1, max: 40 }), (value, limit) => {
       const whole = typeof value === 'string' ? value : JSON.stringify(value, null, 2);

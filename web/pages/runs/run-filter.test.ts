@@ -3,11 +3,11 @@ import { formatBound, listChips, readBound, readRunFilter } from './run-filter.j
 
 const read = (text: string) => readRunFilter(new URLSearchParams(text));
 
-test('an address without filters asks for everything', () => {
+test('an address without filters requests everything', () => {
   expect(read('start=')).toEqual({});
 });
 
-test('every filter of the address is asked for', () => {
+test('every filter of the address is requested', () => {
   expect(read('state=ended&outcome=failed&engine=codex&repair_level=none&search=+shop+')).toEqual({
     state: 'ended',
     outcome: 'failed',
@@ -17,7 +17,7 @@ test('every filter of the address is asked for', () => {
   });
 });
 
-test('words that nothing can have are not asked for, and a long search is cut', () => {
+test('impossible values are not requested, and a long search is truncated', () => {
   expect(read(`state=lost&outcome=&search=${'x'.repeat(500)}`)).toEqual({ search: 'x'.repeat(200) });
 });
 

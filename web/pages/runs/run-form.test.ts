@@ -17,7 +17,7 @@ test('a form with only the required fields becomes a minimal request', () => {
   });
 });
 
-test('everything that is filled in is asked for', () => {
+test('every filled field is sent', () => {
   const { request, wrong } = checkRunForm(
     form({
       permissions: 'workspace',
@@ -95,7 +95,7 @@ test.each([
   ['schema', { schema: '{' }],
   ['schema', { schema: '[]' }],
   ['hosts', { network: 'hosts' }],
-] as const)('what is wrong with %s is said there alone: %j', (field, changes) => {
+] as const)('an error in %s is shown only there: %j', (field, changes) => {
   expect(Object.keys(checkRunForm(form(changes)).wrong)).toEqual([field]);
 });
 

@@ -67,13 +67,13 @@ describe('the candidates of a text', () => {
     expect(candidates.items[0]).toMatchObject({ finder: 'prose', start: 4, state: 'refused', code: 'SYNTAX' });
   });
 
-  it('that were cut off say so when they are taken', () => {
+  it('that were cut off are marked when selected', () => {
     const { candidates } = look('{"name": "Ada", "age": 3', person, { allowPartial: true });
     expect(candidates.items).toMatchObject([{ state: 'taken', reason: 'truncated; the part before the cut is used' }]);
   });
 });
 
-describe('what a schema refuses', () => {
+describe('values a schema rejects', () => {
   it('is shown at its place in the value and in the text', () => {
     const text = 'Here: {"name": "Ada", "age": "old"}';
     const { notes, value } = look(text, person);
@@ -95,7 +95,7 @@ describe('what a schema refuses', () => {
     expect(value?.rows[0]?.notes).toEqual(notes.items);
   });
 
-  it('has no span where the text cannot be located', () => {
+  it('has no span if the text cannot be located', () => {
     const { notes } = look(JSON.stringify({ response: '{"name": "Ada", "age": "old"}' }), {
       type: 'object',
       properties: { age: { type: 'integer' } },

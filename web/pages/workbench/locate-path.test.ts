@@ -41,7 +41,7 @@ it('finds every place of every valid JSON text', () => {
   );
 });
 
-it('takes a comment mark without an end for a word', () => {
+it('reads a comment mark without an end as a word', () => {
   expect(at(`[${'/* '.repeat(100_000)}`, 5)).toBe('/*');
 });
 

@@ -65,7 +65,7 @@ describe('the part of a text that is drawn', () => {
     expect(windowAround(100, 50)).toEqual({ start: 0, end: 100 });
   });
 
-  it('holds what was chosen, and is never long', () => {
+  it('contains the selection, and is never long', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 20_000_000 }),

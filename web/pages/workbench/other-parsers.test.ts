@@ -13,13 +13,13 @@ test('reports that a parser found the same value, whatever the white space', () 
   expect(readWith('jsonrepair', repair, "{a: 'x',}", '{"a":"x"}')).toMatchObject({ outcome: 'same' });
 });
 
-test('what a parser takes from prose is shown beside the right value', () => {
+test('a value that a parser extracts from prose is shown next to the right one', () => {
   const answer = 'Here it is:\n```json\n{"a": 1}\n```\nDone.';
   expect(readWith('JSON.parse', JSON.parse, answer, '{"a":1}')).toMatchObject({ outcome: 'error' });
   expect(readWith('jsonrepair', repair, answer, '{"a":1}')).not.toMatchObject({ outcome: 'same' });
 });
 
-test('nothing counts as the same where Sluice has found no value, and long values are cut', () => {
+test('nothing counts as the same if Sluice has found no value, and long values are cut', () => {
   const reading = readWith('JSON.parse', JSON.parse, JSON.stringify('x'.repeat(10_000)), null);
   expect(reading.outcome).toBe('different');
   expect(reading.text.length).toBeLessThan(4100);

@@ -27,7 +27,7 @@ describe('the same in code', () => {
     );
   });
 
-  it('does not align where there is nothing to align to', () => {
+  it('does not align if there is nothing to align to', () => {
     const { library, command, http } = sameInCode({ text: '', schemaText: '', options: all }, origin);
     expect([library, command, http].filter((code) => code.includes('align'))).toEqual([]);
   });
@@ -45,7 +45,7 @@ describe('the same in code', () => {
   });
 });
 
-it('a shell takes a quoted word as it is', () => {
+it('a shell reads a quoted word unchanged', () => {
   const words = ["it's", "'; echo pwned; '", '$(id) `id` "x" \\', "''", 'two\nlines'];
   const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${words.map(quoteForShell).join(' ')}`], {
     encoding: 'utf8',

@@ -5,14 +5,14 @@ import { startStream, choosePace } from './stream-session.js';
 
 const text = 'Sure: {"name": "Ada", "tags": ["x", "y"]} Done.';
 
-it('shows the value as far as it has come, and where it grew', () => {
+it('shows the partial value, and where it grew', () => {
   const session = startStream(text, undefined, DEFAULT_OPTIONS);
   const view = session.push(6, 3);
   expect(view).toMatchObject({ taken: 18, length: text.length, complete: false, ended: null, changed: ['', 'name'] });
   expect(view.value?.rows.map(({ key, text: line }) => `${key ?? ''}${line}`)).toEqual(['{', '"name""Ad"', '}']);
 });
 
-it('ends with what `parse` says of the whole text', () => {
+it('ends with the result of `parse` for the whole text', () => {
   const view = startStream(text, undefined, DEFAULT_OPTIONS).push(5, 1000);
   expect(view).toMatchObject({
     taken: text.length,
@@ -34,7 +34,7 @@ it('shows nothing before a value has begun', () => {
   expect(startStream(text, undefined, DEFAULT_OPTIONS).push(1, 0)).toMatchObject({ taken: 0, value: null, tail: '' });
 });
 
-it('a text without a tag ends as a comment where tags are asked for', () => {
+it('a text without a tag ends as a comment if tags are required', () => {
   const view = startStream('No.', undefined, { ...DEFAULT_OPTIONS, profile: 'tagged' }).push(10, 1);
   expect(view.ended?.status).toBe('comment');
 });

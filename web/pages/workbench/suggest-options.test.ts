@@ -34,7 +34,7 @@ test('a profile that does not search the text suggests the default one', () => {
   expect(suggest('Here it is: {"score": 7,}', SCORE, { profile: 'generic' })).toContain('Profile default');
 });
 
-test('nothing is suggested where nothing would help', () => {
+test('nothing is suggested if nothing would help', () => {
   expect(suggest('no answer at all')).toEqual([]);
   expect(suggest('{"score": 7}', SCORE)).toEqual([]);
 });

@@ -32,7 +32,7 @@ describe('the last reading', () => {
     expect(reads.answer(2, { kind: 'write', reading: 1 })).toEqual({ kind: 'written', text });
   });
 
-  it('there is nothing to write where there is no value', () => {
+  it('nothing is written without a value', () => {
     const reads = reader();
     reads.answer(1, { kind: 'read', input: input('no') });
     expect(reads.answer(2, { kind: 'write', reading: 1 })).toEqual({ kind: 'written', text: '' });

@@ -113,7 +113,7 @@ describe('a text read by a worker', () => {
 });
 
 describe('a worker that fails', () => {
-  it('to start, says so, and the next question starts another', async () => {
+  it('to start, reports it, and the next request starts another', async () => {
     const { link, worker } = open();
     const asked = readText(link, input('[1]'));
     worker().dispatchEvent(new Event('error'));
@@ -122,7 +122,7 @@ describe('a worker that fails', () => {
     expect((await readIn(link, worker, '[1]')).kind).toBe('reading');
   });
 
-  it('while it reads, says why', async () => {
+  it('while it reads, reports why', async () => {
     const { link, worker } = open();
     const asked = readText(link, input('[1]'));
     worker().dispatchEvent(Object.assign(new Event('error'), { message: 'no room left' }));
@@ -165,7 +165,7 @@ describe('a worker that fails', () => {
   });
 });
 
-it('closing ends the worker, and what was asked has no answer', async () => {
+it('closing ends the worker, and pending requests have no answer', async () => {
   const { link, worker } = open();
   const asked = readText(link, input('[1]'));
   link.close();

@@ -75,14 +75,14 @@ describe('a turn', () => {
     expect(of('conversation.completed')).toHaveLength(1);
   });
 
-  it('has failed where the agent stops for another reason', () => {
+  it('has failed if the agent stops for another reason', () => {
     const { of } = converse([...START, say('I will not.'), ['<', { id: 2, result: { stopReason: 'refusal' } }]]);
     expect(of('conversation.failed')).toMatchObject([
       { error: { code: 'ENGINE_RUNTIME_ERROR', message: 'The agent refused to continue (refusal).' } },
     ]);
   });
 
-  it('has failed where the agent answers with an error, whose reason is kept', () => {
+  it('has failed if the agent answers with an error, whose reason is kept', () => {
     const error = { code: -32_000, message: 'Authentication required', data: { details: 'no key' } };
     const { of } = converse([...START, ['<', { id: 2, error }]]);
     expect(of('diagnostic.warning')[0]).toMatchObject({ code: 'ENGINE_AUTH_HINT' });
@@ -141,7 +141,7 @@ describe('a turn', () => {
 });
 
 describe('a permission request', () => {
-  it('says what it is about, and the answer by whom and why', () => {
+  it('has its subject, and the answer has its author and reason', () => {
     const call = {
       toolCallId: 'c1',
       name: 'Write',
@@ -206,7 +206,7 @@ describe('a permission request', () => {
 });
 
 describe('a tool call', () => {
-  it('that is announced twice starts once, with the input that came later at its end', () => {
+  it('that is announced twice starts once, with the later input at its end', () => {
     const call = {
       sessionUpdate: 'tool_call',
       toolCallId: 'c1',
@@ -229,7 +229,7 @@ describe('a tool call', () => {
     ]);
   });
 
-  it('that failed says why', () => {
+  it('that failed has the reason', () => {
     const content = [{ type: 'content', content: { type: 'text', text: 'no such file' } }];
     const { of } = converse([
       ...START,
@@ -242,7 +242,7 @@ describe('a tool call', () => {
     ]);
   });
 
-  it('keeps images as they are', () => {
+  it('keeps images unchanged', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'AA==' };
     const { of } = converse([
       ...START,
@@ -266,7 +266,7 @@ describe('an agent that breaks the rules', () => {
     expect(warnings).toEqual(['MALFORMED_RECORD']);
   });
 
-  it('keeps what is not a message as raw', () => {
+  it('keeps output that is not a message as raw', () => {
     const { of, warnings } = converse([...START, ['<', 'Loading…'], ['<', '{"hello":1}'], say('ok'), END]);
     expect(of('raw.stdout')).toHaveLength(2);
     expect(warnings).toEqual(['UNPARSED_CONTENT_FELL_BACK_TO_RAW', 'UNKNOWN_EVENT_TYPE']);

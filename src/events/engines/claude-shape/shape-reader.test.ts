@@ -32,7 +32,7 @@ describe('messages', () => {
     expect(finals(translated)).toEqual(['One.', 'Two.']);
   });
 
-  it('that are really said twice stay twice', () => {
+  it('that are printed twice on purpose stay twice', () => {
     const translated = read(init(), assistant([text('Yes.')], { id: 'a' }), assistant([text('Yes.')], { id: 'b' }));
     expect(finals(translated)).toEqual(['Yes.', 'Yes.']);
   });
@@ -42,7 +42,7 @@ describe('messages', () => {
     expect(finals(read(init(), record))).toEqual(['Bare.']);
   });
 
-  it('in pieces are reported once, if the whole comes before the end of the block', () => {
+  it('in chunks are reported once, if the whole comes before the end of the block', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -57,7 +57,7 @@ describe('messages', () => {
     expect(new Set([...ids, translated.of('assistant.message.final')[0]?.message_id]).size).toBe(1);
   });
 
-  it('in pieces are reported once, if the whole comes after the end of the message', () => {
+  it('in chunks are reported once, if the whole comes after the end of the message', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -70,7 +70,7 @@ describe('messages', () => {
     expect(translated.warnings).toContain('DUPLICATE_MESSAGE_SUPPRESSED');
   });
 
-  it('in pieces are reported from them, if the whole is lost', () => {
+  it('in chunks are reported from them, if the whole is lost', () => {
     const translated = read(
       init(),
       messageStart('a'),
@@ -81,7 +81,7 @@ describe('messages', () => {
     expect(finals(translated)).toEqual(['One', 'Two']);
   });
 
-  it('are reported once, however they are cut and whenever the whole comes', () => {
+  it('are reported once, however they are split and whenever the whole comes', () => {
     const block = fc.record({
       words: fc.string({ minLength: 1, maxLength: 20 }),
       isThought: fc.boolean(),
@@ -117,7 +117,7 @@ describe('messages', () => {
 });
 
 describe('the answer of a result', () => {
-  it('is reported where nothing else was printed', () => {
+  it('is reported if nothing else was printed', () => {
     const translated = read(result({ result: 'Hello' }));
     expect(finals(translated)).toEqual(['Hello']);
     expect(translated.types).toEqual(['conversation.started', 'assistant.message.final', 'user.input.required']);
@@ -203,7 +203,7 @@ describe('tool calls', () => {
     expect(translated.of('assistant.tool_call')[3]).toMatchObject({ name: 'Bash', error: 'Exit code 2\nno such file' });
   });
 
-  it('say why they failed, also in blocks', () => {
+  it('report why they failed, also in blocks', () => {
     const translated = read(
       init(),
       assistant([toolUse('t1')]),
@@ -212,7 +212,7 @@ describe('tool calls', () => {
     expect(translated.of('assistant.tool_call')[1]).toMatchObject({ status: 'failed', error: 'no\nway' });
   });
 
-  it('are started once, with their whole input, though it comes in pieces first', () => {
+  it('are started once, with their whole input, although it arrives in chunks', () => {
     const translated = read(
       init(),
       messageStart(),
@@ -258,7 +258,7 @@ describe('tool calls', () => {
     expect(read(init(), assistant([toolUse('t1')]), result()).warnings).toContain('TOOL_CALL_UNFINISHED');
   });
 
-  it('say which file they write', () => {
+  it('name the file they write', () => {
     const translated = translateLines({
       engine: 'claude',
       stdout: [init(), assistant([toolUse('t1', 'Write', { file_path: '/w/a.md' })]), user([toolResult('t1')])],
@@ -273,7 +273,7 @@ describe('tool calls', () => {
 describe('sub-agents', () => {
   const task = assistant([toolUse('task', 'Task', { prompt: 'p' })], { id: 'main' });
 
-  it('speak and act under the call that started them', () => {
+  it('print and act under the call that started them', () => {
     const translated = read(
       init(),
       task,
@@ -311,7 +311,7 @@ describe('sub-agents', () => {
     expect(translated.types).not.toContain('conversation.completed');
   });
 
-  it('have said what they say when the turn ends', () => {
+  it('are complete when the turn ends', () => {
     const translated = read(
       init(),
       ...pieces(text('Inner'), ['Inner'], { parent: 'task' }),
@@ -343,7 +343,7 @@ describe('sub-agents', () => {
   });
 });
 
-describe('what others say', () => {
+describe('records of others', () => {
   it.each([
     ['a prompt', user(DONE)],
     ['an echo of a prompt', { ...user(DONE), isReplay: true }],
@@ -378,7 +378,7 @@ describe('the session', () => {
     expect(translated.warnings).toEqual([]);
   });
 
-  it('is back-filled from what the agent says, if init was lost', () => {
+  it('is filled in from a message, if init was lost', () => {
     expect(started(read(assistant([text('Hi')])))).toEqual(['s-1']);
   });
 
@@ -436,7 +436,7 @@ describe('the end', () => {
     },
   );
 
-  it('is a failure, if a success says that it is an error', () => {
+  it('is a failure, if a success is marked as an error', () => {
     const translated = read(init(), result({ is_error: true, result: 'API Error: 400 Bad.', api_error_status: 400 }));
     expect(translated.of('conversation.failed')[0]?.error.message).toBe('API Error: 400 Bad.');
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 400, retrying: false }]);
@@ -448,7 +448,7 @@ describe('the end', () => {
     expect(translated.of('conversation.failed')[0]?.error.message).toBe(reason);
   });
 
-  it('is a failure with whatever says why, if nothing else does', () => {
+  it('is a failure with any available reason', () => {
     expect(read(init(), result({ is_error: true })).of('conversation.failed')[0]?.error.message).toBe('success');
   });
 
@@ -475,7 +475,7 @@ describe('the end', () => {
     expect(translated.rasp('lifecycle.completion.state')[0]?.evidence.end_signal).toBeNull();
   });
 
-  it('completes a message of which only the beginning came', () => {
+  it('completes a message of which only the beginning arrived', () => {
     const translated = read(init(), messageStart(), ...pieces(text('Hello'), ['Hel']), result({ result: 'Hello' }));
     expect(finals(translated)).toEqual(['Hello']);
   });
@@ -498,7 +498,7 @@ describe('a document', () => {
     expect(finals(read(JSON.stringify(result({ result: 'Hi' }), null, 2)))).toEqual(['Hi']);
   });
 
-  it('is reported as raw once, however much of it is not known', () => {
+  it('is reported as raw once, however much of it is unknown', () => {
     const strangers = Array.from({ length: 50 }, (_, index) => ({ type: `new_${index}`, session_id: 's-1' }));
     const translated = read(JSON.stringify([init(), ...strangers, 7, result({ result: 'Hi' })]));
     expect(translated.of('raw.stdout')).toHaveLength(1);
@@ -528,7 +528,7 @@ describe('drift', () => {
     expect(finals(translated)).toEqual(['Hi']);
   });
 
-  it('keeps what is known of a record with a new block', () => {
+  it('keeps the known part of a record with a new block', () => {
     const translated = read(init(), assistant([{ type: 'brand_new' }, text('Hi')]));
     expect(finals(translated)).toEqual(['Hi']);
   });
@@ -591,7 +591,7 @@ describe('plain text', () => {
 });
 
 describe('records on another stream', () => {
-  it('are read all the same', () => {
+  it('are still read', () => {
     const translated = translateLines({
       engine: 'claude',
       stderr: [init(), assistant([text('Hi')]), result({ result: 'Hi' })],

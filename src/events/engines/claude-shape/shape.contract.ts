@@ -92,7 +92,7 @@ export function describeShapeRecordings(engine: EngineName, fixtures: URL): void
         !name.endsWith('.text') && attempts.every(({ pushes }) => pushes.some(({ stream }) => stream === 'stdout')),
     );
 
-    it.each(recordings)('hold nothing that is not known: %s', (_, fixture) => {
+    it.each(recordings)('contain only known fields: %s', (_, fixture) => {
       const { translators } = translateFixture(fixture, engine);
       expect(translators.map((translator) => translator.drift())).toEqual(translators.map(() => null));
     });

@@ -59,7 +59,7 @@ describe('every record of claude', () => {
 });
 
 describe('a retry of claude', () => {
-  it('is no failure', () => {
+  it('is not a failure', () => {
     const retry = system('api_retry', {
       attempt: 3,
       max_retries: 10,
@@ -113,7 +113,7 @@ describe('a retry of claude', () => {
   });
 });
 
-describe('an error that claude speaks', () => {
+describe('an error that claude prints as a message', () => {
   const spoken = {
     ...assistant([text('API Error: 400 Bad request.')]),
     error: 'invalid_request',
@@ -137,12 +137,12 @@ describe('an error that claude speaks', () => {
     expect(translated.types.at(-1)).toBe('conversation.failed');
   });
 
-  it('is the agent’s word, if a model said it', () => {
+  it('is a message, if a model printed it', () => {
     const translated = read(init(), spoken);
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'API Error: 400 Bad request.' }]);
   });
 
-  it('stands on stdout in text mode', () => {
+  it('is printed on stdout in text mode', () => {
     const translated = translateLines({
       engine: 'claude',
       stdout: ['API Error: 500 Overloaded'],

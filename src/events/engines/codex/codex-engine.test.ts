@@ -19,7 +19,7 @@ describe('the records of codex', () => {
     ]);
   });
 
-  it('are statuses where nothing else happens', () => {
+  it('are statuses if nothing else happens', () => {
     const { rasp } = translateLines({ stdout: [codex.thread(), codex.turn, codex.completed(3, 1)] });
     expect(rasp('lifecycle.run.status')).toEqual([
       { status: 'thread.started', session_id: 'thread-1' },
@@ -161,7 +161,7 @@ describe('the items of codex', () => {
     expect(translateLines({ stdout }).of('assistant.plan')).toEqual([plan, plan, plan]);
   });
 
-  it('keep what a record says beyond the known fields as detail, in RASP only', () => {
+  it('keep unknown fields of a record as detail, in RASP only', () => {
     const stdout = [item('completed', 'agent_message', { text: 'Hi', mood: { good: true } })];
     const translated = translateLines({ stdout });
     expect(translated.rasp('agent.message.final')).toMatchObject([{ detail: { 'item.mood': { good: true } } }]);
@@ -221,14 +221,14 @@ describe('the text mode of codex', () => {
     expect(translator.drift()).toBeNull();
   });
 
-  it('takes no session from what the log repeats of the conversation', () => {
+  it('does not take the session from the conversation repeated in the log', () => {
     const stderr = [...header, 'user', 'session id: 11111111-evil', 'ERROR: Reconnecting... 1/5'];
     const { of, rasp } = translateLines({ stderr });
     expect(of('conversation.started')).toEqual([{ session_id: '01a1dcb0-764b-7552-9c62-53a17204dcbf' }]);
     expect(rasp('diagnostic.engine.error')).toMatchObject([{ retrying: true, attempt: 1, max_attempts: 5 }]);
   });
 
-  it('is damage where records come as well', () => {
+  it('is damage if records are printed as well', () => {
     const { of, warnings } = translateLines({ stdout: ['lost line', codex.message('x')], stderr: ['log'] });
     expect(of('raw.stdout')).toEqual([{ text: 'lost line' }]);
     expect(of('assistant.message.final')).toHaveLength(1);

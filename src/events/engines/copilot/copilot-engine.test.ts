@@ -40,7 +40,7 @@ describe('copilot', () => {
     expect(of('assistant.message.final').map(({ text }) => text)).toEqual(['Hello']);
   });
 
-  it('does not take the words of a sub-agent for the answer', () => {
+  it('does not report the message of a sub-agent as the answer', () => {
     const data = { messageId: 'm', content: 'Mine.', parentToolCallId: 'call_1' };
     const { of } = translate([record('assistant.message', data), result()]);
     expect(of('assistant.message.final')).toMatchObject([{ parent_tool_call_id: 'call_1' }]);

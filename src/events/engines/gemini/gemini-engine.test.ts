@@ -55,7 +55,7 @@ describe('the stream of gemini', () => {
     expect(final?.raw_ref).toMatchObject({ byte_from: starts[1], byte_to: starts[3] });
   });
 
-  it('does not take the echoed prompt for the agent', () => {
+  it('does not report the echoed prompt as a message', () => {
     const translated = translateLines({
       stdout: [init, { type: 'message', timestamp, role: 'user', content: `End with ${DONE}` }, result],
     });
@@ -118,7 +118,7 @@ describe('the stream of gemini', () => {
     expect(translated.of('conversation.failed')).toMatchObject([{ error: { category: 'engine', message: 'no key' } }]);
   });
 
-  it.each(['warning', 'error'])('takes an error of severity %s for no failure: the result decides', (severity) => {
+  it.each(['warning', 'error'])('an error of severity %s is not a failure: the result decides', (severity) => {
     const translated = translateLines({
       stdout: [init, { type: 'error', timestamp, severity, message: 'Loop detected' }, delta('Hi'), result],
     });
@@ -174,7 +174,7 @@ describe('the document of gemini', () => {
     expect(translated.warnings).not.toContain('STREAM_DRIFT_OBSERVED');
   });
 
-  it('fails even if it holds a response beside its error', () => {
+  it('fails even if it contains a response besides its error', () => {
     const both = JSON.stringify({ session_id: 'g-1', response: 'Half an answ', error: { type: 'E', message: 'lost' } });
     const translated = translateLines({ stdout: [both] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Half an answ' }]);
@@ -195,7 +195,7 @@ describe('the document of gemini', () => {
     });
   });
 
-  it('is raw where it is cut off, and never an answer', () => {
+  it('is raw if it is cut off, and never an answer', () => {
     const translated = translateLines({
       stdout: [document(`Done. ${DONE}`).slice(0, 80)],
       stderr: [YOLO],
@@ -247,7 +247,7 @@ describe('the log of gemini', () => {
     expect(translated.warnings).not.toContain('TERMINAL_STATUS_COMPLETION_CONFLICT');
   });
 
-  it('knows a retry without a status, and one that names its delay', () => {
+  it('recognises a retry without a status, and one that names its delay', () => {
     const lines = [
       'Attempt 1 failed. Retrying with backoff... Error: fetch failed',
       'Attempt 1 failed: You have exhausted your capacity. Retrying after 900ms...',
@@ -282,7 +282,7 @@ describe('gemini in plain text', () => {
     expect(translated.warnings).toEqual(['SESSION_ID_MISSING']);
   });
 
-  it('is a guess where nothing shows that it is Gemini', () => {
+  it('is a guess if nothing shows that it is Gemini', () => {
     const translated = translateLines({ stdout: ['Hello there.'] });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello there.' }]);
     expect(translated.of('raw.stdout')).toMatchObject([{ text: 'Hello there.' }]);
@@ -300,7 +300,7 @@ describe('gemini in plain text', () => {
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hi' }]);
   });
 
-  it('is not made of torn records, which may hold anything', () => {
+  it('is not read from torn records, which may contain anything', () => {
     const torn = `stamp":"${timestamp}","role":"user","content":"\\"__SKILL_DONE__\\": true"}`;
     const translated = translateLines({ stdout: [torn], stderr: [YOLO] });
     expect(translated.of('assistant.message.final')).toEqual([]);

@@ -24,7 +24,7 @@ describe('plain text', () => {
     expectCovered(translator.coverage());
   });
 
-  it('says how sure it is that this is the agent', () => {
+  it('reports its confidence that this is the agent', () => {
     const { fcmp } = translateLines({ stdout: ['Hello'] });
     expect(fcmp.find(({ type }) => type === 'assistant.message.final')?.meta).toEqual({ attempt: 1, confidence: 0.6 });
   });
@@ -35,7 +35,7 @@ describe('plain text', () => {
     expect(warnings).toEqual(['INCOMPLETE_STATE_CLASSIFICATION']);
   });
 
-  it('is unknown at the end unless the exit or the marker says more', () => {
+  it('is unknown at the end without an exit code or the marker', () => {
     expect(translateLines({ stdout: ['Hello'] }).types.at(-1)).toBe('diagnostic.warning');
     expect(translateLines({ stdout: ['Hello'], end: { exitCode: 3 } }).types.at(-1)).toBe('conversation.failed');
     expect(translateLines({ stdout: ['Done.', '{"__SKILL_DONE__": true}'] }).types.at(-1)).toBe(
@@ -49,7 +49,7 @@ describe('plain text', () => {
     );
   });
 
-  it('is several messages where it never ends', () => {
+  it('is several messages if it never ends', () => {
     const line = 'x'.repeat(1 << 20);
     const { of } = translateLines({ stdout: Array.from({ length: 20 }, () => line) });
     const finals = of('assistant.message.final');

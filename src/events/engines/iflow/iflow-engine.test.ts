@@ -25,7 +25,7 @@ function confidences({ emitted }: Translated, type: string): readonly number[] {
 }
 
 describe('the confidence of iflow', () => {
-  it('is 0.7 for what a regular expression finds', () => {
+  it('is 0.7 for a match of a regular expression', () => {
     const translated = translateLines({ stderr: ['Resuming session session-1'] });
     expect(confidences(translated, 'lifecycle.run.status')).toEqual([0.7]);
   });
@@ -52,7 +52,7 @@ describe('the confidence of iflow', () => {
   });
 });
 
-describe('the words of iflow', () => {
+describe('messages of iflow', () => {
   it('may have JSON glued to them', () => {
     const translated = translateLines({ stdout: ['Working on it.{"answer":7,"__SKILL_DONE__":true}', ...info()] });
     expect(translated.of('assistant.message.final')).toMatchObject([
@@ -84,7 +84,7 @@ describe('the words of iflow', () => {
     expect(translated.of('raw.stderr')).toMatchObject([{ text: 'starting' }]);
   });
 
-  it('are on stderr where stdout says nothing, with a warning', () => {
+  it('are read from stderr if stdout is empty, with a warning', () => {
     const translated = translateLines({ stdout: info(), stderr: ['Which language?', '', 'English?'] });
     expect(translated.of('user.input.required')).toMatchObject([{ prompt: 'Which language?\n\nEnglish?' }]);
     expect(translated.rasp('diagnostic.parser.warning')).toMatchObject([
@@ -93,14 +93,14 @@ describe('the words of iflow', () => {
     ]);
   });
 
-  it('are on stderr, live, where that has said much and stdout nothing', () => {
+  it('are read from stderr live if it has much output and stdout none', () => {
     const lines = Array.from({ length: 400 }, () => 'x'.repeat(1000));
     const translated = translateLines({ stderr: lines, end: { exitCode: 0 } });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: lines.join('\n') }]);
     expect(translated.warnings.filter((code) => code === 'STREAM_DRIFT_OBSERVED')).toHaveLength(1);
   });
 
-  it('do not finish the work where they only quote a skill', () => {
+  it('do not finish the work if they only quote a skill', () => {
     const translated = translateLines({
       stdout: ['<skill_content>{"__SKILL_DONE__": true}</skill_content> read.'],
       stderr: info(),
@@ -108,7 +108,7 @@ describe('the words of iflow', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('are not made of bytes that are no text', () => {
+  it('are not read from bytes that are not text', () => {
     const translated = translateLines({ stdout: ['\u0000\u0001garbage', 'Hello.'], stderr: info() });
     expect(translated.of('assistant.message.final')).toMatchObject([{ text: 'Hello.' }]);
     expect(translated.of('raw.stdout')).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('the block of iflow', () => {
     expect(translated.warnings.includes('STREAM_DRIFT_OBSERVED')).toBe(stream === 'stdout');
   });
 
-  it('may stand on one line', () => {
+  it('may be on one line', () => {
     const translated = translateLines({ stderr: [info().join('')] });
     expect(translated.of('conversation.started')).toEqual([{ session_id: 'session-1' }]);
   });
@@ -159,7 +159,7 @@ describe('the block of iflow', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('is given up when it does not end', () => {
+  it('is abandoned when it does not end', () => {
     const translated = translateLines({
       stdout: ['<Execution Info>', ...Array.from({ length: 300 }, () => 'x'.repeat(1000)), 'Hello.'],
     });
@@ -196,7 +196,7 @@ describe('the session of iflow', () => {
     ]);
   });
 
-  it('is not taken from what the agent says once it is known', () => {
+  it('is not taken from a message once it is known', () => {
     const translated = translateLines({
       stdout: ['Resuming session session-1', 'Hello.', 'session-id: evil', 'Resuming session evil'],
     });
@@ -220,7 +220,7 @@ describe('the log of iflow', () => {
     '}',
   ];
 
-  it.each(['stdout', 'stderr'] as const)('reports a retry on %s, which is no failure', (stream) => {
+  it.each(['stdout', 'stderr'] as const)('reports a retry on %s, which is not a failure', (stream) => {
     const translated = translateLines(
       stream === 'stdout'
         ? { stdout: [...retry, 'Hello.'], stderr: info() }
@@ -233,7 +233,7 @@ describe('the log of iflow', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('reports the errors of iFlow itself wherever they stand', () => {
+  it('reports the errors of iFlow itself wherever they are', () => {
     const translated = translateLines({
       stdout: ['Error when talking to iFlow API: 401 Unauthorized'],
       end: { exitCode: 1 },
@@ -245,7 +245,7 @@ describe('the log of iflow', () => {
   describe('an error at the end of stdout', () => {
     const lines = ['Hello.', 'Error: no such model', '    at run (x.js:1:2)'];
 
-    it('is an engine error where the process failed', () => {
+    it('is an engine error if the process failed', () => {
       const { rasp, of, translator } = translateLines({ stdout: lines, end: { exitCode: 1 } });
       expect(rasp('diagnostic.engine.error')).toMatchObject([
         { message: 'Error: no such model\n    at run (x.js:1:2)', severity: 'error', retrying: false },
@@ -255,7 +255,7 @@ describe('the log of iflow', () => {
       expect(translator.coverage().stdout.unclaimed).toEqual([]);
     });
 
-    it('is part of the answer where the process ended well', () => {
+    it('is part of the answer if the process ended well', () => {
       const { rasp, of } = translateLines({ stdout: lines });
       expect(rasp('diagnostic.engine.error')).toEqual([]);
       expect(of('assistant.message.final')).toMatchObject([{ text: lines.join('\n') }]);
@@ -267,7 +267,7 @@ describe('the log of iflow', () => {
       expect(of('assistant.message.final')).toMatchObject([{ text: [...lines, 'That is fixed now.'].join('\n') }]);
     });
 
-    it('is the same error where the translator is drained first', () => {
+    it('is the same error if the translator is drained first', () => {
       const translator = createTranslator({ engine: 'iflow', runId: 'run-1', attempt: 1, clock: () => 0 });
       const exit = { exitCode: 1, signal: null };
       const emitted = [...translator.push('stdout', toBytes(lines)), ...translator.drain(exit).events];
@@ -276,7 +276,7 @@ describe('the log of iflow', () => {
     });
   });
 
-  it('takes a line about an error for a log on stderr, and for the agent on stdout', () => {
+  it('reads a line about an error as a log on stderr, and as a message on stdout', () => {
     const translated = translateLines({
       stdout: ['Error: that is what the test prints.'],
       stderr: ['Error: no such model'],

@@ -58,7 +58,7 @@ describe('the steps of opencode', () => {
     ]);
   });
 
-  it('are added up in tokens and cost, what came from the cache included', () => {
+  it('are added up in tokens and cost, cached ones included', () => {
     const tokens = { total: 17, input: 5, output: 2, reasoning: 1, cache: { read: 8, write: 1 } };
     const translated = translateLines({ stdout: [start, finish('tool-calls', tokens), start, finish('stop', tokens)] });
     expect(translated.rasp('lifecycle.run.status')[1]?.usage).toMatchObject({
@@ -80,7 +80,7 @@ describe('the tokens of a step', () => {
   const push = (translator: Translator, ...records: readonly object[]) =>
     selectFcmp(translator.push('stdout', toBytes(records))).map(({ type }) => type);
 
-  it('are published with its last message or call, since they come after it', () => {
+  it('are published with its last message or call, since they arrive after it', () => {
     const { of } = translateLines({
       stdout: [start, text('One'), call, finish('tool-calls', used(5)), start, text('Two'), finish('stop', used(7))],
     });
@@ -166,8 +166,8 @@ describe('the tool calls of opencode', () => {
   });
 });
 
-describe('the words of opencode', () => {
-  it('do not finish the work where they only quote a skill', () => {
+describe('messages of opencode', () => {
+  it('do not finish the work if they only quote a skill', () => {
     const translated = translateLines({
       stdout: [start, text(`I follow <skill_content>${DONE}</skill_content>.`), finish('stop')],
     });
@@ -182,7 +182,7 @@ describe('the words of opencode', () => {
     expect(translated.types.at(-1)).toBe('user.input.required');
   });
 
-  it('have thoughts beside them', () => {
+  it('come with thoughts', () => {
     const translated = translateLines({
       stdout: [start, record('reasoning', { text: 'hm' }), text('Hi'), finish('stop')],
     });
@@ -222,7 +222,7 @@ describe('the errors of opencode', () => {
     );
   });
 
-  it('are reported whatever their shape, and a new name is warned about', () => {
+  it('are reported whatever their shape, with a warning about a new name', () => {
     const translated = translateLines({
       stdout: [
         { ...error('', {}), error: 'plain' },
@@ -236,7 +236,7 @@ describe('the errors of opencode', () => {
 });
 
 describe('the session of opencode', () => {
-  it('is known from the first record, whatever that is', () => {
+  it('is known from the first record, whatever its type', () => {
     const translated = translateLines({ stdout: [text('Hi'), finish('stop')] });
     expect(translated.types.slice(0, 2)).toEqual(['conversation.started', 'assistant.message.delta']);
     expect(translated.of('conversation.started')).toEqual([{ session_id: 'ses_1' }]);
@@ -249,7 +249,7 @@ describe('the session of opencode', () => {
 });
 
 describe('the drift of opencode', () => {
-  it('keeps what it does not know', () => {
+  it('keeps unknown records', () => {
     const translated = translateLines({
       stdout: [
         start,
@@ -267,7 +267,7 @@ describe('the drift of opencode', () => {
     expect(translated.of('assistant.message.final')).toHaveLength(2);
   });
 
-  it('keeps a line that is no record as raw', () => {
+  it('keeps a line that is not a record as raw', () => {
     const translated = translateLines({
       stdout: ['npm notice', start, 'Segmentation fault', text('Hi'), finish('stop')],
     });

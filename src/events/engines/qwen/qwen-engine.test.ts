@@ -47,7 +47,7 @@ describe('every record of qwen', () => {
     expect(read(init(), { type }, result()).of('raw.stdout')).toEqual([]);
   });
 
-  it('goal_state comes without partial messages, too', () => {
+  it('goal_state is printed without partial messages, too', () => {
     const goal = { v: 2, goal: null, activity: 'idle' };
     const translated = read(init(), streamEvent({ type: 'goal_state', goal_state: goal }), result());
     expect(translated.rasp('lifecycle.run.status')[1]).toEqual({ status: 'goal_state', detail: { goal_state: goal } });
@@ -78,7 +78,7 @@ describe('a failed request of qwen', () => {
     expect(read(result({ result: error, usage: free })).types.at(-1)).toBe('conversation.failed');
   });
 
-  it('is reported once, where 0.24 says so in message and result', () => {
+  it('is reported once, if 0.24 repeats it in message and result', () => {
     const failed = result({ subtype: 'error_during_execution', is_error: true, error: { message: error } });
     const translated = read(init(), spoken, failed);
     expect(translated.rasp('diagnostic.engine.error')).toHaveLength(1);
@@ -105,7 +105,7 @@ describe('a failed request of qwen', () => {
     expect(translated.types).not.toContain('conversation.failed');
   });
 
-  it('is a document on stderr once more', () => {
+  it('is repeated as a document on stderr', () => {
     const document = { error: { type: 'AlreadyReportedError', message: error, code: 1 } };
     const stdout = [JSON.stringify([init(), spoken, result({ is_error: true, error: { message: error } })])];
     const translated = translateLines({
@@ -124,13 +124,13 @@ describe('a failed request of qwen', () => {
     expect(translated.of('conversation.failed')[0]?.error.message).toBe('No key.');
   });
 
-  it('is no failure, if the agent shows such a document', () => {
+  it('is not a failure, if the agent prints such a document', () => {
     const translated = read('This is what it printed:', '{"error":{"type":"x","message":"No key."}}', 'It means no.');
     expect(translated.types).not.toContain('conversation.failed');
     expect(finals(translated)[0]).toContain('No key.');
   });
 
-  it('stands on stderr in text mode', () => {
+  it('is printed on stderr in text mode', () => {
     const translated = translateLines({ engine: 'qwen', stderr: ['Warning: a note.', error], end: { exitCode: 1 } });
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ http_status: 429, retrying: false }]);
     expect(translated.of('raw.stderr').map((raw) => raw.text)).toEqual(['Warning: a note.']);
@@ -144,7 +144,7 @@ describe('a retry of qwen', () => {
       data: { reason: 'retry', attempt: 1, maxRetries: 10, delayMs: 60_000, discardedToolCalls: 0, preserveText },
     });
 
-  it('is no failure', () => {
+  it('is not a failure', () => {
     const translated = read(init(), retry(false), assistant([text('Hi')]), result({ result: 'Hi' }));
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([
       { code: 'ENGINE_RETRYING', severity: 'warning', retrying: true, attempt: 1, max_attempts: 10 },
@@ -152,7 +152,7 @@ describe('a retry of qwen', () => {
     expect(translated.types).not.toContain('conversation.failed');
   });
 
-  it('says why on stderr', () => {
+  it('prints the reason on stderr', () => {
     const line = 'Retrying in 60s (attempt 1/10): [API Error: 429 Rate limit reached]';
     const translated = translateLines({ engine: 'qwen', stdout: [init(), result({ result: 'Hi' })], stderr: [line] });
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([
@@ -161,7 +161,7 @@ describe('a retry of qwen', () => {
     expect(translated.types).not.toContain('conversation.failed');
   });
 
-  it('is no failure in text mode either, wherever the line comes', () => {
+  it('is not a failure in text mode either, wherever the line is', () => {
     const translated = read('Retrying in 60s (attempt 1/10): [API Error: 429 Slow down]', 'Here I am.');
     expect(translated.rasp('diagnostic.engine.error')).toMatchObject([{ retrying: true }]);
     expect(finals(translated)).toEqual(['Here I am.']);
@@ -171,7 +171,7 @@ describe('a retry of qwen', () => {
   it.each([
     [false, 'new'],
     [true, 'oldnew'],
-  ])('keeps what was streamed if it says so: %j', (keeps, expected) => {
+  ])('keeps the streamed text if so marked: %j', (keeps, expected) => {
     const more = streamEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'new' } });
     const translated = read(init(), messageStart(), ...pieces(text(''), ['old']), retry(keeps), more, messageStop());
     expect(finals(translated)).toEqual([expected]);
@@ -179,7 +179,7 @@ describe('a retry of qwen', () => {
 });
 
 describe('the end of qwen', () => {
-  it('may be withheld: the answer counts all the same', () => {
+  it('may be withheld: the answer still counts', () => {
     const translated = translateLines({
       engine: 'qwen',
       stdout: [init(), assistant([text(DONE)])],

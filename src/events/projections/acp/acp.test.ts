@@ -147,14 +147,14 @@ describe('toAcp', () => {
     expect(ids).toEqual(['item_1', '2:item_1']);
   });
 
-  test('a sub-agent’s words say which call started it', () => {
+  test('a sub-agent’s messages name the call that started it', () => {
     const [update] = updates([
       { type: 'assistant.message.final', data: { message_id: 'm', text: 'x', parent_tool_call_id: 't' } },
     ]);
     expect(update).toMatchObject({ _meta: { sluice: { parent_tool_call_id: 't' } } });
   });
 
-  test('what ACP has no word for is carried as it is', () => {
+  test('events that ACP does not define are passed on unchanged', () => {
     const [update] = updates([completed]);
     expect(update).toEqual({
       sessionUpdate: 'session_info_update',
@@ -163,7 +163,7 @@ describe('toAcp', () => {
     });
   });
 
-  test('whatever FCMP says, the updates are valid and in order', () => {
+  test('whatever the FCMP events, the updates are valid and in order', () => {
     fc.assert(
       fc.property(anyConversation, (events) => {
         const translated = toAcp(events);
@@ -182,7 +182,7 @@ describe('toAcp', () => {
     );
   });
 
-  test('the checks can say no', () => {
+  test('the checks can fail', () => {
     expect(validate({ sessionId: 's', update: { sessionUpdate: 'agent_message_chunk' } })).toBe(false);
     expect(brokenRules([{ sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'failed' }])).toEqual([
       't is updated while not open',

@@ -225,7 +225,7 @@ describe('toAgUi', () => {
     expect(ids).toEqual(['item_1', '2:item_1']);
   });
 
-  test('a failure is an error with its code and what was used, a cancellation is no error', () => {
+  test('a failure is an error with its code and usage, a cancellation is not an error', () => {
     const usage = [{ inputTokens: 3, outputTokens: 4, totalTokens: 7, cachedInputTokens: 1 }];
     expect(bare(toAgUi(conversation([failed('engine')]))).at(-1)).toEqual({
       type: 'RUN_ERROR',
@@ -252,7 +252,7 @@ describe('toAgUi', () => {
     expect(toAgUi([])).toEqual([]);
   });
 
-  test('whatever FCMP says, the events are valid and in legal order', () => {
+  test('whatever the FCMP events, the AG-UI events are valid and in legal order', () => {
     fc.assert(
       fc.property(anyConversation, (events) => {
         const translated = toAgUi(events);

@@ -53,7 +53,7 @@ describe('checkStatus', () => {
     expect(refusal(403, { 'x-ratelimit-remaining': '12' }).isPermanent).toBe(true);
   });
 
-  it('says what the sink answered in one short line, and what to do where a retry cannot help', () => {
+  it('reports the response of the sink in one short line, and what to do if a retry cannot help', () => {
     expect(refusal(500, {}, `oh\n\n no${'!'.repeat(1000)}`).message).toMatch(
       /^The sink answered with status 500 \(oh no!{1,200}\)\.$/,
     );
