@@ -71,20 +71,25 @@ describe('the budget of a day', () => {
     await queue('r1', agent(100));
     expect((await ended('r1')).result).toMatchObject({ status: 'success' });
     await queue('r2', agent(1), 'b');
-    const report = await vi.waitFor(async () => {
-      const found = await reportBudgets(store, settings, store.now());
-      expect(found.waiting).toEqual([{ run: 'r2', budget: 'day', opens_at: midnight() }]);
-      return found;
-    });
+    const report = await vi.waitFor(
+      async () => {
+        const found = await reportBudgets(store, settings, store.now());
+        expect(found.waiting).toEqual([{ run: 'r2', budget: 'day', opens_at: midnight() }]);
+        return found;
+      },
+      { timeout: 15_000 },
+    );
     expect(report.items).toEqual([
       { scope: 'day', name: '', tokens: { limit: 100, used: 100, held: 100 }, cost: null },
     ]);
-    await vi.waitFor(async () =>
-      expect(await store.findRun('r2')).toMatchObject({
-        state: 'queued',
-        started_at: null,
-        waiting_for: { reason: 'budget', budget: 'day', opens_at: midnight() },
-      }),
+    await vi.waitFor(
+      async () =>
+        expect(await store.findRun('r2')).toMatchObject({
+          state: 'queued',
+          started_at: null,
+          waiting_for: { reason: 'budget', budget: 'day', opens_at: midnight() },
+        }),
+      { timeout: 15_000 },
     );
     // A waiting run can be canceled.
     await store.requestCancel('r2', store.now());
@@ -117,8 +122,9 @@ it('the budget of a token limits only its own requests', async () => {
   await queue('r2', agent(1));
   await queue('r3', agent(1), 'b', 'ada');
   expect((await ended('r3')).result).toMatchObject({ status: 'success' });
-  await vi.waitFor(async () =>
-    expect(await store.listBudgetUse(5)).toMatchObject({ waiting: [{ run: 'r2', budget: 'caller ci' }] }),
+  await vi.waitFor(
+    async () => expect(await store.listBudgetUse(5)).toMatchObject({ waiting: [{ run: 'r2', budget: 'caller ci' }] }),
+    { timeout: 15_000 },
   );
 });
 

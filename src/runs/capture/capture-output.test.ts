@@ -44,7 +44,7 @@ describe('the output of a process', () => {
     const output = print(out('a'), out('b'), out('c'), Promise.resolve().then(untilWritten), out('d'));
     const { batches, done } = takeFrom(output);
     async function untilWritten(): Promise<void> {
-      await vi.waitFor(() => expect(batches).toHaveLength(2));
+      await vi.waitFor(() => expect(batches).toHaveLength(2), { timeout: 15_000 });
     }
     await done;
     expect(batches.flat().join('')).toBe('abcd');

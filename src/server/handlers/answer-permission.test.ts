@@ -24,9 +24,9 @@ async function waitForQuestion(steps: readonly object[], limits: object = {}) {
   const request = { engine: 'fake', prompt: 'x', workdir: site.work, permissions: 'ask', limits };
   const { id } = await readJson(site.post('/v1/runs', request));
   const run = `/v1/runs/${String(id)}`;
-  await vi.waitFor(async () => expect((await readJson(site.get(run)))['state']).toBe('waiting'), { timeout: 10_000 });
+  await vi.waitFor(async () => expect((await readJson(site.get(run)))['state']).toBe('waiting'), { timeout: 15_000 });
   const ended = async () => {
-    await vi.waitFor(async () => expect((await readJson(site.get(run)))['state']).toBe('ended'), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await readJson(site.get(run)))['state']).toBe('ended'), { timeout: 15_000 });
     const { events } = await readJson(site.get(`${run}/history?protocol=fcmp`));
     return {
       record: await readJson(site.get(run)),
@@ -69,8 +69,9 @@ describe('POST /v1/runs/{id}/reply to a permission request', { timeout: 30_000 }
   it('answers each of several questions', async () => {
     const { reply, ended } = await waitForQuestion([{ asks: [WRITE, { ...WRITE, toolCallId: 'c2' }] }, { say: 'ok' }]);
     expect(await reply({ interaction_id: 'px_1_2', option_id: 'no' })).toMatchObject({ status: 200 });
-    await vi.waitFor(async () =>
-      expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes' })).toMatchObject({ status: 200 }),
+    await vi.waitFor(
+      async () => expect(await reply({ interaction_id: 'px_1_1', option_id: 'yes' })).toMatchObject({ status: 200 }),
+      { timeout: 15_000 },
     );
     expect((await ended()).record).toMatchObject({ result: { status: 'success', text: 'ok' } });
   });

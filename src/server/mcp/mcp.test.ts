@@ -116,7 +116,7 @@ describe('MCP over HTTP', () => {
     const waiting = client
       .callTool({ name: 'wait_for_run', arguments: { run, timeout_s: 50 } }, { timeout: 60_000 })
       .catch((error: unknown) => error);
-    await vi.waitFor(() => expect(looks).toHaveBeenCalled());
+    await vi.waitFor(() => expect(looks).toHaveBeenCalled(), { timeout: 15_000 });
     await client.close();
     expect(await waiting).toBeInstanceOf(Error);
     const before = looks.mock.calls.length;

@@ -164,11 +164,11 @@ it('notifies a reader that fell behind, buffers little for it, and reads the res
   const text = 'x'.repeat(50_000);
   for (let seq = 1; seq <= 40; seq++) {
     await store.append('run-1', [{ protocol: 'fcmp', event: { ...sample, seq, data: { text } } as never }]);
-    await vi.waitFor(() => expect(numbersIn(steady.read())).toHaveLength(seq));
+    await vi.waitFor(() => expect(numbersIn(steady.read())).toHaveLength(seq), { timeout: 15_000 });
   }
   expect(slow.outlet.unsent).toBeLessThan(400_000);
   slow.open();
-  await vi.waitFor(() => expect(numbersIn(slow.read())).toEqual(upTo(0, 40)));
+  await vi.waitFor(() => expect(numbersIn(slow.read())).toEqual(upTo(0, 40)), { timeout: 15_000 });
   expect(slow.read()).toContain('event: lag\ndata: {"after":"');
   expect(steady.read()).not.toContain('event: lag');
   hub.end();
@@ -218,7 +218,7 @@ it('closes every stream without an end event when the server shuts down, so that
   await run.publish(4);
   const hub = openHub(store);
   const reader = await hub.follow('run-1');
-  await vi.waitFor(() => expect(numbersIn(reader.read()).length).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(numbersIn(reader.read()).length).toBeGreaterThan(0), { timeout: 15_000 });
   hub.end();
   expect(reader.outlet.isClosed).toBe(true);
   expect(reader.read()).not.toContain('event: end');
@@ -234,10 +234,10 @@ it('sends a gap to a reader of past events when the rest was deleted meanwhile',
   const hub = openHub({ ...store, read: async (query) => (isForgotten ? [] : store.read(query)) });
   const reader = await hub.follow('run-1');
   reader.shut();
-  await vi.waitFor(() => expect(reader.outlet.unsent).toBeGreaterThan(64 * 1024));
+  await vi.waitFor(() => expect(reader.outlet.unsent).toBeGreaterThan(64 * 1024), { timeout: 15_000 });
   isForgotten = true;
   reader.open();
-  await vi.waitFor(() => expect(reader.read()).toContain('event: end\n'));
+  await vi.waitFor(() => expect(reader.read()).toContain('event: end\n'), { timeout: 15_000 });
   const last = numbersIn(reader.read()).length;
   expect(reader.read()).toContain(`event: gap\ndata: {"from":"${last + 1}","to":null}\n`);
   await store.close();

@@ -26,7 +26,7 @@ describe("the browser's EventSource", () => {
     const end = new Promise<string>((resolve) => {
       source.addEventListener('end', ({ data }) => resolve(String(data)));
     });
-    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(0), { timeout: 15_000 });
     await run.publish(2);
     await run.publish();
     await run.end();
@@ -133,7 +133,7 @@ describe('a connection', () => {
     reader.write(`GET /v1/runs/run-1/events HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`);
     let text = '';
     reader.on('data', (piece: string) => (text += piece));
-    await vi.waitFor(() => expect(text).toContain('conversation.completed'));
+    await vi.waitFor(() => expect(text).toContain('conversation.completed'), { timeout: 15_000 });
     reader.pause();
     const before = listNumbers(run);
     const [sample] = run.events.flatMap((emitted) => (emitted.protocol === 'fcmp' ? [emitted.event] : []));

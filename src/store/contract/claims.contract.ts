@@ -105,7 +105,7 @@ export function describeClaims(makeSite: MakeSite): void {
       const woken = vi.fn<() => void>();
       const stop = store.watchQueue(woken);
       await store.endRun({ ...HOLD, result: createRunResult() });
-      await vi.waitFor(() => expect(woken).toHaveBeenCalled(), { timeout: 10_000 });
+      await vi.waitFor(() => expect(woken).toHaveBeenCalled(), { timeout: 15_000 });
       stop();
       expect((await store.claimRun(sampleClaim('w3')))?.record).toMatchObject({ id: 'r2', waiting_for: null });
     });
@@ -274,11 +274,11 @@ export function describeClaims(makeSite: MakeSite): void {
       const [first, second] = [vi.fn<() => void>(), vi.fn<() => void>()];
       const stops = [store.watchRequests('r1', first), store.watchRequests('r2', second)];
       // A store may call once for nothing, when watching begins.
-      await vi.waitFor(async () => expect(await store.findRun('r1')).toBeDefined());
+      await vi.waitFor(async () => expect(await store.findRun('r1')).toBeDefined(), { timeout: 15_000 });
       await store.postReply('r1', 'yes');
-      await vi.waitFor(() => expect(first).toHaveBeenCalled(), { timeout: 10_000 });
+      await vi.waitFor(() => expect(first).toHaveBeenCalled(), { timeout: 15_000 });
       await store.requestCancel('r2', NOW);
-      await vi.waitFor(() => expect(second).toHaveBeenCalled(), { timeout: 10_000 });
+      await vi.waitFor(() => expect(second).toHaveBeenCalled(), { timeout: 15_000 });
       for (const stop of stops) stop();
     });
 

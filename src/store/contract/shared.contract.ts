@@ -72,7 +72,7 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
       };
       for (const event of [sampleFcmp(2), sampleRasp(1, 1), sampleRasp(2, 1)]) {
         await writer.append('run', [event]);
-        await vi.waitFor(() => expect([...found]).toContain(JSON.stringify(event)), { timeout: 10_000 });
+        await vi.waitFor(() => expect([...found]).toContain(JSON.stringify(event)), { timeout: 15_000 });
       }
       stop();
     });
