@@ -29,6 +29,8 @@ export async function bundleModules(dist: string, files: readonly string[], outd
     target: 'es2022',
     packages: 'external',
     chunkNames: 'shared/[name]-[hash]',
+    // Puts imported numbers where they are used, which a user's bundler can no longer do.
+    minifySyntax: true,
     allowOverwrite: true,
     plugins: [ajvApart],
     logLevel: 'error',
@@ -82,6 +84,7 @@ export async function bundleCommonJs(dist: string, files: readonly string[], out
       mainFields: ['main'],
       target: 'es2022',
       packages: 'external',
+      minifySyntax: true,
       define: { 'import.meta.url': 'ownAddress' },
       banner: { js: file.includes('json-schema') ? OWN_ADDRESS : '' },
       plugins: [otherFiles],

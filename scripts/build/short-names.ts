@@ -11,7 +11,7 @@ const NAMES_BY_KIND = `
   cursor token policy structure measureBare readBareText readBare endCutString startToken createStructure
   cursor builder state role plausible refuse advance rootMustEnd due goTo insideCall endValue leaveValueOut rereads rootCommaSeen rootEnd stepAfter stepClose awaitsValue finish doublesQuotes isSuperfluous placeKey placeScalar startNextRoot enterCall passSeparator
   char repair failure final base allowed fail formulas repairEnd endHere
-  last place otherAbove inArray duplicates reopenLast setKey placeItems removeLast show
+  last place otherAbove inArray duplicates reopenLast setKey placeItems removeLast show root
   container step otherAbove shown isList
   separator shown unescapedSeen endCut isDoubtful
   quote cut repair
@@ -28,7 +28,9 @@ const NAMES_BY_KIND = `
   hidden pass insideTag
   isInString findEnd depthAt
   containers
-  skip`
+  skip
+  reader
+  finished`
   .trim()
   .split('\n')
   .map((line) => line.trim().split(' '));

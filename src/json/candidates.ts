@@ -1,3 +1,4 @@
+import { DEEPEST_ENVELOPE, COST_OF_TRY } from './bounds.js';
 import { listEnvelopeContents } from './find/envelope.js';
 import { createSpan, findFencedSpans, findLastTag, findMarkedSpans, findProseSpans, type Span } from './find/spans.js';
 import { blankThinking, findGenericSpans, findUnifiedSpans } from './find/strict-spans.js';
@@ -5,11 +6,6 @@ import { surveyText, type Survey } from './find/survey.js';
 import type { ParseOptions } from './options.js';
 import { readProse, readSpan, readStrict, type SearchSettings } from './read-span.js';
 import { untouched, type Reading } from './reader/reader.js';
-
-/** Envelopes inside envelopes, at most. */
-const DEEPEST_ENVELOPE = 6;
-/** Cost of trying one bracket, in characters read. */
-const COST_OF_TRY = 16;
 
 /**
  * A span and its reading. The span is read at the first call of `read`, and the reading is cached. Not a getter: V8 keeps

@@ -1,3 +1,4 @@
+import { MAX_BACKOFF_MS } from './bounds.js';
 import { SluiceError } from '../base/index.js';
 import { isContainer } from './limits.js';
 import { checkOptions, type ParseOptions } from './options.js';
@@ -68,8 +69,6 @@ export interface Generated<T> {
   readonly repairs: readonly Repair[];
   readonly warnings: readonly Warning[];
 }
-
-const MAX_BACKOFF_MS = 60_000;
 
 /**
  * Asks a model, parses the answer, and asks again with the error if that fails. Works with any provider: `call` is any

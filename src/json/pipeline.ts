@@ -1,3 +1,4 @@
+import { MAX_RIVALS } from './bounds.js';
 import { writeBigint } from '../base/index.js';
 import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
@@ -38,9 +39,6 @@ export type Aligner = AlignableSchema['~sluice'];
  */
 const ROUNDS = ['as written', 'completed', 'aligned', 'completed and aligned', 'words', 'text'] as const;
 type Round = (typeof ROUNDS)[number];
-
-/** How many candidates are examined after a winner that may not be the only one. */
-const MAX_RIVALS = 32;
 
 /** One search for the value of a text: its input, and its findings so far. */
 interface Search {

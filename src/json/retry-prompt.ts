@@ -1,3 +1,4 @@
+import { MAX_SUMMARY_LENGTH, MAX_VALUE_LENGTH, MAX_SCHEMA_LENGTH } from './bounds.js';
 import type { Profile } from './options.js';
 import type { ParseError } from './parse-error.js';
 import { joinIssues } from './result.js';
@@ -5,13 +6,6 @@ import type { StandardSchema } from './schema.js';
 
 /** The wording of the corrective prompt: English, Chinese, or by a custom function. */
 export type RetryPrompt = 'en' | 'zh' | ((error: ParseError, prompt: string) => string);
-
-/** Enough of an error message to correct by; the rest would only crowd the prompt. */
-const MAX_SUMMARY_LENGTH = 2000;
-/** Enough of a rejected value to recognize it. */
-const MAX_VALUE_LENGTH = 500;
-/** A longer schema is left out: half of one would mislead. */
-const MAX_SCHEMA_LENGTH = 4000;
 
 /**
  * The texts of a prompt, in order: what was wrong, the rejected value, the schema, advice for a truncated answer, what to do (with

@@ -1,3 +1,4 @@
+import { MAX_CONTAINERS, MAX_CONTENT_DEPTH } from '../bounds.js';
 import { isContainer } from '../limits.js';
 
 /** Fields in which programs return the answer of a model, most specific first. */
@@ -7,9 +8,6 @@ const TEXT_FIELDS = 'structured_output response result output content text messa
 /** Fields that only lead to those above. */
 const WRAPPER_FIELDS = 'item part parts data delta choices candidates tool_calls function messages event'.split(' ');
 const FOREIGN_ROLES: readonly unknown[] = 'user system tool developer tool_result function'.split(' ');
-/** Containers looked into per envelope, and how deep. */
-const MAX_CONTAINERS = 64;
-const DEEPEST = 8;
 
 /**
  * Lists the possible contents of an envelope in the order in which they are tried: texts, and objects in a place for
@@ -23,7 +21,7 @@ export function listEnvelopeContents(value: unknown): readonly unknown[] {
 }
 
 function collect(value: unknown, depth: number, contents: unknown[], seen: { containers: number }): void {
-  if (!isContainer(value) || depth > DEEPEST || ++seen.containers > MAX_CONTAINERS) return;
+  if (!isContainer(value) || depth > MAX_CONTENT_DEPTH || ++seen.containers > MAX_CONTAINERS) return;
   if (Array.isArray(value)) {
     const texts = textBlocks(value);
     if (texts.length > 1) contents.push(texts.join(''));

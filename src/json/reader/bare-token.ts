@@ -1,3 +1,4 @@
+import { MAX_BARE_LENGTH } from '../bounds.js';
 import { readCutNumber, readNumber } from './number.js';
 import type { ReaderPolicy } from './reader-policy.js';
 import type { Source } from './source.js';
@@ -17,11 +18,6 @@ export const WORD =
 export const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”]){0,4096}/y;
 export const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]){0,4096}/y;
 const OWN_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
-/**
- * More unquoted text than this is prose. Bounds what a stream scans again when more arrives, and how far the
- * patterns above go at once: they look ahead at every character, for which the engine's stack has room a few million times.
- */
-const LONGEST = 4096;
 
 /** The length of the unquoted token under the position: a number or literal, otherwise words up to the next delimiter. */
 export function measureBareToken(source: Source, isKey: boolean, policy: ReaderPolicy): number {
@@ -34,7 +30,7 @@ export function measureBareToken(source: Source, isKey: boolean, policy: ReaderP
 export function takeBareToken(source: Source, length: number): BareToken | undefined {
   const { text, at, final } = source;
   const end = at + length;
-  if (end === text.length && !final && length < LONGEST) return undefined;
+  if (end === text.length && !final && length < MAX_BARE_LENGTH) return undefined;
   const quoted = /["“”]/.test(text.charAt(end));
   if (quoted && !final && end + 66 > text.length && /^\s*$/.test(text.slice(end + 1))) return undefined;
   const token = text.slice(at, end);
@@ -47,7 +43,7 @@ export function takeBareToken(source: Source, length: number): BareToken | undef
 /** Measures how far a bounded pattern matches when it is applied repeatedly. */
 export function measureBare(source: Source, pattern: RegExp): number {
   let length = 0;
-  for (let step = LONGEST; step === LONGEST; length += step) step = source.match(pattern, length);
+  for (let step = MAX_BARE_LENGTH; step === MAX_BARE_LENGTH; length += step) step = source.match(pattern, length);
   return length;
 }
 

@@ -1,8 +1,6 @@
+import { MAX_LOOKAHEAD } from '../bounds.js';
 /** Control characters, for the inside of a pattern's brackets. */
 export const CONTROL = '\\0-\\x1f';
-
-/** Characters examined to judge the backslashes of a string. */
-export const MAX_LOOKAHEAD = 256;
 
 /** A style of quotes: those that end a string opened by one of them, and a pattern for text up to the next special character. */
 export interface QuoteStyle {

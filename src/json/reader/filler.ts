@@ -1,12 +1,12 @@
+import * as State from './state.js';
+import * as Step from './step.js';
+import { MAX_FENCE_LENGTH } from '../bounds.js';
 import { skipSpace } from './character.js';
 import type { Source } from './source.js';
 
-/** The expected token: a value (`root`, `first` after the first bracket, another one), or something else. */
-export type Due = 'root' | 'first' | 'value' | 'other';
-
 /** The state of the structure around the filler. */
 interface FillerContext {
-  readonly due: Due;
+  readonly due: State.Due;
   /** If true, a fence after the beginning of the value is skipped as a mistake; otherwise the text ends there. */
   readonly rootMustEnd: boolean;
 }
@@ -17,8 +17,6 @@ const FENCE = /```[ \t]*[\w+-]*/y;
 /** Markdown around a key or a value. Two underscores count only where they cannot be part of a name. */
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s*(?:[:,}\]]|$))/y;
 const CUT_EMPHASIS = /_\w{0,9}\s*$/y;
-/** A fence is skipped in one piece, once its language word is known to be complete. */
-const MAX_FENCE_LENGTH = 40;
 
 /** Skips what is between tokens: white space, comments, Markdown fences. */
 export class Filler {
@@ -43,35 +41,35 @@ export class Filler {
       const code = char.charCodeAt(0);
       if (code > 0x20 && code < 0x7f && !'/#`\\*<>_'.includes(char)) return char;
       const passed = this.#pass(char, where);
-      if (passed !== 'passed') return passed === 'more' ? '' : char;
+      if (passed !== Step.ON) return passed === Step.WAIT ? '' : char;
     }
   }
 
-  #pass(char: string, where: FillerContext): 'passed' | 'token' | 'more' {
+  #pass(char: string, where: FillerContext): Step.Filling {
     const source = this.#source;
     if (char === '`') return this.#passFence(where);
-    if (!source.has(char === '<' ? 4 : 2) || (!source.final && source.match(CUT_EMPHASIS) !== -1)) return 'more';
+    if (!source.has(char === '<' ? 4 : 2) || (!source.final && source.match(CUT_EMPHASIS) !== -1)) return Step.WAIT;
     const next = source.char(1);
     const space = source.match(FOREIGN_SPACE);
     if (space !== -1) {
       source.repair('whitespace', source.at, space);
       source.at += space;
-      return 'passed';
+      return Step.ON;
     }
     if (source.match(EMPHASIS) !== -1) {
       source.repair('markdown', source.at, 2);
       source.at += 2;
-      return 'passed';
+      return Step.ON;
     }
     // `#fff` where a value is due is text; `# note` is a comment anywhere.
     const isHtml = source.text.startsWith('<!--', source.at);
     const comments =
-      isHtml || (char === '#' ? where.due === 'other' || next.trim() === '' : char === '/' && /[/*]/.test(next));
-    if (!comments) return 'token';
+      isHtml || (char === '#' ? where.due === State.OTHER || next.trim() === '' : char === '/' && /[/*]/.test(next));
+    if (!comments) return Step.TOKEN;
     source.repair('comment', source.at, 2);
     this.#commentEnd = isHtml ? '-->' : next === '*' && char === '/' ? '*/' : '\n';
     source.at += 2;
-    return 'passed';
+    return Step.ON;
   }
 
   /** Reads to the end of the open comment; false if the text ends before. */
@@ -89,23 +87,23 @@ export class Filler {
     return found !== -1;
   }
 
-  #passFence({ due, rootMustEnd }: FillerContext): 'passed' | 'token' | 'more' {
+  #passFence({ due, rootMustEnd }: FillerContext): Step.Filling {
     const source = this.#source;
-    if (!source.text.startsWith('```', source.at)) return source.has(3) ? 'token' : 'more';
-    if (due === 'first') {
+    if (!source.text.startsWith('```', source.at)) return source.has(3) ? Step.TOKEN : Step.WAIT;
+    if (due === State.FIRST) {
       source.fail();
-      return 'token';
+      return Step.TOKEN;
     }
     // After a colon or a comma a fence is used as quotes, at the beginning of a line it ends the block.
-    if (due === 'value' && /[:,[][ \t]{0,9}$/.test(source.text.slice(0, source.at).slice(-10))) return 'token';
-    if (!rootMustEnd && due !== 'root') {
+    if (due === State.VALUE && /[:,[][ \t]{0,9}$/.test(source.text.slice(0, source.at).slice(-10))) return Step.TOKEN;
+    if (!rootMustEnd && due !== State.ROOT) {
       source.endHere();
-      return 'more';
+      return Step.WAIT;
     }
     const length = source.match(FENCE);
-    if (!source.has(length + 1) && length < MAX_FENCE_LENGTH) return 'more';
+    if (!source.has(length + 1) && length < MAX_FENCE_LENGTH) return Step.WAIT;
     source.repair('markdown', source.at, length);
     source.at += length;
-    return 'passed';
+    return Step.ON;
   }
 }

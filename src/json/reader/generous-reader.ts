@@ -1,3 +1,5 @@
+import * as Step from './step.js';
+import { MAX_TAIL_LENGTH } from '../bounds.js';
 import { KEY, measureBare, PHRASE, readLiteralOrNumber, type BareReading, WORD } from './bare-token.js';
 import { GenerousStructure } from './generous-structure.js';
 import { readCutNumber } from './number.js';
@@ -6,8 +8,6 @@ import type { StringToken } from './string-token.js';
 import type { ValueListener } from './value-builder.js';
 
 const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
-/** White space after the last bracket that is looked through. */
-const MAX_TAIL_LENGTH = 64;
 
 /**
  * The reader of `repairJson`: it finds a value in any text. It takes unquoted text of any kind as a string, and reads a string
@@ -22,9 +22,9 @@ export class GenerousReader extends Reader {
     return new GenerousStructure(this.cursor, this.policy, listener);
   }
 
-  protected override startToken(kind: 'string' | 'bare'): boolean {
+  protected override startToken(kind: Step.TokenKind): boolean {
     const { structure, cursor } = this;
-    return kind === 'string' && structure.rereads ? this.#reread(cursor.at) : super.startToken(kind);
+    return kind === Step.STRING && structure.rereads ? this.#reread(cursor.at) : super.startToken(kind);
   }
 
   protected override readBare(stop = this.structure.insideCall ? ')' : ''): boolean {

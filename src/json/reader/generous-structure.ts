@@ -1,4 +1,6 @@
-import { Structure, type Step } from './structure.js';
+import * as State from './state.js';
+import type * as Step from './step.js';
+import { Structure } from './structure.js';
 
 const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
 /** A member after the root, which was closed too early. */
@@ -20,7 +22,7 @@ export class GenerousStructure extends Structure {
   /** Skips the beginning of a function call, whose argument takes its place. Returns whether there was one. */
   enterCall(): boolean {
     const length = this.cursor.match(CALL);
-    if (length === -1 || this.role === 'key') return false;
+    if (length === -1 || this.role === State.KEY) return false;
     this.cursor.repair('function_call');
     this.cursor.at += length;
     this.#openCalls++;
@@ -30,7 +32,7 @@ export class GenerousStructure extends Structure {
 
   override finish(): void {
     const { builder, state } = this;
-    if (this.#rootsWrapped && builder.depth === 1 && (state === 'item' || state === 'after')) {
+    if (this.#rootsWrapped && builder.depth === 1 && (state === State.ITEM || state === State.AFTER)) {
       builder.close();
       this.endValue();
     }
@@ -39,7 +41,7 @@ export class GenerousStructure extends Structure {
     super.finish();
   }
 
-  protected override stepAfter(char: string): Step {
+  protected override stepAfter(char: string): Step.Structural {
     const { builder, cursor } = this;
     if (char === ')' && this.insideCall) {
       this.insideCall = --this.#openCalls > 0;
@@ -49,7 +51,7 @@ export class GenerousStructure extends Structure {
     if (char === ':' && !this.complete) {
       const isOutside = builder.otherAbove && cursor.match(MEMBER_OUTSIDE) !== -1;
       if (isOutside) cursor.repair('missing_bracket');
-      if (this.#nameLast(isOutside)) return this.advance('member');
+      if (this.#nameLast(isOutside)) return this.advance(State.MEMBER);
     }
     return super.stepAfter(char);
   }
@@ -74,7 +76,7 @@ export class GenerousStructure extends Structure {
   }
 
   /** Members that belong to the root, or another root, after a comma or a line break. */
-  protected override startNextRoot(): Step {
+  protected override startNextRoot(): Step.Structural {
     const { builder, cursor, rootEnd } = this;
     const { root } = builder;
     if (!this.rootCommaSeen && !cursor.text.slice(rootEnd, cursor.at).includes('\n')) return this.refuse();
@@ -83,19 +85,19 @@ export class GenerousStructure extends Structure {
     if (isMember && isObject(root)) {
       cursor.repair('extra_bracket', rootEnd - 1);
       builder.open(false, root);
-      return this.goTo('key');
+      return this.goTo(State.KEY);
     }
     cursor.repair('several_values');
     builder.open(true, [root]);
     this.#rootsWrapped = true;
-    return this.goTo('item');
+    return this.goTo(State.ITEM);
   }
 
   protected override isSuperfluous(isOther: boolean): boolean {
     return isOther ? this.cursor.match(GOES_ON) !== -1 : this.#rootsWrapped && this.builder.depth === 1;
   }
 
-  protected override leaveValueOut(): Step {
+  protected override leaveValueOut(): Step.Structural {
     this.builder.place(null);
     return super.leaveValueOut();
   }

@@ -1,12 +1,6 @@
+import { RUN_DEPTH, RUN_WINDOW, MIN_RUN_LENGTH, SHORT_TEXT, MIN_PAUSE, MAX_PAUSE } from '../bounds.js';
 import { isContainer } from '../limits.js';
 import { PLAIN_CHARACTER, PLAIN_STRING, SCALAR } from './plain-token.js';
-
-/** Containers inside one another in the items of a run, at most. */
-export const RUN_DEPTH = 3;
-/** Characters searched for one run: bounds the cost of a failed search, and the stack that its pattern uses. */
-const WINDOW = 16_384;
-/** Shorter runs are read as fast token by token. */
-const SHORTEST = 512;
 
 /** A number that a double may not hold. In a string it costs only time. */
 const LONG_NUMBER = /[\d.]{15}|\de/i;
@@ -36,8 +30,8 @@ export interface PlainRun {
  */
 export function readPlainRun(text: string, at: number, keepsDigits = false): PlainRun | undefined {
   RUN.lastIndex = 0;
-  const window = text.slice(at, at + WINDOW);
-  if (!RUN.test(window) || RUN.lastIndex < SHORTEST) return undefined;
+  const window = text.slice(at, at + RUN_WINDOW);
+  if (!RUN.test(window) || RUN.lastIndex < MIN_RUN_LENGTH) return undefined;
   const run = window.slice(0, RUN.lastIndex).trimEnd();
   const source = run.endsWith(',') ? run.slice(0, -1) : run;
   if (keepsDigits && LONG_NUMBER.test(source)) return undefined;
@@ -48,11 +42,6 @@ export function readPlainRun(text: string, at: number, keepsDigits = false): Pla
     if (source[colon - 1] === '"' && source[colon - 2] !== '\\') members++;
   return countKeys(items) === members ? { items, length: source.length } : undefined;
 }
-
-/** Characters read before the first search for a run, and between a failed search and the next one, doubled each time. */
-const SHORT_TEXT = 1024;
-const MIN_PAUSE = 16;
-const MAX_PAUSE = 8192;
 
 /** Searches for runs, less and less often where it finds none. */
 export class RunFinder {

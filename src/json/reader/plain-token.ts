@@ -1,3 +1,4 @@
+import * as State from './state.js';
 import { readLiteral } from './bare-token.js';
 import { CONTROL } from './character.js';
 import { convertNumber, type NumberMode } from './number.js';
@@ -19,8 +20,8 @@ const KEY = `(?:"${PLAIN}"|${SINGLE})(?<!:.)|[A-Za-z_$][\\w$]{0,255}`;
  * its colon and, where that is plain too, its value. All others are read character by character.
  */
 export const PLAIN_TOKENS = {
-  key: new RegExp(`(?:${KEY}):[ \\n\\r\\t]*(?:${parsePlainValue('}', `${QUOTED_KEY}|${BARE_MEMBER}`)})?`, 'y'),
-  item: new RegExp(parsePlainValue('\\]', `["']`), 'y'),
+  [State.KEY]: new RegExp(`(?:${KEY}):[ \\n\\r\\t]*(?:${parsePlainValue('}', `${QUOTED_KEY}|${BARE_MEMBER}`)})?`, 'y'),
+  [State.ITEM]: new RegExp(parsePlainValue('\\]', `["']`), 'y'),
 } as const;
 
 /** A scalar in a container with this closing bracket, followed by a comma and the beginning of the next member or item. */

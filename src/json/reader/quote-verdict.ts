@@ -1,9 +1,8 @@
-/** The role of a quote inside a string: its end, part of its content, or not yet decidable. */
-export type QuoteVerdict = 'ends' | 'content' | 'unknown';
+import * as State from './state.js';
 
 /** The role of a string, and the structure around it. */
 export interface StringSurroundings {
-  readonly role: 'root' | 'key' | 'member' | 'item';
+  readonly role: State.Role;
   /** The open containers around the string. */
   readonly builder: { readonly depth: number; readonly otherAbove: boolean };
   /** Nothing but white space and comments may follow the root value. */
@@ -48,14 +47,14 @@ const CUT_FOLLOWER = new RegExp(`${SPACE}(?:${CUT_KEY}|[a-zA-Z]{1,9}␃)`.replac
 /** A character on the line of a key that does not end it. */
 const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}${COLON})[^\\n])`;
 
-const ROLES: readonly StringSurroundings['role'][] = ['root', 'key', 'member', 'item'];
 /** For each kind of surroundings what may follow the end of a string: for sure, and also where the text ends. */
 const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
 
 /**
- * Judges a quote by what follows it. In valid JSON a closing quote is followed by `:`, `,`, `}`, `]` and a matching
- * continuation, so it is always judged an end; only text that is invalid JSON anyway can make a quote part of the content.
- * `inQuotation`: an odd number of quotes was judged content, so that this one may be the partner of the last.
+ * Whether a quote ends its string, judged by what follows it; undefined if more text must come first. In valid JSON a closing
+ * quote is followed by `:`, `,`, `}`, `]` and a matching continuation, so it is always judged an end; only text that is invalid
+ * JSON anyway can make a quote part of the content. `inQuotation`: an odd number of quotes was judged content, so that this one
+ * may be the partner of the last.
  */
 export function judgeQuote(
   text: string,
@@ -63,19 +62,19 @@ export function judgeQuote(
   final: boolean,
   around: StringSurroundings,
   inQuotation: boolean,
-): QuoteVerdict {
+): boolean | undefined {
   const [surely, perhaps] = createPatterns(around, inQuotation);
   surely.lastIndex = perhaps.lastIndex = CUT_FOLLOWER.lastIndex = after;
-  if (surely.test(text)) return 'ends';
-  if (perhaps.test(text)) return final ? 'ends' : 'unknown';
-  return !final && around.role !== 'root' && CUT_FOLLOWER.test(text) ? 'unknown' : 'content';
+  if (surely.test(text)) return true;
+  if (perhaps.test(text)) return final || undefined;
+  return !final && around.role !== State.ROOT && CUT_FOLLOWER.test(text) ? undefined : false;
 }
 
 function createPatterns(around: StringSurroundings, inQuotation: boolean): readonly [RegExp, RegExp] {
   const { role, builder, rootMustEnd, insideCall } = around;
   // A number for speed: computed for every string that is not plain.
   const kind =
-    ROLES.indexOf(role) * 64 +
+    role * 64 +
     Math.min(builder.depth, 3) * 16 +
     Number(builder.otherAbove) * 8 +
     Number(rootMustEnd) * 4 +
@@ -106,9 +105,9 @@ function followers(
   const closingOther = (bracket: string): string =>
     otherAbove ? closing(bracket, depth - 2) : `${bracket}${SPACE}(?:␃|,${SPACE}${QUOTED_KEY})`;
   switch (role) {
-    case 'key':
+    case State.KEY:
       return `[:：=,，、}｝\\]］{[\\\\]|${QUOTE}${SPACE}(?:␃|[^\\s:：])|${LITERAL}|${NO_KEY_END}{0,256}(?:\\n|␃)|${NO_KEY_END}{256}|${anywhere}`;
-    case 'member':
+    case State.MEMBER:
       return [
         closing(BRACE, depth - 1),
         closingOther(BRACKET),
@@ -117,7 +116,7 @@ function followers(
         `${QUOTED_KEY}|${NEW_LINE}${CUT_KEY}`,
         anywhere,
       ].join('|');
-    case 'item':
+    case State.ITEM:
       return [
         `${COMMA}${SPACE}(?:␃|[,，、.…{}｝[\\]］\\\\]|${QUOTE}|${COMMENT}|${BARE_ITEM})`,
         closing(BRACKET, depth - 1),
@@ -129,7 +128,7 @@ function followers(
           : [`${COLON}|${COMMA}${SPACE}[tfn\\d-]|(?<=\\s)${QUOTE}|${QUOTE}${SPACE}(?:␃|[^\\s,}\\]])`]),
         anywhere,
       ].join('|');
-    case 'root':
+    case State.ROOT:
       return `;|${COMMA}${SPACE}(?:␃|${QUOTE}|[{[]|${BARE_ITEM})|(?<=\\n\\s{0,64})${QUOTE}|${anywhere}`;
   }
 }

@@ -1,3 +1,5 @@
+import * as State from './state.js';
+import * as Step from './step.js';
 import {
   type BareReading,
   type BareToken,
@@ -23,7 +25,7 @@ export class Reader {
   readonly structure: Structure;
   readonly policy: ReaderPolicy;
   /** The token being read: a string, unquoted text, or none. */
-  token: StringToken | 'bare' | undefined;
+  token: StringToken | typeof Step.BARE | undefined;
 
   constructor(policy: ReaderPolicy, offset = 0, listener?: ValueListener) {
     this.policy = policy;
@@ -59,28 +61,28 @@ export class Reader {
 
   /** One token; false when there is nothing more to read for now. */
   #advance(): boolean {
-    if (this.token === 'bare') return this.readBare();
+    if (this.token === Step.BARE) return this.readBare();
     if (this.token !== undefined) return this.#readString(this.token);
     const next = this.structure.run();
-    return next !== 'wait' && this.startToken(next);
+    return next !== Step.WAIT && this.startToken(next);
   }
 
-  protected startToken(kind: 'string' | 'bare'): boolean {
-    this.token = kind === 'bare' ? kind : new StringToken(this.cursor);
+  protected startToken(kind: Step.TokenKind): boolean {
+    this.token = kind === Step.BARE ? kind : new StringToken(this.cursor);
     return true;
   }
 
   #readString(string: StringToken): boolean {
     const { cursor, structure } = this;
     const progress = string.read(structure);
-    if (progress === 'more') return false;
+    if (progress === Step.WAIT) return false;
     this.token = undefined;
     // A root string with unescaped quotes is a sentence with quotation marks.
-    const isSentence = structure.role === 'root' && (string.unescapedSeen || cursor.repairs.length > 0);
-    if (progress === 'cut' && !this.endCutString(string)) return true;
+    const isSentence = structure.role === State.ROOT && (string.unescapedSeen || cursor.repairs.length > 0);
+    if (progress === Step.CUT && !this.endCutString(string)) return true;
     if ((isSentence || string.isDoubtful) && !this.policy.generous) cursor.fail(string.offset - cursor.base);
-    if (structure.role === 'key') structure.placeKey(string.content, string.offset, false);
-    else structure.placeScalar(progress === 'cut' ? string.shown : string.content);
+    if (structure.role === State.KEY) structure.placeKey(string.content, string.offset, false);
+    else structure.placeScalar(progress === Step.CUT ? string.shown : string.content);
     if (string.separator !== '') structure.passSeparator(string.separator);
     return true;
   }
@@ -88,7 +90,7 @@ export class Reader {
   /** The text ended inside a string: finds where it should have ended, or keeps what there is of it. */
   protected endCutString(string: StringToken): boolean {
     const { role, builder } = this.structure;
-    if (!string.endCut(role === 'key' || role === 'root' ? -1 : builder.depth)) this.cursor.repairEnd();
+    if (!string.endCut(role === State.KEY || role === State.ROOT ? -1 : builder.depth)) this.cursor.repairEnd();
     return this.cursor.failure === undefined;
   }
 
@@ -103,7 +105,7 @@ export class Reader {
   protected readBare(): boolean {
     const { cursor, structure } = this;
     const start = cursor.at;
-    const isKey = structure.role === 'key';
+    const isKey = structure.role === State.KEY;
     const token = takeBareToken(cursor, this.measureBare(isKey));
     if (token === undefined) return false;
     this.token = undefined;
@@ -139,7 +141,7 @@ export class Reader {
       if (structure.builder.depth > 0) return;
       if (!('value' in reading)) cursor.fail(start, 'TRUNCATED', CUT_OFF);
     } else if (reading.repair !== undefined) {
-      const prose = reading.repair === 'unquoted_string' && structure.role === 'root' && !this.policy.generous;
+      const prose = reading.repair === 'unquoted_string' && structure.role === State.ROOT && !this.policy.generous;
       if (prose) cursor.fail(start);
       if (reading.repair === 'truncated') cursor.repairEnd();
       else cursor.repair(reading.repair, start);

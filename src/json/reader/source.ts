@@ -1,3 +1,4 @@
+import { MAX_REPAIRS, LOOK_BEHIND, TEXT_BLOCK } from '../bounds.js';
 import { type Repair, repairAt, type RepairKind, type RepairSet } from '../repair.js';
 
 /** Why a text could not be read. */
@@ -9,10 +10,6 @@ export interface ReadFailure {
 
 /** The error of a text that ends too early. */
 export const CUT_OFF = 'The text is cut off';
-/** More repairs than this are not listed. */
-const MAX_REPAIRS = 1000;
-/** How many characters already read are kept for look-behind. */
-export const LOOK_BEHIND = 64;
 
 /**
  * The text being read: what has arrived and is not yet read, its offset in the whole text, and the repairs so far. Text
@@ -100,9 +97,6 @@ export class Source {
   }
 }
 
-/** Pieces are joined at this length: many small strings take more memory than their text. */
-const BLOCK = 16_384;
-
 /** A text that is built from small pieces. It takes little more memory than its size, and joined text is not copied again. */
 export class GrowingText {
   #joined = '';
@@ -110,7 +104,7 @@ export class GrowingText {
 
   append(piece: string): void {
     this.#tail += piece;
-    if (this.#tail.length >= BLOCK) this.join();
+    if (this.#tail.length >= TEXT_BLOCK) this.join();
   }
 
   /** Reading a character makes V8 join the pieces and release them. */

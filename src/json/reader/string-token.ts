@@ -1,9 +1,9 @@
-import { isQuote, MAX_LOOKAHEAD, type QuoteStyle, getQuoteStyle } from './character.js';
+import * as State from './state.js';
+import * as Step from './step.js';
+import { LOOK_BEHIND, MAX_ESCAPE_LENGTH, MAX_LOOKAHEAD, NEXT_TOKEN_WINDOW } from '../bounds.js';
+import { isQuote, type QuoteStyle, getQuoteStyle } from './character.js';
 import { judgeQuote, type StringSurroundings } from './quote-verdict.js';
-import { GrowingText, LOOK_BEHIND, type Source } from './source.js';
-
-/** How far reading a string came: to its end, to the end of the text so far, or to the end of all text. */
-export type StringProgress = 'done' | 'more' | 'cut';
+import { GrowingText, type Source } from './source.js';
 
 /** The letters of JSON's escapes, and the characters they mean, in the same order. */
 const ESCAPE_LETTERS = '"\\/bfnrt';
@@ -16,7 +16,6 @@ const CUT_ESCAPE = /\\(?:u[\da-f]{0,3}|x[\da-f]?|u\{[\da-f]{0,6})?$/iy;
  * `, `\\\"`.
  */
 const ESCAPED_ESCAPE = /\\\\?(?=\\[^])/y;
-const MAX_ESCAPE_LENGTH = 12;
 /** `\\server\share` without any escapes: one backslash after the name shows that the two before it are literal. */
 const NETWORK_PATH = /\\\\[\w.-]+(?:\\[\w$]|$)/y;
 /** A backslash before a letter that is no escape of JSON. */
@@ -32,17 +31,16 @@ const PATH_IN_SENTENCE = /(?:\\[^\s\\"]{1,256}){1,64}/y;
 const DRIVE = /(?<![^\s"'`(=])[a-z]:$/i;
 /** The separator between a string without end quote and the next quote, with the filler around it, in which nothing is escaped. */
 const SEPARATOR = /(?:\s|\/\*[^*\\]*\*\/)*([,+:]|\n)(?:\s|\/\*[^*\\]*\*\/)*$/;
-const SEPARATORS = { root: '+', key: ':', member: ',+\n', item: ',+' } as const;
+const SEPARATORS = { [State.ROOT]: '+', [State.KEY]: ':', [State.MEMBER]: ',+\n', [State.ITEM]: ',+' } as const;
 /** The second of two opening quotes, where two close the string too. */
 const DOUBLED = /"[^"\n]{1,250}""/y;
 const KEY_END = /.\s{0,64}(?:[:：=]|$)/y;
 /** A quote that opens the next key, item or operand. */
 const NEXT_TOKEN = {
-  member: /.[^"\n]{0,256}"\s{0,64}:/y,
-  item: /.[^",\n]{0,256}"\s{0,64}[,\]]/y,
+  [State.MEMBER]: /.[^"\n]{0,256}"\s{0,64}:/y,
+  [State.ITEM]: /.[^",\n]{0,256}"\s{0,64}[,\]]/y,
 } as const;
 const NEXT_OPERAND = /.[^"\n]{0,256}"\s{0,64}(?:[,}\]]|$)/y;
-const NEXT_TOKEN_WINDOW = 512;
 /** Brackets and a fence at the end of a text. */
 const TAIL = /\s*(?:[}\]][\s}\]]{0,256}(?:```\s*)?|\n```\s*)$/;
 const BARE_MEMBER_BEFORE = /,\s{1,9}[A-Za-z_]\w{0,30}:\s{0,9}$/;
@@ -93,21 +91,21 @@ export class StringToken {
     source.at += length;
   }
 
-  read(around: StringSurroundings): StringProgress {
+  read(around: StringSurroundings): Step.Reading {
     const source = this.#source;
     const { plain, closers } = this.#style;
     for (;;) {
       const length = source.match(plain);
       if (length > 0) this.#take(length, source.text.slice(source.at, source.at + length));
       const char = source.char();
-      if (char === '') return source.final ? 'cut' : 'more';
+      if (char === '') return source.final ? Step.CUT : Step.WAIT;
       const progress =
         char === '\\'
           ? this.#takeEscape()
           : closers.includes(char)
             ? this.#takeQuote(char, around)
             : this.#takeControl();
-      if (progress !== 'on') return progress;
+      if (progress !== Step.ON) return progress;
     }
   }
 
@@ -145,23 +143,23 @@ export class StringToken {
     return true;
   }
 
-  #takeControl(): 'on' {
+  #takeControl(): Step.Reading {
     if (!this.#controlSeen) this.#source.repair('control_character');
     this.#controlSeen = true;
     return this.#take(1);
   }
 
-  #takeQuote(quote: string, around: StringSurroundings): StringProgress | 'on' {
+  #takeQuote(quote: string, around: StringSurroundings): Step.Reading {
     const source = this.#source;
     const { text, at } = source;
-    const isKey = around.role === 'key';
+    const isKey = around.role === State.KEY;
     const closing = this.#closingQuotes;
     if (closing > 1) {
-      if (!source.has(closing)) return 'more';
+      if (!source.has(closing)) return Step.WAIT;
       return text.startsWith(quote.repeat(closing), at) ? this.#end(closing) : this.#take(1);
     }
     if (this.content === '' && (this.#style.closers === quote || quote === '`')) {
-      if (!source.has(2)) return 'more';
+      if (!source.has(2)) return Step.WAIT;
       // Three quotes in a row, as Python writes long strings.
       if (text[at + 1] === quote && text[at - 1] === quote) {
         source.repair('quote_style', at - 1, 3);
@@ -169,26 +167,25 @@ export class StringToken {
         source.at += 2;
         // After a fence, the name of the language.
         if (quote === '`') source.at += Math.max(0, source.match(/[\w+-]{0,32}\n/y));
-        return 'on';
+        return Step.ON;
       }
       if ((isKey || around.doublesQuotes) && /\w/.test(text.charAt(at + 1))) {
         const length = source.match(DOUBLED);
-        if (length === -1 && !source.has(MAX_LOOKAHEAD)) return 'more';
+        if (length === -1 && !source.has(MAX_LOOKAHEAD)) return Step.WAIT;
         if (length !== -1) {
           source.repair('quote_style', at - 1, 2);
           this.#closingQuotes = 2;
           around.doublesQuotes = true;
           source.at++;
-          return 'on';
+          return Step.ON;
         }
       }
     }
-    const verdict = judgeQuote(text, at + 1, source.final, around, this.#innerQuotes % 2 === 1);
-    if (verdict === 'unknown') return 'more';
+    const ends = judgeQuote(text, at + 1, source.final, around, this.#innerQuotes % 2 === 1);
+    if (ends === undefined) return Step.WAIT;
     if (this.#openBrackets === 0) {
-      const ends = verdict === 'ends';
-      const missing = ends && !isKey ? 'on' : this.#endBefore(around);
-      if (missing !== 'on') return missing;
+      const missing = ends && !isKey ? Step.ON : this.#endBefore(around);
+      if (missing !== Step.ON) return missing;
       if (ends) {
         // A key with a colon inside contains its value, if it was repaired or no other colon follows.
         const swallows = isKey && this.content.includes(':');
@@ -210,36 +207,36 @@ export class StringToken {
   }
 
   /** `"a": "text, "b": 1`: where this quote opens the next key, item or operand, the end of this string is missing. */
-  #endBefore({ role }: StringSurroundings): 'done' | 'more' | 'on' {
+  #endBefore({ role }: StringSurroundings): Step.Reading {
     const source = this.#source;
     const { text, at } = source;
-    if (/[^\s,+:/]/.test(text.charAt(at - 1))) return 'on';
+    if (/[^\s,+:/]/.test(text.charAt(at - 1))) return Step.ON;
     const before = text.slice(Math.max(0, at - LOOK_BEHIND), at);
     const [filler = '', separator = ''] = SEPARATOR.exec(before) ?? [];
     // `"a": "text, b: "x"`: the quote opens the value of the next member, whose key has no quotes.
-    const isMember = separator === ':' && role === 'member' && !this.unescapedSeen;
+    const isMember = separator === ':' && role === State.MEMBER && !this.unescapedSeen;
     const [member = ''] = (isMember ? BARE_MEMBER_BEFORE.exec(before) : undefined) ?? [];
     if (member === '' && (separator === '' || !SEPARATORS[role].includes(separator) || source.match(KEY_END) !== -1))
-      return 'on';
-    const isOperand = member !== '' || separator === '+' || role === 'key' || role === 'root';
+      return Step.ON;
+    const isOperand = member !== '' || separator === '+' || role === State.KEY || role === State.ROOT;
     const length = source.match(isOperand ? NEXT_OPERAND : NEXT_TOKEN[role]);
     // More may come after the end of the text so far.
     const isOpen = length === -1 ? text.length - at <= NEXT_TOKEN_WINDOW : at + length === text.length;
-    if (isOpen && !source.final) return 'more';
-    if (length === -1) return 'on';
+    if (isOpen && !source.final) return Step.WAIT;
+    if (length === -1) return Step.ON;
     source.repair('missing_quote');
     // One of the quotes inside was rather the end.
     this.#endSeen ||= this.#innerQuotes % 2 === 1;
     source.at -= member.length;
     if (member === '') this.separator = separator.trim();
     this.#cut((member || filler).length);
-    return 'done';
+    return Step.DONE;
   }
 
-  #end(length: number): 'done' {
+  #end(length: number): Step.Reading {
     this.#content.join();
     this.#source.at += length;
-    return 'done';
+    return Step.DONE;
   }
 
   /** Takes back what was read after the end. */
@@ -254,11 +251,11 @@ export class StringToken {
     this.#content.append(content);
   }
 
-  #takeEscape(): StringProgress | 'on' {
+  #takeEscape(): Step.Reading {
     const source = this.#source;
     if (source.match(CUT_ESCAPE) !== -1 || (this.#escapedQuotes && !source.has(MAX_ESCAPE_LENGTH))) {
       if (source.final) source.at = source.text.length;
-      return source.final ? 'cut' : 'more';
+      return source.final ? Step.CUT : Step.WAIT;
     }
     if (this.#escapedQuotes) {
       if (this.#style.closers.includes(source.char(1))) return this.#end(2);
@@ -267,26 +264,26 @@ export class StringToken {
     const { text, at } = source;
     const next = source.char(1);
     if (next === '\\' && this.content === '' && source.match(NETWORK_PATH) !== -1) {
-      if (!source.final && source.at + source.match(NETWORK_PATH) === text.length) return 'more';
+      if (!source.final && source.at + source.match(NETWORK_PATH) === text.length) return Step.WAIT;
       source.repair('invalid_escape');
       this.#backslashes = 'path';
       return this.#take(2, '\\\\');
     }
     if (next === '\\' && this.#inEnvironment) {
-      if (!source.has(3)) return 'more';
+      if (!source.has(3)) return Step.WAIT;
       if (/[^a-z\\]/i.test(source.char(2))) return this.#take(2, '\\\\');
     }
     // No name of a file has a quote.
     if (next === '"' && this.#backslashes === 'path') return this.#take(1);
     const isLetter = /[a-z]/i.test(next);
-    if (isLetter && source.allowed.has('invalid_escape') && !this.#judgeBackslashes()) return 'more';
+    if (isLetter && source.allowed.has('invalid_escape') && !this.#judgeBackslashes()) return Step.WAIT;
     const isFormula = this.#escapeSeen || this.#backslashes === 'formula' || source.formulas;
     // `\\b` next to an escape that JSON does not know is a word boundary.
     const isBoundary = next === 'b' && (this.#escapeSeen || this.#backslashes === 'formula');
     const isCommand = isBoundary || (isFormula && source.match(COMMAND_HERE) !== -1);
     if (isLetter && DRIVE.test(text.slice(Math.max(0, at - 3), at))) {
       const length = source.match(PATH_IN_SENTENCE);
-      if (!source.has(length + 1)) return 'more';
+      if (!source.has(length + 1)) return Step.WAIT;
       const path = text.slice(at, at + length);
       if (this.#pathEnd > 0 || UNKNOWN_ESCAPE.test(path) || /\\[bf][a-z]/.test(path))
         this.#pathEnd = source.base + at + length;
@@ -332,12 +329,12 @@ export class StringToken {
     return true;
   }
 
-  #take(length: number, piece = this.#source.char()): 'on' {
+  #take(length: number, piece = this.#source.char()): Step.Reading {
     this.#source.at += length;
     this.#content.append(piece);
     this.#lastCode = piece.charCodeAt(piece.length - 1);
     if (this.unescapedSeen) this.#countBrackets(piece);
-    return 'on';
+    return Step.ON;
   }
 
   #countBrackets(piece: string): void {

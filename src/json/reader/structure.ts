@@ -1,17 +1,14 @@
+import * as State from './state.js';
+import * as Step from './step.js';
+import { RUN_DEPTH } from '../bounds.js';
 import { toAsciiPunctuation, isQuote, skipSpace } from './character.js';
-import { type Due, Filler } from './filler.js';
-import { RUN_DEPTH, RunFinder } from './plain-run.js';
+import { Filler } from './filler.js';
+import { RunFinder } from './plain-run.js';
 import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
 import type { StringSurroundings } from './quote-verdict.js';
 import { type ReaderPolicy, tooDeep } from './reader-policy.js';
 import type { Source } from './source.js';
 import { ValueBuilder, type ValueListener } from './value-builder.js';
-
-/** The token that the structure expects next; `first` is an item or key right after its bracket, `dots` follows an ellipsis. */
-export type State = 'root' | 'first' | 'item' | 'key' | 'colon' | 'member' | 'dots' | 'after' | 'end';
-
-/** The action after a structural character: continue, wait for more text, or read a token that begins here. */
-export type Step = 'on' | 'wait' | 'string' | 'bare';
 
 const DOTS = /\.{3,}|…/y;
 /**
@@ -24,14 +21,14 @@ export class Structure implements StringSurroundings {
   /** There is evidence of JSON beyond the first bracket: a key with its colon, an item, a nested bracket. */
   plausible = false;
   /** The role of the token that begins here. */
-  role: StringSurroundings['role'] = 'root';
+  role: State.Role = State.ROOT;
   /** Strings end at the next delimiter, because the end quote of one was missing. */
   rereads = false;
   doublesQuotes = false;
   /** The string is the argument of a function call. */
   insideCall = false;
   protected readonly cursor: Source;
-  protected state: State = 'root';
+  protected state: State.State = State.ROOT;
   /** Where the root ended. */
   protected rootEnd = 0;
   protected rootCommaSeen = false;
@@ -57,50 +54,50 @@ export class Structure implements StringSurroundings {
 
   /** The root value is finished (more may follow it only where several roots are taken). */
   get complete(): boolean {
-    return this.state === 'end';
+    return this.state === State.END;
   }
 
   /** A key was read and its value not yet. */
   get awaitsValue(): boolean {
-    return this.state === 'colon' || this.state === 'member';
+    return this.state === State.COLON || this.state === State.MEMBER;
   }
 
   /** The expectation that the filler before the next token depends on. */
-  get due(): Due {
+  get due(): State.Due {
     const state = this.state;
-    if (state === 'root' || (state === 'first' && this.builder.depth === 1)) return state;
-    const valueDue = state === 'item' || state === 'member' || (state === 'first' && this.builder.inArray);
-    return valueDue ? 'value' : 'other';
+    if (state === State.ROOT || (state === State.FIRST && this.builder.depth === 1)) return state;
+    const valueDue = state === State.ITEM || state === State.MEMBER || (state === State.FIRST && this.builder.inArray);
+    return valueDue ? State.VALUE : State.OTHER;
   }
 
   /** Takes structural characters up to a token, or to the end of the text so far. */
-  run(): Exclude<Step, 'on'> {
+  run(): Exclude<Step.Structural, typeof Step.ON> {
     while (this.cursor.failure === undefined) {
       const step = this.#step();
-      if (step !== 'on') return step;
+      if (step !== Step.ON) return step;
     }
-    return 'wait';
+    return Step.WAIT;
   }
 
   /** Skips white space and comments to the next structural character and takes it. */
-  #step(): Step {
-    if (this.complete && !this.rootMustEnd) return 'wait';
+  #step(): Step.Structural {
+    if (this.complete && !this.rootMustEnd) return Step.WAIT;
     const written = this.#filler.skip(this);
-    if (written === '' || this.cursor.failure !== undefined) return 'wait';
+    if (written === '' || this.cursor.failure !== undefined) return Step.WAIT;
     const char = toAsciiPunctuation(written);
     if (char !== written) this.cursor.repair('punctuation');
     const state = this.state;
-    if (state === 'after' || state === 'end') return this.stepAfter(char);
-    if (state === 'dots') return this.#stepDots(char);
-    if (state === 'colon') return this.#stepColon(char);
-    return this.#stepContent(char, state === 'key' || (state === 'first' && !this.builder.inArray));
+    if (state === State.AFTER || state === State.END) return this.stepAfter(char);
+    if (state === State.DOTS) return this.#stepDots(char);
+    if (state === State.COLON) return this.#stepColon(char);
+    return this.#stepContent(char, state === State.KEY || (state === State.FIRST && !this.builder.inArray));
   }
 
   placeKey(key: string, offset: number, wasBare: boolean): void {
     if (this.cursor.failure !== undefined) return;
     this.builder.setKey(key, offset);
     this.#keyWasBare = wasBare;
-    this.state = 'colon';
+    this.state = State.COLON;
   }
 
   placeScalar(value: unknown): void {
@@ -116,41 +113,42 @@ export class Structure implements StringSurroundings {
   /** The separator after the token placed last was read along with it. */
   passSeparator(separator: string): void {
     if (separator === '+') this.#concatenate();
-    else if (separator === ':') this.state = 'member';
-    else this.state = this.builder.inArray ? 'item' : 'key';
+    else if (separator === ':') this.state = State.MEMBER;
+    else this.state = this.builder.inArray ? State.ITEM : State.KEY;
   }
 
   /** Ends the text: closes what is open if the policy allows it. */
   finish(): void {
     if (this.complete) return;
-    if (this.state === 'root') this.refuse();
+    if (this.state === State.ROOT) this.refuse();
     this.cursor.repairEnd();
     if (this.cursor.failure !== undefined) return;
     while (this.builder.depth > 0) this.builder.close();
-    this.state = 'end';
+    this.state = State.END;
   }
 
   /** Invalid JSON that the reader may not repair. */
-  protected refuse(): Step {
+  protected refuse(): Step.Structural {
     this.cursor.fail();
-    return 'wait';
+    return Step.WAIT;
   }
 
   /** The role of a value where one is expected. */
-  get #valueRole(): 'root' | 'item' | 'member' {
-    return this.builder.depth === 0 ? 'root' : this.builder.inArray ? 'item' : 'member';
+  get #valueRole(): Exclude<State.Role, typeof State.KEY> {
+    return this.builder.depth === 0 ? State.ROOT : this.builder.inArray ? State.ITEM : State.MEMBER;
   }
 
   /** Where a key or a value is due. */
-  #stepContent(char: string, isKey: boolean): Step {
-    this.role = isKey ? 'key' : this.#valueRole;
+  #stepContent(char: string, isKey: boolean): Step.Structural {
+    this.role = isKey ? State.KEY : this.#valueRole;
     if (this.#dotsSeen && !',}]'.includes(char)) return this.refuse();
-    if (!isKey && (char === '{' || char === '[')) return this.#takeRun() ? 'on' : this.#openContainer(char === '[');
-    if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char)) return this.#takePlainTokens() ? 'on' : this.#stepToken(char);
-    if (isKey && char === '{' && this.builder.otherAbove && (this.state === 'key' || this.#policy.generous))
+    if (!isKey && (char === '{' || char === '[')) return this.#takeRun() ? Step.ON : this.#openContainer(char === '[');
+    if (!(isKey ? ':;({[,}]' : ':;(,}])').includes(char))
+      return this.#takePlainTokens() ? Step.ON : this.#stepToken(char);
+    if (isKey && char === '{' && this.builder.otherAbove && (this.state === State.KEY || this.#policy.generous))
       return this.#closeMissing();
-    if (!',}]'.includes(char) || this.state === 'root') return this.refuse();
-    if (this.state === 'member') return this.leaveValueOut();
+    if (!',}]'.includes(char) || this.state === State.ROOT) return this.refuse();
+    if (this.state === State.MEMBER) return this.leaveValueOut();
     if (char !== ',') return this.stepClose(char);
     this.cursor.repair('extra_comma');
     return this.advance();
@@ -161,23 +159,23 @@ export class Structure implements StringSurroundings {
     const { cursor } = this;
     const { text, at: start } = cursor;
     if (this.rereads || this.#concatenating || cursor.formulas) return false;
-    while (cursor.failure === undefined && (this.role === 'key' || this.role === 'item')) {
+    while (cursor.failure === undefined && (this.role === State.KEY || this.role === State.ITEM)) {
       const length = cursor.match(PLAIN_TOKENS[this.role]);
       const char = cursor.char();
       if (length !== -1) {
         if (!this.#takePlainToken(length)) return true;
       } else if (cursor.at === start) {
         return false;
-      } else if (char === '{' && this.state === 'item') {
+      } else if (char === '{' && this.state === State.ITEM) {
         if (!this.#takeRun()) {
           this.#openContainer(false);
-          this.role = 'key';
+          this.role = State.KEY;
           cursor.at = skipSpace(text, cursor.at);
           continue;
         }
       } else if (isClosing(char) && (char === ']') === this.builder.inArray) this.stepClose(char);
       else return true;
-      if (cursor.failure !== undefined || this.state !== 'after') return true;
+      if (cursor.failure !== undefined || this.state !== State.AFTER) return true;
       if (cursor.char() === ',') {
         this.role = this.#takeComma();
         cursor.at = skipSpace(text, cursor.at);
@@ -193,7 +191,7 @@ export class Structure implements StringSurroundings {
     let { at } = cursor;
     const end = at + length;
     let char = text.charAt(at);
-    if (this.role === 'key') {
+    if (this.role === State.KEY) {
       const quoted = char === '"' || char === "'";
       const keyEnd = quoted ? text.indexOf(char, at + 1) + 1 : text.indexOf(':', at);
       if (char !== '"') cursor.repair(quoted ? 'quote_style' : 'unquoted_key', at);
@@ -205,24 +203,24 @@ export class Structure implements StringSurroundings {
     if (at < end && char === "'") cursor.repair('quote_style', at);
     if (cursor.failure !== undefined) return false;
     this.plausible = true;
-    if (at === end) return this.goTo('member') !== 'on';
+    if (at === end) return this.goTo(State.MEMBER) !== Step.ON;
     builder.place(readPlainValue(text.slice(at, end), this.#policy.numbers));
     this.endValue();
     return true;
   }
 
   /** Takes the comma after a value; returns what is due. */
-  #takeComma(): 'item' | 'key' {
+  #takeComma(): typeof State.ITEM | typeof State.KEY {
     this.#commaOffset = this.cursor.base + this.cursor.at;
     this.cursor.at++;
-    return (this.state = this.builder.inArray ? 'item' : 'key');
+    return (this.state = this.builder.inArray ? State.ITEM : State.KEY);
   }
 
   /** Takes the items that begin here at once, if there are enough of them with nothing to repair. */
   #takeRun(): boolean {
     const { builder, cursor } = this;
     const { numbers, depth } = this.#policy;
-    if (this.role !== 'item' || this.rereads || cursor.formulas || builder.depth + RUN_DEPTH > depth) return false;
+    if (this.role !== State.ITEM || this.rereads || cursor.formulas || builder.depth + RUN_DEPTH > depth) return false;
     const run = this.#runs?.find(cursor.text, cursor.at, numbers !== 'double');
     if (run === undefined) return false;
     builder.placeItems(run.items);
@@ -232,46 +230,46 @@ export class Structure implements StringSurroundings {
   }
 
   /** A token that is not plain begins here. */
-  #stepToken(char: string): Step {
+  #stepToken(char: string): Step.Structural {
     const { cursor } = this;
-    if ((char === '\\' && !cursor.has(2)) || (char === '.' && !cursor.has(3))) return 'wait';
+    if ((char === '\\' && !cursor.has(2)) || (char === '.' && !cursor.has(3))) return Step.WAIT;
     // `\"`: the quotes of the whole value were escaped.
-    if (isQuote(char === '\\' ? cursor.char(1) : char)) return 'string';
+    if (isQuote(char === '\\' ? cursor.char(1) : char)) return Step.STRING;
     if (char === '\\') return this.refuse();
     const dots = this.#dots(char);
-    return dots === -1 ? 'bare' : this.#takeEllipsis(dots);
+    return dots === -1 ? Step.BARE : this.#takeEllipsis(dots);
   }
 
-  #stepColon(char: string): Step {
+  #stepColon(char: string): Step.Structural {
     const { cursor } = this;
     if (char === ':') {
       this.plausible = true;
-      return this.advance('member');
+      return this.advance(State.MEMBER);
     }
     // Words before a bracket, a string or an equals sign are rather code or prose than a key.
     if (',}];'.includes(char) || (this.#keyWasBare && !this.#policy.generous)) return this.refuse();
-    if (char === '=' && !cursor.has(2)) return 'wait';
+    if (char === '=' && !cursor.has(2)) return Step.WAIT;
     cursor.repair('missing_colon');
-    if (char !== '=') return this.goTo('member');
+    if (char !== '=') return this.goTo(State.MEMBER);
     if (cursor.char(1) === '>') cursor.at++;
-    return this.advance('member');
+    return this.advance(State.MEMBER);
   }
 
   /** After a value: in a container, or (`end`) after the root, where nothing else should follow. */
-  protected stepAfter(char: string): Step {
-    const next = this.builder.inArray ? 'item' : 'key';
+  protected stepAfter(char: string): Step.Structural {
+    const next = this.builder.inArray ? State.ITEM : State.KEY;
     if (char === '+') return this.#stepConcatenation();
     if (this.complete) return this.#stepEnd(char);
-    if (char === '.' && !this.cursor.has(3)) return 'wait';
+    if (char === '.' && !this.cursor.has(3)) return Step.WAIT;
     if (char === ',') return this.goTo(this.#takeComma());
     if (isClosing(char)) return this.stepClose(char);
-    if (next === 'key' && char === '{' && this.builder.otherAbove) return this.#closeMissing();
-    if ((next === 'item' ? ':;' : ':{[').includes(char)) return this.refuse();
+    if (next === State.KEY && char === '{' && this.builder.otherAbove) return this.#closeMissing();
+    if ((next === State.ITEM ? ':;' : ':{[').includes(char)) return this.refuse();
     if (this.#dots(char) === -1) this.cursor.repair('missing_comma');
     return char === ';' ? this.advance(next) : this.goTo(next);
   }
 
-  #stepEnd(char: string): Step {
+  #stepEnd(char: string): Step.Structural {
     const { cursor } = this;
     const isComma = char === ',' && !this.rootCommaSeen;
     if (isComma || '}];'.includes(char)) {
@@ -283,23 +281,23 @@ export class Structure implements StringSurroundings {
   }
 
   /** Something follows the root that is not a superfluous bracket or comma. */
-  protected startNextRoot(): Step {
+  protected startNextRoot(): Step.Structural {
     return this.refuse();
   }
 
-  #openContainer(isArray: boolean): Step {
+  #openContainer(isArray: boolean): Step.Structural {
     if (this.builder.depth >= this.#policy.depth) {
       this.cursor.fail(this.cursor.at, 'LIMIT_EXCEEDED', tooDeep(this.#policy.depth));
-      return 'wait';
+      return Step.WAIT;
     }
     if (this.builder.depth > 0) this.plausible = true;
     this.builder.open(isArray);
-    return this.advance('first');
+    return this.advance(State.FIRST);
   }
 
-  protected stepClose(char: string): Step {
+  protected stepClose(char: string): Step.Structural {
     const closesArray = char === ']';
-    if (this.state === 'item' || this.state === 'key')
+    if (this.state === State.ITEM || this.state === State.KEY)
       this.cursor.repair('extra_comma', this.#commaOffset - this.cursor.base);
     const isOther = closesArray !== this.builder.inArray;
     if (isOther && this.builder.otherAbove) return this.#closeMissing();
@@ -319,17 +317,17 @@ export class Structure implements StringSurroundings {
   }
 
   /** Closes the innermost container although its bracket is missing; the character under the position is taken again. */
-  #closeMissing(): Step {
+  #closeMissing(): Step.Structural {
     this.cursor.repair('missing_bracket');
     this.builder.close();
     this.endValue();
-    return 'on';
+    return Step.ON;
   }
 
   /** A key without a value is left out. */
-  protected leaveValueOut(): Step {
+  protected leaveValueOut(): Step.Structural {
     this.cursor.repair('missing_value');
-    return this.goTo('after');
+    return this.goTo(State.AFTER);
   }
 
   /** The length of an ellipsis that begins with this character, -1 if none does. */
@@ -338,36 +336,36 @@ export class Structure implements StringSurroundings {
   }
 
   /** An ellipsis replaces items or members. In the place of a value it replaces the answer itself. */
-  #takeEllipsis(length: number): Step {
+  #takeEllipsis(length: number): Step.Structural {
     const { cursor } = this;
-    if (cursor.at + length === cursor.text.length && !cursor.final) return 'wait';
+    if (cursor.at + length === cursor.text.length && !cursor.final) return Step.WAIT;
     cursor.repair('ellipsis', cursor.at, length);
     cursor.at += length;
-    if (this.state === 'root' || (this.state === 'member' && !this.#policy.generous)) return this.refuse();
-    return this.state === 'member' ? this.leaveValueOut() : this.goTo('dots');
+    if (this.state === State.ROOT || (this.state === State.MEMBER && !this.#policy.generous)) return this.refuse();
+    return this.state === State.MEMBER ? this.leaveValueOut() : this.goTo(State.DOTS);
   }
 
   /** Text after an ellipsis makes it an operator; alone between brackets it replaces the answer. */
-  #stepDots(char: string): Step {
+  #stepDots(char: string): Step.Structural {
     const closes = isClosing(char);
     const alone = closes && this.builder.last === undefined && !this.#policy.generous;
     if (alone || (char !== ',' && !closes)) return this.refuse();
-    this.state = 'after';
+    this.state = State.AFTER;
     this.#dotsSeen = !closes && !this.#policy.generous;
     return this.stepAfter(char);
   }
 
   /** `"a" + "b"` */
-  #stepConcatenation(): Step {
+  #stepConcatenation(): Step.Structural {
     const { cursor } = this;
     if (typeof this.builder.last !== 'string') return this.refuse();
-    if (!cursor.final && cursor.match(/\+\s*$/y) !== -1) return 'wait';
+    if (!cursor.final && cursor.match(/\+\s*$/y) !== -1) return Step.WAIT;
     cursor.repair('concatenation');
     cursor.at++;
     const char = this.#filler.skip(this);
     if (isQuote(char)) this.#concatenate();
     else if (!this.#policy.generous && char !== '') return this.refuse();
-    return 'on';
+    return Step.ON;
   }
 
   #concatenate(): void {
@@ -376,19 +374,19 @@ export class Structure implements StringSurroundings {
   }
 
   protected endValue(): void {
-    this.state = this.builder.depth === 0 ? 'end' : 'after';
+    this.state = this.builder.depth === 0 ? State.END : State.AFTER;
     this.rootEnd = this.cursor.at;
     this.#dotsSeen = false;
   }
 
-  protected advance(state: State = this.state): Step {
+  protected advance(state: State.State = this.state): Step.Structural {
     this.cursor.at++;
     return this.goTo(state);
   }
 
-  protected goTo(state: State): Step {
+  protected goTo(state: State.State): Step.Structural {
     this.state = state;
-    return 'on';
+    return Step.ON;
   }
 }
 

@@ -1,3 +1,4 @@
+import { MAX_DUPLICATES } from '../bounds.js';
 import type { Path } from '../repair.js';
 import type { Warning } from '../result.js';
 
@@ -49,9 +50,6 @@ export function buildPath(place: Place): Path {
     path.unshift(step);
   return path;
 }
-
-/** More duplicate keys than this are not reported one by one. */
-const MAX_DUPLICATES = 100;
 
 /**
  * Puts values in their places while they are read. Open containers grow in place; a container that was closed is never

@@ -1,3 +1,6 @@
+import * as State from '../reader/state.js';
+import * as Step from '../reader/step.js';
+import { MAX_UNDECIDED_LENGTH } from '../bounds.js';
 import { LANDMARK, LandmarkTracker } from '../find/survey.js';
 import type { ReaderPolicy } from '../reader/reader-policy.js';
 import { readBareText } from '../reader/bare-token.js';
@@ -8,8 +11,6 @@ import { ROOT, type ValueListener } from '../reader/value-builder.js';
 const LANDMARKS_AND_BRACKETS = /* @__PURE__ */ new RegExp(`${LANDMARK}|[[{]`, 'gi');
 /** The beginning of a landmark whose rest has not arrived. */
 const CUT_LANDMARK = /<(?:[^<>]{0,125}|\|channel\|>[^{["]{0,120})$/i;
-/** Text that may not be a value is kept up to this length, to be scanned again. */
-const MAX_UNDECIDED_LENGTH = 4096;
 const SCALAR_START = /^[\s\uFEFF]*["\d\-tfn]/;
 
 /** The unfinished values that appear in a snapshot. */
@@ -138,9 +139,9 @@ export function showUnfinished({ token, cursor, structure, policy }: Reader, opt
   const { builder, role, awaitsValue } = structure;
   if (token === undefined) {
     if (awaitsValue && options.keys === true) builder.show(null);
-  } else if (role === 'key') {
+  } else if (role === State.KEY) {
     return;
-  } else if (token !== 'bare') {
+  } else if (token !== Step.BARE) {
     if (options.strings === true) builder.show(token.shown);
   } else {
     const reading = readBareText(cursor.text.slice(cursor.at), true, policy);

@@ -1,0 +1,24 @@
+/**
+ * What a part of the reader did: took something (`ON`), needs more text (`WAIT`), or found a token that begins here. Numbers in a
+ * file of their own, because esbuild puts imported numbers where they are used; so are those of `state.ts`.
+ */
+export const WAIT = 0;
+export const ON = 1;
+/** A string begins here. */
+export const STRING = 2;
+/** Unquoted text begins here. */
+export const BARE = 3;
+/** Something begins here that is no filler. */
+export const TOKEN = 4;
+/** The end of the string was read. */
+export const DONE = 5;
+/** All text ended inside the string. */
+export const CUT = 6;
+
+export type TokenKind = typeof STRING | typeof BARE;
+/** Of the structure. */
+export type Structural = typeof ON | typeof WAIT | TokenKind;
+/** Of the filler. */
+export type Filling = typeof ON | typeof WAIT | typeof TOKEN;
+/** How far reading a string came. */
+export type Reading = typeof ON | typeof WAIT | typeof DONE | typeof CUT;
