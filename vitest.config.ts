@@ -14,8 +14,8 @@ const SHARED = {
   isolate: false,
   setupFiles: ['test/fixed-seed.ts', 'test/own-home.ts'],
   // A slow or busy machine is no failure: this only ends what hangs.
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
   expect: { poll: { timeout: 15_000 } },
 };
 

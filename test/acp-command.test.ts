@@ -6,7 +6,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { replayRunFolder } from '../src/run-folder/index.js';
 import { runToEnd } from '../src/runs/scenarios/run.contract.js';
 import { makeSite } from '../src/runs/scenarios/fixtures/make-site.js';
@@ -16,7 +16,6 @@ import { BUNDLED_MAIN } from './command-stage.js';
 import { startCommand } from './start-command.js';
 
 /** Each test starts several processes, which takes longer on a busy machine. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const AGENT = fileURLToPath(new URL('../src/runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));
 const EDIT = {

@@ -3,14 +3,13 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { BUNDLED_MAIN, MAIN } from './command-stage.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
 /** Each test starts several processes, which takes longer on a busy machine. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const WORKER = join(PROJECT, 'examples/workers/json-worker.mjs');
 

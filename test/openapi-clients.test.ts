@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { generate } from 'openapi-typescript-codegen';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { PROJECT, run } from '../scripts/run-tool.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
 /** Each test starts several processes, which takes longer on a busy machine. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const TOKEN = 't'.repeat(32);
 const hasPython = spawnSync('python3', ['-c', 'import json, urllib.request']).status === 0;

@@ -3,13 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { PROJECT } from '../scripts/run-tool.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
 /** Each test starts several processes, which takes longer on a busy machine. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const SDK = join(PROJECT, 'test/fixtures/open-telemetry.mjs');
 const TRACE = '0af7651916cd43dd8448eb211c80319c';

@@ -62,42 +62,46 @@ function addRuns(file: string): void {
   database.close();
 }
 
-it('of 120,000 runs none is left out, before, while and after they are put into their slots', async () => {
-  const file = join(await makeFolder({}), 'sluice.db');
-  const store = await openSite(`sqlite:${file}`);
-  addRuns(file);
-  const read = async (stepMs: number, until = SINCE + 30 * DAY) => {
-    const slots = await store.listRunSlots({ since: SINCE, until, stepMs });
-    const { outcomes, usage } = sumCounts(slots.map(({ counts }) => counts));
-    return { slots: slots.length, outcomes, usage };
-  };
-  const expected = {
-    outcomes: { success: 90_000, failed: 30_000, canceled: 0, comment: 0 },
-    usage: [
-      {
-        model: 'opus',
-        runs: RUNS,
-        input_tokens: 360_000,
-        cached_input_tokens: 120_000,
-        output_tokens: 240_000,
-        cost: 60_000,
-      },
-    ],
-  };
-  expect(await read(DAY)).toMatchObject({ slots: RUNS, ...expected });
-  for (let step = 0; step < 20; step += 1) expect(await store.countEndedRuns(1000)).toBe(1000);
-  expect(await read(DAY)).toMatchObject(expected);
-  let counted: number;
-  do counted = await store.countEndedRuns(5000);
-  while (counted > 0);
-  expect(await read(DAY)).toEqual({ slots: 60, ...expected });
-  expect(await read(3_600_000)).toEqual({ slots: 24 * 60, ...expected });
-  // The end is in the middle of a minute: days, hours and minutes, and the runs of the last minute one by one.
-  const until = SINCE + 29 * DAY + 5 * 3_600_000 + 7 * 60_000 + 30_001;
-  const { slots, outcomes } = await read(DAY, until);
-  expect(outcomes.success + outcomes.failed).toBe(Math.floor((until - 1 - SINCE) / 21_600) + 1);
-  expect(slots).toBeLessThan(100);
-});
+it(
+  'of 120,000 runs none is left out, before, while and after they are put into their slots',
+  { timeout: 300_000 },
+  async () => {
+    const file = join(await makeFolder({}), 'sluice.db');
+    const store = await openSite(`sqlite:${file}`);
+    addRuns(file);
+    const read = async (stepMs: number, until = SINCE + 30 * DAY) => {
+      const slots = await store.listRunSlots({ since: SINCE, until, stepMs });
+      const { outcomes, usage } = sumCounts(slots.map(({ counts }) => counts));
+      return { slots: slots.length, outcomes, usage };
+    };
+    const expected = {
+      outcomes: { success: 90_000, failed: 30_000, canceled: 0, comment: 0 },
+      usage: [
+        {
+          model: 'opus',
+          runs: RUNS,
+          input_tokens: 360_000,
+          cached_input_tokens: 120_000,
+          output_tokens: 240_000,
+          cost: 60_000,
+        },
+      ],
+    };
+    expect(await read(DAY)).toMatchObject({ slots: RUNS, ...expected });
+    for (let step = 0; step < 20; step += 1) expect(await store.countEndedRuns(1000)).toBe(1000);
+    expect(await read(DAY)).toMatchObject(expected);
+    let counted: number;
+    do counted = await store.countEndedRuns(5000);
+    while (counted > 0);
+    expect(await read(DAY)).toEqual({ slots: 60, ...expected });
+    expect(await read(3_600_000)).toEqual({ slots: 24 * 60, ...expected });
+    // The end is in the middle of a minute: days, hours and minutes, and the runs of the last minute one by one.
+    const until = SINCE + 29 * DAY + 5 * 3_600_000 + 7 * 60_000 + 30_001;
+    const { slots, outcomes } = await read(DAY, until);
+    expect(outcomes.success + outcomes.failed).toBe(Math.floor((until - 1 - SINCE) / 21_600) + 1);
+    expect(slots).toBeLessThan(100);
+  },
+);
 
 const ITEMS = 40_000;
 
