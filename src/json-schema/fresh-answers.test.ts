@@ -1,19 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse } from '../json/index.js';
-import { ALIGNED } from './fixtures/fresh-aligned.js';
-import { NONE, type FreshAnswer } from './fixtures/fresh-answer.js';
-import { CHOOSING } from './fixtures/fresh-choosing.js';
-import { EIGHTH } from './fixtures/fresh-eighth.js';
-import { FIFTH } from './fixtures/fresh-fifth.js';
-import { FOURTH } from './fixtures/fresh-fourth.js';
-import { NINTH } from './fixtures/fresh-ninth.js';
-import { SECOND } from './fixtures/fresh-second.js';
-import { SEVENTH } from './fixtures/fresh-seventh.js';
-import { SIXTH } from './fixtures/fresh-sixth.js';
-import { SYNTAX } from './fixtures/fresh-syntax.js';
-import { TENTH } from './fixtures/fresh-tenth.js';
-import { THIRD } from './fixtures/fresh-third.js';
+import { ALIGNED } from './fixtures/fresh/aligned.js';
+import { CHOOSING } from './fixtures/fresh/choosing.js';
+import { EIGHTH } from './fixtures/fresh/eighth.js';
+import { FIFTH_PLACES } from './fixtures/fresh/fifth-places.js';
+import { FIFTH_WORDS } from './fixtures/fresh/fifth-words.js';
+import { FOURTH } from './fixtures/fresh/fourth.js';
+import { NONE, type FreshAnswer } from './fixtures/fresh/fresh-answer.js';
+import { NINTH } from './fixtures/fresh/ninth.js';
+import { SECOND_STRINGS } from './fixtures/fresh/second-strings.js';
+import { SECOND_VALUES } from './fixtures/fresh/second-values.js';
+import { SEVENTH } from './fixtures/fresh/seventh.js';
+import { SIXTH_FORMS } from './fixtures/fresh/sixth-forms.js';
+import { SIXTH_STRINGS } from './fixtures/fresh/sixth-strings.js';
+import { SIXTH_TYPES } from './fixtures/fresh/sixth-types.js';
+import { SYNTAX_STRINGS } from './fixtures/fresh/syntax-strings.js';
+import { SYNTAX_STRUCTURE } from './fixtures/fresh/syntax-structure.js';
+import { TENTH } from './fixtures/fresh/tenth.js';
+import { THIRD } from './fixtures/fresh/third.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
 /**
@@ -29,6 +34,13 @@ import { fromJsonSchema } from './from-json-schema.js';
  * These are refused although a careful person could read them. A wrong value is never acceptable.
  */
 const REFUSED: readonly string[] = [
+  'a Lua table',
+  'a pydantic repr',
+  'a PHP array',
+  'a parcel in a string in a list',
+  'an option in a box',
+  'names as a line',
+  'an option with another in the text',
   'Python implicit concatenation',
   'an SQL comment',
   'a log prefix on every line',
@@ -41,18 +53,11 @@ const REFUSED: readonly string[] = [
   'an object in an object by mistake',
   'bullets in a list',
   'a key glued to its value',
-  'a Lua table',
   'a list cut and started again',
   'the first attempt broken, the second good',
-  'a pydantic repr',
-  'a PHP array',
   'a state with a near name',
-  'a parcel in a string in a list',
   'an FAQ in a faq key',
   'an FAQ with a missing comma and a stray quote',
-  'an option in a box',
-  'names as a line',
-  'an option with another in the text',
 ];
 
 function judge({ text, schema, options, value }: FreshAnswer): 'right' | 'refused' | `wrong: ${string}` {
@@ -62,7 +67,25 @@ function judge({ text, schema, options, value }: FreshAnswer): 'right' | 'refuse
 }
 
 describe.each(
-  Object.entries({ CHOOSING, SYNTAX, ALIGNED, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH }),
+  Object.entries({
+    CHOOSING,
+    SYNTAX_STRINGS,
+    SYNTAX_STRUCTURE,
+    ALIGNED,
+    SECOND_STRINGS,
+    SECOND_VALUES,
+    THIRD,
+    FOURTH,
+    FIFTH_PLACES,
+    FIFTH_WORDS,
+    SIXTH_FORMS,
+    SIXTH_STRINGS,
+    SIXTH_TYPES,
+    SEVENTH,
+    EIGHTH,
+    NINTH,
+    TENTH,
+  }),
 )('answers written before the rules: %s', (_, answers) => {
   test.each(answers.map((answer) => [answer.title, answer] as const))('%s', (title, answer) => {
     expect(judge(answer)).toBe(REFUSED.includes(title) ? 'refused' : 'right');

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { choiceCases, envelopeCases, thinkingCases } from './fixtures/finding-cases.js';
+import { choiceCases } from './fixtures/choice-cases.js';
+import { envelopeCases } from './fixtures/envelope-cases.js';
+import { thinkingCases } from './fixtures/thinking-cases.js';
 import { expectError, expectSuccess } from './fixtures/outcome.js';
 import { refusedCases, syntaxCases, titled, validCases } from './fixtures/reading-cases.js';
 import { createSchema, withFields } from './fixtures/schemas.js';
