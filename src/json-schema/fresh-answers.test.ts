@@ -34,13 +34,6 @@ import { fromJsonSchema } from './from-json-schema.js';
  * These are refused although a careful person could read them. A wrong value is never acceptable.
  */
 const REFUSED: readonly string[] = [
-  'a Lua table',
-  'a pydantic repr',
-  'a PHP array',
-  'a parcel in a string in a list',
-  'an option in a box',
-  'names as a line',
-  'an option with another in the text',
   'Python implicit concatenation',
   'an SQL comment',
   'a log prefix on every line',

@@ -100,6 +100,7 @@ function splitText(item: AlignmentView, text: string): unknown[] | undefined {
 }
 
 const SENTENCE = /[.!?。！？:：]\s*$|[\n\r]|[.!?。！？]\s/u;
+const ENUMERATED = /[,;、，；](?:\s+(?:and|und|et|y)\s)?|\s(?:and|und|et|y)\s(?=[^,;]*$)/u;
 const SEPARATED = /[,;|、，；•]|\s(?:and|or|und|oder)\s/iu;
 /** First words of sentences that are not an item: refusals, apologies, statements about missing values. */
 const OPENINGS = new Set(
@@ -126,9 +127,23 @@ function mayBeItem(aligning: Aligning, view: AlignmentView, value: unknown): boo
     return true;
   // `1,200` may be one number here, or two.
   if (item.types.length > 0 && !item.types.includes('string')) return !value.includes(',') || /[{[]/.test(value);
-  const words = splitWords(value);
-  if (words.length === 0 || words.length > 6 || SENTENCE.test(value) || SEPARATED.test(value)) return false;
+  return !SENTENCE.test(value) && !SEPARATED.test(value) && mayBeginItem(value, 6);
+}
+
+/** A few words that do not begin like a sentence. */
+function mayBeginItem(text: string, mostWords: number): boolean {
+  const words = splitWords(text);
+  if (words.length === 0 || words.length > mostWords) return false;
   return !OPENINGS.has(foldCase(words[0]?.text ?? '').replaceAll(/['’]/g, ''));
+}
+
+/**
+ * `Ann, Bob and Carl` where only a list can be meant: a few words each. With digits it may be an address, a date or an amount.
+ */
+export function splitEnumeration(text: string): string[] | undefined {
+  const items = text.split(ENUMERATED).map((item) => item.trim());
+  if (items.length < 2 || SENTENCE.test(text) || /[\d"'()[\]{}]/.test(text)) return undefined;
+  return items.every((item) => mayBeginItem(item, 3)) ? items : undefined;
 }
 
 /** An object that shares no key with the items, such as an error, is not one of them. */

@@ -5,6 +5,7 @@ import type { AlignmentView } from '../views/schema-views.js';
 import { findItems, placeValues } from './several-values.js';
 import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
 import { readJsonText, saysNull } from '../text/plain-values.js';
+import { isOtherCurrency } from '../text/numbers.js';
 import { findRepeatedKeys, matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
 import { changed, combineOutcomes, RULE_COSTS, unchanged, UNKNOWN_KEY_COST } from './rules.js';
 
@@ -48,7 +49,11 @@ function alignFields(
     cost += field.cost;
     if (field.value !== undefined) setOwnValue(aligned, name, field.value);
   }
-  return changes.length === 0 ? { ...unchanged(value), cost } : { value: aligned, changes, cost };
+  const words = Object.values(value).filter((word) => typeof word === 'string');
+  const isInDoubt = changes.some(
+    ({ rule, from }) => rule === 'number_notation' && isOtherCurrency(String(from), words),
+  );
+  return changes.length === 0 || isInDoubt ? { ...unchanged(value), cost } : { value: aligned, changes, cost };
 }
 
 /** One value under its key; the value `undefined` means that the key is left out. */
@@ -96,7 +101,7 @@ function* objectReadings(
     if (read !== undefined) yield { value: read, rule: 'json_text' };
     return;
   }
-  if (Array.isArray(value) && value.length === 1 && typeof value[0] === 'object')
+  if (Array.isArray(value) && value.length === 1 && /object|string/.test(typeof value[0]))
     yield { value: value[0], rule: 'list_to_item' };
   if (isJsonObject(value)) {
     const inner = findInnerObject(view, value);

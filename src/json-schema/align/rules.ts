@@ -52,7 +52,7 @@ export const RULE_COSTS = {
   loose_lists: 6,
   /** Text without quotes, up to the next known key. */
   loose_text: 6,
-  /** Members without braces, or as lines of `key: value`. */
+  /** Members without braces, as lines of `key: value`, or with `=` or `=>` for the colon. */
   loose_members: 6,
   /** A scalar without the only key that may hold it. */
   lone_value: 6,

@@ -22,7 +22,7 @@ const TAKEN_BACK = /\b(?:delet|discard|disregard|drop|exclud|ignor|remov)/;
 
 /**
  * The values of a text that count as items, in their order; undefined if it is not known which of them do: one could not be
- * read, or words before an item speak of a correction or an example.
+ * read, another kind of value is among them, or words before an item speak of a correction or an example.
  */
 export function findItems(
   source: AlignmentSource,
@@ -33,9 +33,14 @@ export function findItems(
   if (placed.length > MAX_VALUES || !placed.every((one) => 'value' in one)) return undefined;
   const items: unknown[] = [];
   let isClear = !TAKEN_BACK.test(foldCase(text.slice(placed.at(-1)?.end).slice(0, MAX_GAP_LENGTH)));
+  let isOtherSeen = false;
   for (const [index, { start, value }] of placed.entries()) {
-    if (!isItem(value)) continue;
+    if (!isItem(value)) {
+      isOtherSeen = items.length > 0;
+      continue;
+    }
     items.push(value);
+    isClear &&= !isOtherSeen;
     const before = text.slice(Math.max(placed[index - 1]?.end ?? 0, start - MAX_GAP_LENGTH), start);
     isClear &&= !NOT_ITEMS.test(foldCase(before));
   }

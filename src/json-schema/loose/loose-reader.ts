@@ -1,7 +1,7 @@
 import { setOwnValue } from '../json-schema.js';
 
 /** The difference between a text and JSON that the readers of `sluice/json` do not repair. */
-export type LooseKind = 'loose_brackets' | 'loose_lists' | 'loose_text';
+export type LooseKind = 'loose_brackets' | 'loose_lists' | 'loose_text' | 'loose_members' | 'tool_call';
 
 /** A value read loosely, and what was loose about it. */
 export interface LooseReading {
@@ -28,9 +28,9 @@ const DEEPEST = 64;
 const PAIRS: Readonly<Record<string, string>> = { '}': '{', ']': '[', ')': '(' };
 
 const SPACE = /\s*/y;
-const KEY = /(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([\p{L}_$][\p{L}\p{N}_$ .-]{0,60}?))\s*:/uy;
-const STRING = /(?:"([^"\\]*(?:\\[^][^"\\]*)*)"|'([^'\\]*(?:\\[^][^'\\]*)*)')(?=\s*(?:[,}\])]|$))/y;
-const LITERAL = /(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|True|False|None)(?=\s*(?:[,}\])]|$))/y;
+const KEY = /(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([\p{L}_$][\p{L}\p{N}_$ .-]{0,60}?))\s*(?::|=>?(?!=))/uy;
+const STRING = /(?:"([^"\\]*(?:\\[^][^"\\]*)*)"|'([^'\\]*(?:\\[^][^'\\]*)*)')(?=\s*(?:[,}\])]|$|\s\w+=))/y;
+const LITERAL = /(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|True|False|None)(?=\s*(?:[,}\])]|$|\s\w+=))/y;
 const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['True', true],
   ['False', false],
@@ -40,10 +40,13 @@ const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 const LAST_CLOSE = /[}\]]\s*(?=[,}\])]|$)/g;
 const NEXT_KEY = /[,\n]\s*["'“]?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["'”]?\s*:/gu;
 const CALL = /[\p{L}_][\p{L}\p{N}_.]*\(/uy;
+/** A call with named arguments only. */
+const NAMED_CALL = /[\p{L}_][\p{L}\p{N}_.]{0,80}\((?=\s*(?:\)|[\p{L}_]\w{0,60}\s*=))/uy;
 
 /**
- * Reads JSON with brackets that are superfluous, premature, wrong or missing, with tuples and sets, and with text without
- * quotes up to the next known key. Every character counts: undefined if anything is left over, duplicated, or cut.
+ * Reads JSON with brackets that are superfluous, premature, wrong or missing, with tuples and sets, with `Name(key=value)` and other
+ * signs between key and value, and with text without quotes up to the next known key. Every character counts: undefined if anything is
+ * left over, duplicated, or cut.
  */
 export function readLoosely(
   text: string,
@@ -70,6 +73,11 @@ export function readLoosely(
       const members = character === '{' ? {} : undefined;
       stack.push({ open: character, members, items: [], key: undefined, commas: 0, isReopened: false });
       at += 1;
+      return true;
+    }
+    if (take(NAMED_CALL) !== undefined) {
+      kinds.add('tool_call');
+      stack.push({ open: '(', members: {}, items: [], key: undefined, commas: 0, isReopened: false });
       return true;
     }
     if (top === undefined) return false;
@@ -108,10 +116,17 @@ export function readLoosely(
     const start = at;
     const match = take(KEY);
     if (match === undefined) return undefined;
-    const [, double, single, bare] = match;
+    const [whole, double, single, bare] = match;
     if (bare !== undefined && !isKnownKey(bare) && (top.members === undefined || top.key !== undefined)) {
       at = start;
       return undefined;
+    }
+    // `["a" => 1]` of PHP, and an object in the wrong brackets.
+    const isOther = /[=>]$/.test(whole);
+    if (isOther) kinds.add('loose_members');
+    if (top.open === '[' && top.items.length === 0 && bare === undefined && (isOther || stack.length === 1)) {
+      kinds.add('loose_brackets');
+      top.members ??= {};
     }
     // A key inside a list belongs to the object around it: the list was left open.
     while (stack.at(-1)?.members === undefined) {
@@ -173,7 +188,7 @@ export function readLoosely(
     const frame = stack.pop();
     if (frame === undefined || frame.key !== undefined) return false;
     const isScalar = frame.open === '(' && frame.items.length === 1 && frame.commas === 0;
-    if (frame.open === '(' || (frame.open === '{' && frame.members === undefined)) kinds.add('loose_lists');
+    if (frame.open !== '[' && frame.members === undefined) kinds.add('loose_lists');
     const value = frame.members ?? (isScalar ? frame.items[0] : frame.items);
     const parent = stack.at(-1);
     if (parent !== undefined) return add(parent, value);

@@ -1,4 +1,5 @@
 import { setOwnValue } from '../json-schema.js';
+import { splitEnumeration } from '../align/align-array.js';
 import { unescape } from './loose-reader.js';
 
 const MEMBER =
@@ -13,9 +14,14 @@ const BLOCK = /^\|(-?)\s*$/;
 
 /**
  * Reads an object that is written as lines of `key: value`, with lists as lines of `- item` and texts over several lines as
- * in YAML. Every line must be one of these, every key known and unique: undefined otherwise.
+ * in YAML; `Ann, Bob` is a list for keys that hold one. Every line must be one of these, every key
+ * known and unique: undefined otherwise.
  */
-export function readMembers(text: string, isKnownKey: (key: string) => boolean): Record<string, unknown> | undefined {
+export function readMembers(
+  text: string,
+  isKnownKey: (key: string) => boolean,
+  holdsTexts: (key: string) => boolean,
+): Record<string, unknown> | undefined {
   const members: Record<string, unknown> = {};
   const lines = text.split('\n');
   let list: unknown[] | undefined;
@@ -30,7 +36,8 @@ export function readMembers(text: string, isKnownKey: (key: string) => boolean):
       const content = block === null ? [] : takeIndented(lines.slice(index + 1));
       index += content.length;
       list = written.trim() === '' ? [] : undefined;
-      const value = block === null ? (list ?? readLineValue(written)) : joinBlock(content, block[1] === '-');
+      const items = list ?? (holdsTexts(key) ? splitEnumeration(written) : undefined);
+      const value = block === null ? (items ?? readLineValue(written)) : joinBlock(content, block[1] === '-');
       if (value === undefined) return undefined;
       setOwnValue(members, key, value);
     } else if (item !== undefined && list !== undefined) {

@@ -3,6 +3,7 @@ import { changed, combineOutcomes } from '../align/rules.js';
 import type { Aligning, AlignmentRule, Outcome, Place } from '../align/rules.js';
 import { jsonEquals } from '../json-values.js';
 import { MAX_TEXT_LENGTH } from '../text/spelling.js';
+import { matchKeys } from '../text/key-spelling.js';
 import type { AlignmentView } from '../views/schema-views.js';
 import { readLoosely } from './loose-reader.js';
 import { readMembers } from './read-lines.js';
@@ -17,6 +18,10 @@ const FENCE = /```[\w+.-]*[ \t]*\n([^]*?)```/g;
 /** Words before a value that is not the answer. */
 const NO_ANSWER = /\b(?:e\.g|example|format|instance|instead of|not|sample|schema|template)\b/i;
 const STARTS_WITH_KEY = /^(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:/;
+/** Members as Python writes them: `title='A' body='B'`. */
+const STARTS_WITH_NAME = /^(\w{1,60})=["'\d[({]/;
+/** What a mathematical answer marks as its result. */
+const BOX = /\\boxed\{\s*(?:\\(?:text|textbf|mathrm|mathbf)\{([^{}]{1,80})\}|([^{}]{1,80}))\s*\}/g;
 /** Labels and values in one line: `City: Oslo, Days: 3`. */
 const STARTS_WITH_LABEL = /^([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)\s*:[^\n]*$/u;
 /** Rules that drop part of the text. */
@@ -71,7 +76,8 @@ function* listReadings(
     const elements = readXml(body, isKnownKey);
     if (elements !== undefined) yield { value: elements, rule: 'xml_elements' };
     for (const closing of ['matching', 'innermost'] as const) {
-      const isBare = STARTS_WITH_KEY.test(body) || isKnownKey(STARTS_WITH_LABEL.exec(body)?.[1] ?? '');
+      const [, label = ''] = STARTS_WITH_LABEL.exec(body) ?? STARTS_WITH_NAME.exec(body) ?? [];
+      const isBare = STARTS_WITH_KEY.test(body) || isKnownKey(label);
       const read = readLoosely(isBare ? `{${body}}` : body, isKnownKey, closing);
       if (read === undefined) continue;
       const [rule] = isBare ? ['loose_members' as const] : read.kinds;
@@ -79,7 +85,7 @@ function* listReadings(
       // The other reading differs only if a bracket did not match.
       if (!read.kinds.has('loose_brackets')) break;
     }
-    const members = readMembers(body, isKnownKey);
+    const members = readMembers(body, isKnownKey, (key) => holdsTexts(aligning, root, key));
     // A single label may stand before any sentence, but not before a list.
     const [first, second] = Object.values(members ?? {});
     const isEnough = second !== undefined || Array.isArray(first) || body !== text.trim();
@@ -87,6 +93,14 @@ function* listReadings(
     const wrapped = wrapLoneValue(aligning, root, body);
     if (wrapped !== undefined) yield { value: wrapped, rule: 'lone_value' };
   }
+}
+
+/** Whether a property takes nothing but lists of texts. */
+function holdsTexts(aligning: Aligning, root: AlignmentView, key: string): boolean {
+  const name = matchKeys([key], [...root.properties.keys()]).get(key) ?? key;
+  const { types, items } = aligning.getView(root.properties.get(name) ?? [], name);
+  const item = aligning.getView(items, '');
+  return types.join('') === 'array' && item.types.join('') === 'string' && item.members === undefined;
 }
 
 /** Lists the possible forms of calls: their parameters alone, or with the name of the tool. */
@@ -102,7 +116,7 @@ function listForms(calls: readonly ToolCall[]): readonly Reading[] {
 }
 
 /**
- * Where the answer may be: in the only fence, or the whole text, or from the first bracket or tag to the last; not after words
+ * Where the answer may be: in the only fence or box, or the whole text, or from the first bracket or tag to the last; not after words
  * that call it an example.
  */
 function findBodies(text: string): readonly string[] {
@@ -111,6 +125,8 @@ function findBodies(text: string): readonly string[] {
     const isAnswer = another === undefined && !NO_ANSWER.test(text.slice(0, fence.index));
     return isAnswer ? [(fence[1] ?? '').trim()] : [];
   }
+  const boxes = new Set([...text.matchAll(BOX)].map(([, words, plain]) => (words ?? plain ?? '').trim()));
+  if (boxes.size > 0) return boxes.size === 1 ? [...boxes] : [];
   const brackets = cutOut(text, /[[{]/, Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')));
   const elements = cutOut(text, /<[\p{L}_!?]/u, text.lastIndexOf('>'));
   return [...new Set([text.trim(), ...brackets, ...elements])];
@@ -121,10 +137,12 @@ function cutOut(text: string, opening: RegExp, last: number): readonly string[] 
   return first === -1 || last <= first || NO_ANSWER.test(text.slice(0, first)) ? [] : [text.slice(first, last + 1)];
 }
 
-/** A scalar as an object, where only one property can hold it and no other is required. Free text counts only in quotes. */
+/** A scalar, itself or as an object, where only one property can hold it and no other is required. Free text counts only in quotes. */
 function wrapLoneValue(aligning: Aligning, root: AlignmentView, body: string): unknown {
-  if (root.types[0] !== 'object' || root.groups.length > 0 || body.length > MAX_TEXT_LENGTH) return undefined;
+  if (root.groups.length > 0 || body.length > MAX_TEXT_LENGTH) return undefined;
   const scalar = readScalar(body);
+  if (root.members !== undefined || /^(?:number|integer|boolean)$/.test(root.types.join())) return scalar ?? body;
+  if (root.types[0] !== 'object') return undefined;
   // Text with brackets or quotes was intended as more than a word.
   if (scalar === undefined && /[[\]{}()"]/.test(body)) return undefined;
   const holders = [...root.properties].filter(([name, nodes]) => {

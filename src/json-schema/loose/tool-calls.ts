@@ -45,6 +45,8 @@ const NOTATIONS: readonly Notation[] = [
 const WRAPPED_CALL = /^(?:print\s*\(([^]*)\)|\[([^]*)\])\s*;?$/;
 const CALL = /\s*([\p{L}_][\p{L}\p{N}_.]{0,80})\(/uy;
 const ARGUMENT = /\s*([\p{L}_][\p{L}\p{N}_]{0,60})\s*=\s*(?!=)/uy;
+/** A list, tuple or dictionary, or a call within a call. */
+const OPENING = /[[({]|[\p{L}_][\p{L}\p{N}_.]{0,80}\(/uy;
 const ARGUMENT_END = /\s*(?:,(?:\s*\))?|\))/y;
 const CALL_END = /\s*[,;]?\s*/y;
 
@@ -96,13 +98,14 @@ export function readArguments(text: string, isKnownKey: (key: string) => boolean
   return found.length > 0 ? found : undefined;
 }
 
-/** The list, tuple or dictionary at an offset. */
+/** The list, tuple, dictionary or call at an offset. */
 function scanContainer(
   text: string,
   at: number,
   isKnownKey: (key: string) => boolean,
 ): { readonly value: unknown; readonly end: number } | undefined {
-  if (!'[({'.includes(text.charAt(at))) return undefined;
+  OPENING.lastIndex = at;
+  if (!OPENING.test(text)) return undefined;
   let depth = 0;
   for (const match of text.slice(at).matchAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[[({]|[\])}]|["']/gs)) {
     const [mark] = match;

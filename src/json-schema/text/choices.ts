@@ -124,7 +124,10 @@ function chooseInText(text: string, names: Names, { separators, isStrict }: Plac
   const { mentions, rest } = findMentions(words, names);
   const [first] = mentions;
   if (first === undefined || first.choice === 'several') return undefined;
-  if (mentions.some((mention) => mention.choice !== first.choice)) return undefined;
+  const others = mentions.filter((mention) => mention.choice !== first.choice);
+  if (OPTION.test(text) && first.end === words[0]?.end)
+    return isOptionText(text, others, rest) ? first.choice : undefined;
+  if (others.length > 0) return undefined;
   // After `high:` or `high (` only a correction counts; what follows explains and may well say "not".
   if (first.start === words[0]?.start && separators.test(text.slice(first.end))) {
     return rest[0] !== undefined && isGuard(rest[0].text) ? undefined : first.choice;
@@ -134,6 +137,20 @@ function chooseInText(text: string, names: Names, { separators, isStrict }: Plac
   const isShort =
     foldWords(text.slice(first.start, first.end)).length <= 3 || isGuard(text.slice(first.start, first.end));
   return isPlaced || !(isStrict || (isShort && !LETTER_AS_WORD.test(text))) ? first.choice : undefined;
+}
+
+/** A letter and the text of that option: `C) Both A and B`. */
+const OPTION = /^[\s("'*]*[\p{L}\p{N}]\)[*"']*\s+\p{Lu}/u;
+
+/** Whether what follows the letter of an option is its text, not another option or a correction. */
+function isOptionText(text: string, others: readonly Mention[], rest: readonly Word[]): boolean {
+  if (others.some(({ end }) => /^[).:]/.test(text.slice(end)))) return false;
+  return (
+    others.length === 0 ||
+    (rest[0] !== undefined &&
+      rest[0].start < (others[0]?.start ?? 0) &&
+      (/^n(?:either|one)$/i.test(rest[0].text) || !isGuard(rest[0].text)))
+  );
 }
 
 const BEFORE_ANSWER =

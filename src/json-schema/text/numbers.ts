@@ -16,6 +16,18 @@ const SYMBOL = String.raw`(?:(?:us|ca|au|hk|nt|sg|nz)?\$|[€£¥₹₩₽₺₫
 const CODE = String.raw`(?:usd|eur|gbp|jpy|cny|rmb|inr|chf|cad|aud|nzd|hkd|twd|sgd|krw|sek|nok|dkk|pln|brl|mxn|zar|try|rub|dollars?|euros?|pounds?|yen|yuan|元|円)`;
 const BEFORE = new RegExp(String.raw`^([+-]?)\s*(?:${SYMBOL}|${CODE}(?=[\s\d]))\s*([+-]?)`, 'u');
 const AFTER = new RegExp(String.raw`\s*(?:${SYMBOL}|${CODE})$`, 'u');
+/** Signs and words of currencies, and the codes they may stand for. */
+const CURRENCIES: readonly (readonly [RegExp, string])[] = [
+  [/\$|dollar/, 'usd cad aud nzd hkd twd sgd mxn brl $ dollar dollars'],
+  [/€|eur/, 'eur euro euros €'],
+  [/£|pound|gbp/, 'gbp pound pounds £'],
+  [/[¥元円]|yen|yuan|rmb/, 'jpy cny rmb yen yuan ¥ 元 円'],
+  [/₹|inr/, 'inr ₹'],
+  [/₩|krw/, 'krw ₩'],
+];
+const CURRENCY_NAMES = new Set(
+  CURRENCIES.flatMap(([, names]) => names.split(' ')).concat('chf sek nok dkk pln zar try rub'.split(' ')),
+);
 const PERCENT = /\s*(?:%|percent|per cent|pct\.?)$/;
 const MAGNITUDES: ReadonlyMap<string, number> = new Map([
   ['k', 3],
@@ -66,6 +78,7 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
     const accounting = /^\((.*)\)$/.exec(rest)?.[1];
     const amount = (accounting ?? rest).replace(BEFORE, '$1$2').replace(AFTER, '');
     isMoney = amount !== (accounting ?? rest);
+    if (isMoney && isOtherCurrency(rest, hints.words)) return undefined;
     // Brackets mean a negative amount in accounts; around a bare number they mean nothing.
     if (accounting !== undefined && (!isMoney || amount.startsWith('-'))) return undefined;
     rest = accounting === undefined ? amount : `-${amount}`;
@@ -83,6 +96,13 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
   if (isMoney && word === null && /^[+-]?\d{1,3}\.\d{3}$/.test(rest.trim())) return undefined;
   const digits = readDigits(rest.trim());
   return digits === undefined ? undefined : toOutcome(digits, shift, 'number_notation');
+}
+
+/** Whether an amount names a currency, and words about it only others: `$50` beside `EUR`. */
+export function isOtherCurrency(amount: string, words: Iterable<string>): boolean {
+  const named = [...words].map(foldCase).filter((word) => CURRENCY_NAMES.has(word));
+  const [, own] = CURRENCIES.find(([sign]) => sign.test(foldCase(amount))) ?? [];
+  return own !== undefined && named.length > 0 && !named.some((name) => own.split(' ').includes(name));
 }
 
 /** `years` for a key or description that mentions years or a year. */

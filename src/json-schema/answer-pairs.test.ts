@@ -1,0 +1,30 @@
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { parse, type ParseOptions } from '../json/index.js';
+import { ALIGNING_PAIRS } from './fixtures/pairs/aligning.js';
+import { CHOOSING_PAIRS } from './fixtures/pairs/choosing.js';
+import { REFUSED, UNSURE, type AnswerPair } from './fixtures/pairs/pair.js';
+import { SYNTAX_PAIRS } from './fixtures/pairs/syntax.js';
+import { fromJsonSchema } from './from-json-schema.js';
+
+function judge(
+  { text, schema }: AnswerPair,
+  expected: unknown,
+  options: ParseOptions,
+): 'right' | 'refused' | `wrong: ${string}` {
+  const result = parse(text, fromJsonSchema(schema), options);
+  if (!result.ok) return expected === REFUSED || expected === UNSURE ? 'right' : 'refused';
+  const isWarned = result.warnings.some(({ code }) => code === 'AMBIGUOUS_CANDIDATES');
+  if (expected === UNSURE ? isWarned : isDeepStrictEqual(result.value, expected)) return 'right';
+  return `wrong: ${JSON.stringify(result.value)}`;
+}
+
+describe.each(Object.entries({ ALIGNING_PAIRS, CHOOSING_PAIRS, SYNTAX_PAIRS }))('%s', (_, pairs) => {
+  test.each(pairs.map((pair) => [pair.title, pair] as const))('%s, without align', (_title, pair) => {
+    expect(judge(pair, pair.plain, { ...pair.options })).toBe('right');
+  });
+
+  test.each(pairs.map((pair) => [pair.title, pair] as const))('%s, with align', (_title, pair) => {
+    expect(judge(pair, pair.aligned, { ...pair.options, align: true })).toBe('right');
+  });
+});
