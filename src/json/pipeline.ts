@@ -91,9 +91,9 @@ function* searchTwice(
   options: ParseOptions,
 ): Checking<ParseResult<unknown>> {
   const result = yield* searchText(raw, settings, align, options);
-  // The text could be read, so there is no noise to remove.
-  if (settings.profile !== 'default' || result.status !== 'failed' || result.error.code === 'SCHEMA_MISMATCH')
-    return result;
+  // A text that could be read has no noise to remove; the brackets of CDATA are read as lists.
+  const isRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
+  if (settings.profile !== 'default' || isRead) return result;
   const clean = removeNoise(raw);
   const second = clean === raw ? result : yield* searchText(clean, settings, align, options, [repairAt('noise', 0)]);
   if (!second.ok) return result;

@@ -5,7 +5,7 @@ import { BracketWalker } from './bracket-walker.js';
  * whose name is about thinking counts; a closing tag in {@link THINKS} also counts without its opening tag.
  */
 export const LANDMARK =
-  /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|r[eé]fle|monolog|deliber|planning|critiq)[\w:-]{0,20}|cot|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
+  /[<◁](\/?)([\w:-]{0,20}(?:think|thought|reason|analysis|scratch|r[eé]fle|monolog|deliber|planning|critiq|brainstorm)[\w:-]{0,20}|cot|json)(?:\s[^<>]{0,80})?[>▷]|\[(\/?)(think)\]|<\|channel\|>\s*(\w+)[^{["]{0,99}?<\|message\|>|<\|(?:start|end|return|call)\|>/
     .source;
 const THINKS = /^(?:think|thinking|thought|reasoning)$/i;
 

@@ -285,8 +285,9 @@ export class StringToken {
       const length = source.match(PATH_IN_SENTENCE);
       if (!source.has(length + 1)) return Step.WAIT;
       const path = text.slice(at, at + length);
-      if (this.#pathEnd > 0 || UNKNOWN_ESCAPE.test(path) || /\\[bf][a-z]/.test(path))
-        this.#pathEnd = source.base + at + length;
+      // One backslash that is meant as such, anywhere in the string, and those of the path are too.
+      const isMeant = this.#backslashes === 'formula' || UNKNOWN_ESCAPE.test(path) || /\\[bf][a-z]/.test(path);
+      if (this.#pathEnd > 0 || isMeant) this.#pathEnd = source.base + at + length;
     }
     const isPath =
       this.#backslashes === 'path' ||
@@ -294,6 +295,7 @@ export class StringToken {
         /^.(?![nrt][^a-z\d_])/.test(text.slice(at, at + 3)) &&
         // A name with an extension is the last one.
         !/\.\w{1,4}$/.test(text.slice(Math.max(0, at - 5), at)));
+    if (isPath && next === 'u' && !source.has(7)) return 'more';
     const isLiteral = isCommand || (isLetter && isPath);
     if (isCommand && text.startsWith('\\begin{', at)) this.#inEnvironment = true;
     const simple = isLiteral ? -1 : ESCAPE_LETTERS.indexOf(next);
@@ -304,7 +306,8 @@ export class StringToken {
       source.repair('invalid_escape');
       this.#escapeSeen = true;
     }
-    if (escape !== '' && !(isPath && next === 'x'))
+    // In a path `\\x64` is the name of a folder, and `\\u1234567` that of a user.
+    if (escape !== '' && !(isPath && /^.(?:x|u\d{5})/.test(text.slice(at, at + 7))))
       return this.#take(escape.length, String.fromCodePoint(Number(`0x${codes.join('')}`)));
     source.formulas ||= !isPath && source.match(COMMAND_NAME) !== -1;
     // An escaped quote or line break loses its backslash; any other backslash is literal: `C:\dir`, `\d+`, `\alpha`,
