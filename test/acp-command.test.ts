@@ -15,8 +15,6 @@ import { openStore } from '../src/store/index.js';
 import { BUNDLED_MAIN } from './command-stage.js';
 import { startCommand } from './start-command.js';
 
-/** Each test starts several processes, which takes longer on a busy machine. */
-
 const AGENT = fileURLToPath(new URL('../src/runs/scenarios/fixtures/acp-agent.mjs', import.meta.url));
 const EDIT = {
   toolCallId: 'c1',

@@ -9,8 +9,6 @@ import { BUNDLED_MAIN, MAIN } from './command-stage.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Each test starts several processes, which takes longer on a busy machine. */
-
 const WORKER = join(PROJECT, 'examples/workers/json-worker.mjs');
 
 /** A folder with a worker that reports success, and one that says nothing that can be read. */

@@ -10,8 +10,6 @@ import { PROJECT, run } from '../scripts/run-tool.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Each test starts several processes, which takes longer on a busy machine. */
-
 const TOKEN = 't'.repeat(32);
 const hasPython = spawnSync('python3', ['-c', 'import json, urllib.request']).status === 0;
 

@@ -8,8 +8,6 @@ import { PROJECT } from '../scripts/run-tool.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
 
-/** Each test starts several processes, which takes longer on a busy machine. */
-
 const SDK = join(PROJECT, 'test/fixtures/open-telemetry.mjs');
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;
