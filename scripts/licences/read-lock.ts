@@ -17,7 +17,7 @@ export interface LockedPackage {
   readonly path: string;
   readonly name: string;
   readonly version: string;
-  /** An SPDX expression; empty where the package does not say. */
+  /** An SPDX expression; empty if the package does not say. */
   readonly licence: string;
   /** Goes to users: as a dependency, or inside the console. */
   readonly isShipped: boolean;

@@ -48,7 +48,7 @@ export async function openSandbox(files?: Readonly<Record<string, string>>): Pro
 /** The outcome of a mutation: `killed` by the tests of its row, `survived` them, or could not be made or judged. */
 export type Outcome = 'killed' | 'survived' | { readonly problem: string };
 
-/** The row whose behaviour a mutation breaks; undefined where no row, or more than one, has these words. */
+/** The row whose behaviour a mutation breaks; undefined if no row, or more than one, has these words. */
 export function findRow({ clause }: Mutation, requirements: readonly Requirement[]): Requirement | undefined {
   const rows = requirements.filter(({ behaviour }) => behaviour === clause);
   return rows.length === 1 ? rows[0] : undefined;
@@ -68,7 +68,7 @@ export async function runMutation({ folder }: Sandbox, mutation: Mutation, row: 
   }
 }
 
-/** The text with the clause broken; undefined where the place is not found or not the only one. */
+/** The text with the clause broken; undefined if the place is not found or not the only one. */
 export function mutate(text: string, { search, replace }: Mutation): string | undefined {
   const parts = text.split(search);
   return parts.length === 2 ? parts.join(replace) : undefined;

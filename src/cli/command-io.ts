@@ -10,7 +10,7 @@ export interface CommandIo {
   readonly openFile: (path: string) => AsyncIterable<Uint8Array>;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Asks the person at the terminal, and returns the line they type; undefined where there is none. */
+  /** Asks the person at the terminal, and returns the line they type; undefined if there is none. */
   readonly ask?: ((question: string) => Promise<string>) | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { configFileSchema } from './config.js';
 
 /**
- * The keys a configuration may have at a place; none where any key is allowed, or where the place itself is unknown.
+ * The keys a configuration may have at a place; none if any key is allowed, or where the place itself is unknown.
  *
  * @example
  * knownKeys(['retention']) // ['runs', 'records', 'delivered', 'results']

@@ -13,7 +13,7 @@ export type Verdict = (value: unknown) => boolean;
 let isForbidden = false;
 
 /**
- * Compiles a checked schema to a generated function; undefined where the page or process forbids generating code.
+ * Compiles a checked schema to a generated function; undefined if the page or process forbids generating code.
  * One Ajv instance per schema, so that equal `$id`s do not conflict and nothing is retained after the schema is released.
  */
 export function compileWithAjv(schema: SchemaNode): Verdict | undefined {

@@ -4,7 +4,7 @@ import { isSluiceError } from '../base/sluice-error.js';
 import { randomDocument, randomValue } from './fixtures/random-schemas.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
-/** One of the two validators of a schema; undefined where it refuses the schema itself. */
+/** One of the two validators of a schema; undefined if it refuses the schema itself. */
 function makeValidator(schema: object, trusted: boolean) {
   try {
     return fromJsonSchema(schema, { trusted })['~standard'].validate;

@@ -12,7 +12,7 @@ function isAnswered(result: ParseResult<unknown>): boolean {
   return result.ok || result.status === 'comment' || PARSE_ERROR_CODES.includes(result.error.code);
 }
 
-/** Valid JSON, or undefined where there is nothing to be saved. Anything but a ParseError is a failure. */
+/** Valid JSON, or undefined if there is nothing to be saved. Anything but a ParseError is a failure. */
 function repairedValue(text: string, depth: number): unknown {
   try {
     return JSON.parse(repairJson(text, { limits: { depth } }));

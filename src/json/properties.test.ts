@@ -27,7 +27,7 @@ const anySchema = fc.constantFrom(
   createSchema((value): value is unknown => value !== null),
 );
 
-/** The repaired text; undefined where there is nothing to be saved. Anything but a ParseError is a failure. */
+/** The repaired text; undefined if there is nothing to be saved. Anything but a ParseError is a failure. */
 function repaired(text: string): string | undefined {
   try {
     return repairJson(text);

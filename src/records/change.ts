@@ -1,7 +1,7 @@
 import { arrayOf, count, flag, name, object, oneOf, orNull, text } from '../base/index.js';
 import type { FromSchema } from '../base/index.js';
 
-/** A line of a change: its number before and after, null where it is not there. */
+/** A line of a change: its number before and after, null if it is not there. */
 const changedLine = object({
   kind: oneOf(['same', 'added', 'removed']),
   old_line: orNull(count),

@@ -41,7 +41,7 @@ const diagnosticSchema = object(
   { severity: oneOf(['warning', 'error']), http_status: count },
 );
 
-/** A tool the agent wanted to use and was not allowed to. `input` is absent where it is long. */
+/** A tool the agent wanted to use and was not allowed to. `input` is absent if it is long. */
 const denialSchema = object({ tool: name, reason: text }, { tool_call_id: name, input: anything });
 
 /** The captured bytes of a stream by their SHA-256: `sluice replay` detects if the file was changed afterwards. */
@@ -89,7 +89,7 @@ export const runResultSchema = object(
     usage: usageSchema,
     /** Exit of the last attempt's process; absent if none was started. Decisions about orders use it. */
     process: processSchema,
-    /** Every captured stream; absent where nothing was captured. */
+    /** Every captured stream; absent if nothing was captured. */
     captured: arrayOf(capturedSchema),
     /** Absent where no sandbox was wanted or no process was started. */
     sandbox: runSandboxSchema,

@@ -276,7 +276,7 @@ async function findLeftOver(stored: Map<RunLog, StoredLog>): Promise<LogDifferen
   return undefined;
 }
 
-/** Where two values first differ, and what each has there; undefined where it has nothing. */
+/** Where two values first differ, and what each has there; undefined if it has nothing. */
 interface Difference {
   readonly path: readonly (string | number)[];
   readonly stored: unknown;

@@ -210,7 +210,7 @@ async function runInFolder(
   }
 }
 
-/** Recovers a run and opens its questions again; null where no attempt of it had begun. */
+/** Recovers a run and opens its questions again; null if no attempt of it had begun. */
 async function reopenRun(context: Omit<RunContext, 'journal'>, feed: EventFeed): Promise<RecoveredRun | null> {
   const { control, folder, id, limits, ports } = context;
   if ((await folder.attempts()).length === 0) return null;

@@ -111,7 +111,7 @@ export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** The names of all cases, sorted; empty where there is no suite. */
+/** The names of all cases, sorted; empty if there is no suite. */
 export async function listCases(suite: string): Promise<readonly string[]> {
   const names: string[] = [];
   const folder = await opendir(suite).catch(() => undefined);

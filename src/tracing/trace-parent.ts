@@ -16,7 +16,7 @@ export function readParent({ trace, ROOT_CONTEXT }: OpenTelemetry, traceparent: 
   return trace.setSpanContext(ROOT_CONTEXT, parent);
 }
 
-/** The `traceparent` of a span; undefined where nothing is recorded. */
+/** The `traceparent` of a span; undefined if nothing is recorded. */
 export function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string | undefined {
   if (!/[1-9a-f]/.test(traceId) || !/[1-9a-f]/.test(spanId)) return undefined;
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;

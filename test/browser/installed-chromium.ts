@@ -16,7 +16,7 @@ const PROGRAMS = [
 const DEBIAN_PACKAGE = 'chromium-headless-shell';
 
 /**
- * The browser that is installed on this machine, for machines that npm has none for. Where there is none, Debian's is
+ * The browser that is installed on this machine, for machines that npm has none for. If there is none, Debian's is
  * installed, if this process may do that: in a container and in CI it may.
  */
 export async function installedChromium(path: string = process.env['PATH'] ?? ''): Promise<string> {

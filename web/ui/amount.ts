@@ -27,7 +27,7 @@ interface Usage {
 }
 
 /**
- * Tokens and money in a few words; empty where nothing is known.
+ * Tokens and money in a few words; empty if nothing is known.
  *
  * @example
  * formatUsage({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 }) // '1,200 in · 40 out · $0.0123'

@@ -50,7 +50,7 @@ function withStep<R extends Readonly<Record<string, Schema>>, O extends Readonly
 
 /** The data of each type of FCMP event: the one place where types and their data are listed. */
 const FCMP_DATA = {
-  /** `session_id` is null where the engine has not named one. */
+  /** `session_id` is null if the engine has not named one. */
   'conversation.started': object({ session_id: { anyOf: [name, { type: 'null' }] } }, { model: name }),
   'assistant.message.delta': messageDelta,
   /** `model` and `usage` of its step, if the engine reports them with it. */

@@ -51,7 +51,7 @@ export interface OrderStore {
     /** Of a race that is undecided: what the run would get alone. */
     readonly decision: Decision;
     readonly repeated: boolean;
-    /** Run ids of the race that have not entered yet; absent where the order is decided. */
+    /** Run ids of the race that have not entered yet; absent if the order is decided. */
     readonly waitsFor?: readonly string[];
   }>;
   /**
@@ -163,7 +163,7 @@ export interface RaceEntry {
 
 /** The end of a race. */
 export interface RaceConclusion {
-  /** The run whose result counts from now on; null where a person has to choose. */
+  /** The run whose result counts from now on; null if a person has to choose. */
   readonly winner: string | null;
   readonly state: IssueState;
   /** Every order of the race. */

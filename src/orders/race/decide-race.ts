@@ -7,7 +7,7 @@ export interface RankedEntry {
   readonly decision: Decision;
 }
 
-/** A decided race: the winner's run id, null where a person has to choose, and a decision for every entry. */
+/** A decided race: the winner's run id, null if a person has to choose, and a decision for every entry. */
 export interface DecidedRace {
   readonly winner: string | null;
   readonly entries: readonly RankedEntry[];

@@ -138,7 +138,7 @@ function readHash(commit: string): string | undefined {
   return (COMMIT.exec(commit) ?? COMMIT_PAGE.exec(commit))?.[1]?.toLowerCase();
 }
 
-/** The value as one word; undefined where it means "nothing". Anything but a string stays visibly wrong. */
+/** The value as one word; undefined if it means "nothing". Anything but a string stays visibly wrong. */
 function readWord(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return String(value);

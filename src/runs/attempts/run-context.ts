@@ -59,7 +59,7 @@ export interface RunProgress {
   leftover: readonly OutputChunk[];
   /** Digests of each captured stream of each attempt. */
   readonly captured: StreamDigest[];
-  /** Whether the last process was sandboxed; undefined where there was none, or no sandbox was wanted. */
+  /** Whether the last process was sandboxed; undefined if there was none, or no sandbox was wanted. */
   sandbox: RunSandbox | undefined;
 }
 

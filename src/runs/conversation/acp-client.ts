@@ -229,7 +229,7 @@ export class AcpClient implements AgentClient {
   }
 }
 
-/** The mode to change to, so that the agent asks; null where it does already, or knows no such mode. */
+/** The mode to change to, so that the agent asks; null if it does already, or knows no such mode. */
 function chooseMode(opened: object): string | null {
   const modes = getObject(opened, 'modes');
   if (modes === null) return null;

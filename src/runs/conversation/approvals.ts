@@ -116,7 +116,7 @@ export function listPaths({ diff = [], locations = [], input }: PermissionQuesti
 }
 
 /**
- * The option that says it, for this time alone if there is one; null where the agent offers none. Then a denial is sent by
+ * The option that says it, for this time alone if there is one; null if the agent offers none. Then a denial is sent by
  * choosing nothing, and an approval cannot be.
  */
 export function chooseOption(options: readonly PermissionOption[], decide: 'allow' | 'deny'): PermissionOption | null {

@@ -19,7 +19,7 @@ export interface JudgedRun {
   readonly outcome: Pick<RunResult, 'status' | 'value' | 'comment' | 'repair_level' | 'repairs' | 'error'>;
   /** Of the last attempt's answer. */
   readonly warnings: readonly string[];
-  /** The verdict on each attempt; null where there is none, such as an attempt that ended with a question. */
+  /** The verdict on each attempt; null if there is none, such as an attempt that ended with a question. */
   readonly verdicts: readonly (Verdict | null)[];
   /** The agent's last words. */
   readonly text: string | undefined;

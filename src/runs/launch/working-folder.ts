@@ -22,7 +22,7 @@ export async function findWorkdir({ spec }: RunContext): Promise<string> {
   throw new NotStarted(`The working folder ${named} does not exist. Create it, or use another.`);
 }
 
-/** The cache key of the result; undefined where the spec does not ask for caching. */
+/** The cache key of the result; undefined if the spec does not ask for caching. */
 export async function prepareCacheKey(context: RunContext, workdir: string): Promise<string | undefined> {
   const { spec, launcher, ports } = context;
   if (spec.cache === undefined || spec.cache === false) return undefined;

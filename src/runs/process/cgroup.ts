@@ -19,7 +19,7 @@ let counter = 0;
 const cleaned = new Set<string>();
 
 /**
- * Puts a process that was just started into a cgroup (version 2) below our own. Resolves with undefined where there is none that we
+ * Puts a process that was just started into a cgroup (version 2) below our own. Resolves with undefined if there is none that we
  * may write to, which is usual outside of services and containers; undefined at once where that is clear already. The kernel takes
  * tens of milliseconds to move a process, so nothing waits for it but the end of the process.
  *

@@ -71,7 +71,7 @@ describe.runIf(process.platform === 'linux')('descendants without a sandbox', ()
   });
 });
 
-/** A file system of cgroups to write to; undefined where this process may not have one. */
+/** A file system of cgroups to write to; undefined if this process may not have one. */
 function mountCgroups(folder: string): boolean {
   try {
     execFileSync('mount', ['-t', 'cgroup2', 'none', folder], { stdio: 'ignore' });

@@ -8,7 +8,7 @@ export interface PidMark {
   readonly started: number;
 }
 
-/** The mark of now; undefined where the system does not say. */
+/** The mark of now; undefined if the system does not say. */
 export function readPidMark(): PidMark | undefined {
   try {
     const last = Number(/\s(\d+)\s*$/.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1]);

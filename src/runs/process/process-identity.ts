@@ -6,7 +6,7 @@ import { getErrorCode } from '../../base/index.js';
 /** A process that cannot be mistaken for a later one with the same number. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When the kernel started it, as an opaque text; null where that cannot be had. */
+  /** When the kernel started it, as an opaque text; null if that cannot be had. */
   readonly started: string | null;
 }
 

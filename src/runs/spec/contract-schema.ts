@@ -5,7 +5,7 @@ import type { RunContract } from '../../records/index.js';
 /** The schema of a contract: a JSON Schema as data, or a schema of a library. */
 export type ContractSchema = NonNullable<RunContract['schema']>;
 
-/** Returns the JSON Schema of a contract; undefined where a library cannot export one. */
+/** Returns the JSON Schema of a contract; undefined if a library cannot export one. */
 export function toJsonSchema(schema: ContractSchema | undefined): Readonly<Record<string, unknown>> | undefined {
   if (schema === undefined) return undefined;
   if (!isStandardSchema(schema)) return schema;

@@ -89,7 +89,7 @@ async function showFile(file: string, places: ProgramPlaces, show: (path: string
   if (target !== undefined && !isBroad(target, places.home)) show(target);
 }
 
-/** The folder a file was installed with; undefined where that would show far more than one program. */
+/** The folder a file was installed with; undefined if that would show far more than one program. */
 async function findInstallation(real: string, home: string): Promise<string | undefined> {
   const steps = real.split('/');
   const modules = steps.indexOf('node_modules');

@@ -41,7 +41,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built console once; undefined where there is none. Links are left out. Only what was read is ever served.
+ * Reads the built console once; undefined if there is none. Links are left out. Only what was read is ever served.
  */
 export function readConsole(folder: string): ConsoleFiles | undefined {
   const files = new Map<string, ConsoleFile>();

@@ -104,7 +104,7 @@ export function readTraceparent(context: Context): string | undefined {
   return sent !== undefined && TRACEPARENT.test(sent) ? sent : undefined;
 }
 
-/** The request as Node.js has it; undefined where there is no connection. */
+/** The request as Node.js has it; undefined if there is no connection. */
 export function readIncomingMessage(context: Context): IncomingMessage | undefined {
   return ((context.env ?? {}) as { readonly incoming?: IncomingMessage }).incoming;
 }

@@ -9,7 +9,7 @@ type Figures = Bucket['runs'][number];
 /** A colour by what it means; the page has one for each in both themes. */
 export type SeriesTone = 'good' | 'warn' | 'bad' | 'accent' | 'dim';
 
-/** One line of a chart; null where there is no figure. */
+/** One line of a chart; null if there is no figure. */
 export interface Series {
   readonly label: string;
   readonly tone: SeriesTone;
@@ -283,7 +283,7 @@ function splitName(label: string, name: 'model' | 'engine_version'): Readonly<Re
   return word.startsWith('(') ? { engine } : { engine, [name]: word };
 }
 
-/** The address of the runs or executions that a figure stands for; null where it stands for none. Runs count when they end. */
+/** The address of the runs or executions that a figure stands for; null if it stands for none. Runs count when they end. */
 export function buildListPath({ runs }: Series, times: readonly number[], index: number): string | null {
   const from = times[index];
   if (runs === null || from === undefined) return null;
