@@ -14,6 +14,12 @@ const PHRASES: readonly (readonly [pattern: RegExp, instead: string])[] = [
     /(?<!\b[Tt]here )\bis no (?:JSON|text|object|number|file|folder|schema|array|list|string|agent|run)\b/,
     'is not a …',
   ],
+  [/\bwhoever\b/i, 'the caller, the process that'],
+  [/\bof (?:its|their|our|his) own\b(?![ -]\w)/, 'separate, its own'],
+  [/(?<![\w'"`/=@<])nobody(?![\w'"`@])/i, 'no person, no process'],
+  [/\bgiv(?:es?|en|ing) up\b/i, 'fails, is aborted'],
+  [/\b(?:MOST|LONGEST|LEAST|FEWEST|SHORTEST|SMALLEST|LARGEST)_[A-Z]/, 'MAX_ or MIN_'],
+  [/^\s*\/\*\* (?:What(?! (?:happened|to do)\b)|Those who)\b/, 'what it is: The options of …, Reads …'],
   [
     /\b(?:function\*?|const|let) (?!(?:is|expect)[A-Z])[a-z]\w*(?<!\b(?:one|any|all|array|list))Of\b/,
     'a verb: getX, listX, createX',

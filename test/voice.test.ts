@@ -6,11 +6,12 @@ import { findDialect } from './find-dialect.js';
 
 /** Files that may use such a phrase, how often at most, and why. */
 const ALLOWED: Readonly<Record<string, { readonly times: number; readonly why: string }>> = {
+  'bench/baml.ts': { times: 3, why: 'the name of a client' },
   'examples/scripted-model/script.ts': { times: 1, why: 'the answer of a model' },
   'src/json/profile-tagged.test.ts': { times: 1, why: 'the answer of a model' },
-  'test/find-dialect.ts': { times: 8, why: 'has the phrases' },
+  'test/find-dialect.ts': { times: 12, why: 'has the phrases' },
   'test/real/scenarios.ts': { times: 1, why: 'the prompt of an agent' },
-  'test/voice.test.ts': { times: 9, why: 'plants them' },
+  'test/voice.test.ts': { times: 15, why: 'plants them' },
   'web/pages/workbench/examples.ts': { times: 1, why: 'the answer of a model' },
 };
 
@@ -47,6 +48,12 @@ describe('findDialect', () => {
     'an engine that is none',
     'a line that is no JSON',
     'export function errorOf(result: Result): ParseError {',
+    'Whoever comes first decides.',
+    'It runs in a folder of its own.',
+    'Then nobody can answer.',
+    'It gives up after three tries.',
+    'const MAX_NAME_LENGTH = 8;',
+    '/** What a client says when it opens a session. */',
   ])('finds %j', (line) => {
     expect(findDialect(line)).toHaveLength(1);
   });
@@ -58,6 +65,9 @@ describe('findDialect', () => {
     'function isMultipleOf(value: number): boolean {',
     'function oneOf(words: readonly string[]): object {',
     'an intellectual exercise',
+    'the leader of its own process group',
+    "wake('nobody')",
+    '/** What happened, and what to do. */',
   ])('accepts %j', (line) => {
     expect(findDialect(line)).toEqual([]);
   });

@@ -19,7 +19,7 @@ export interface RelayPorts {
 
 /**
  * Passes the permission requests of a run to the client and its answers back through the store, where answers from the
- * console go too. Whoever answers first decides.
+ * console go too. The first answer decides.
  */
 export class PermissionRelay {
   readonly #ports: RelayPorts;

@@ -33,7 +33,7 @@ export interface CommandContext {
   readonly lead: Lead;
   /** Silent, unless the command passes one. */
   readonly logger: Logger;
-  /** What the logger masks. */
+  /** Values the logger masks. */
   readonly known: KnownSecrets;
   /** Undefined without an OpenTelemetry SDK in this process. */
   readonly tracing: Tracing | undefined;

@@ -28,7 +28,7 @@ export function createKnownSecrets(config: Config, env = process.env): KnownSecr
   };
 }
 
-/** What must not be in a fixture or a report: sensitive variables, known secrets, and the patterns of the configuration. */
+/** Compiles the secrets that must not be in a fixture or a report: sensitive variables, known secrets, and the patterns of the configuration. */
 export async function compileKnownSecrets(config: Config, known = createKnownSecrets(config)): Promise<Secrets> {
   const { compileSecrets, listSensitiveValues } = await import('../runs/index.js');
   const { patterns = [] } = config.secrets ?? {};

@@ -184,7 +184,7 @@ describe('following a run', () => {
     );
   }, 60_000);
 
-  it('waits for a server that restarts, and gives up on one that does not', async () => {
+  it('waits for a server that restarts, and fails if it does not', async () => {
     const { store, reach } = await openClient();
     const run = await startScriptedRun(store, 'run-1');
     await run.publish();

@@ -40,7 +40,7 @@ export interface FollowInput<Protocol extends keyof ProtocolEvents> {
   readonly onConnection?: (state: 'open' | 'broken') => void;
 }
 
-/** Consecutive failures before giving up. */
+/** Consecutive failures before an error is thrown. */
 const MAX_FAILURES = 20;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;

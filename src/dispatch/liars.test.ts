@@ -274,7 +274,7 @@ const LIES: readonly [name: string, expected: RegExp, lie: Omit<Lie, 'policy'>][
     { script: 'echo true > check.sh; work; report $(git rev-parse HEAD)', order: { paths: ['src/**'] } },
   ],
   [
-    'presents the work of another branch as one commit of its own',
+    'presents the work of another branch as its own commit',
     /commit contradicted .*has exactly the files of/,
     {
       script: 'git merge -q --squash upstream; git commit -q -m Work; report $(git rev-parse HEAD)',

@@ -17,7 +17,7 @@ export interface Replacement {
   discard(): Promise<void>;
 }
 
-/** How a file is replaced. */
+/** Options for replacing a file. */
 export interface ReplaceOptions extends Below {
   /**
    * Whether the new content must survive a power failure, and not only the end of this process; true by default. It takes two

@@ -183,7 +183,7 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
     expect(asked).toHaveLength(0);
   });
 
-  test('aborted during a call that answers all the same: the reason is thrown, the answer is not used', async () => {
+  test('aborted during a call that still answers: the reason is thrown, the answer is not used', async () => {
     const controller = new AbortController();
     const reason = new Error('too late');
     const onAttempt = vi.fn<(report: AttemptReport<unknown>) => void>();

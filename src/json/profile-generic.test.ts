@@ -123,7 +123,7 @@ describe('generic rules: deterministic, and no others', () => {
     '{digest_path: "a"}',
     '{"digest_path": "a"',
     '{"a": None}',
-  ])('profile generic does not mend the JSON itself: %s', (text) => {
+  ])('profile generic does not repair the JSON itself: %s', (text) => {
     const error = expectError(parse(text, undefined, { profile: 'generic' }));
     expect(['SYNTAX', 'TRUNCATED']).toContain(error.code);
   });

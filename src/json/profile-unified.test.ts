@@ -102,7 +102,7 @@ describe('profile unified: nine steps in order', () => {
     expect(expectSuccess(parseUnified('So: {"a": "} {", "b": {"c": 1}} ok')).value).toEqual({ a: '} {', b: { c: 1 } });
   });
 
-  test('steps 4 and 6 together: control characters are mended in the extracted object too', () => {
+  test('steps 4 and 6 together: control characters are repaired in the extracted object too', () => {
     expect(expectSuccess(parseUnified('So: {"a": "x\ny"} ok')).value).toEqual({ a: 'x\ny' });
   });
 

@@ -67,7 +67,7 @@ describe('raw bytes that another machine has', () => {
     await expect.poll(async () => findProblem(page).count()).toBe(1);
     expect(new Set(await rows.locator('.raw-text').allInnerTexts())).toEqual(new Set(['not available']));
     await expect.poll(async () => page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
-    // The events are in the store: they are shown all the same.
+    // The events are in the store, so they are shown.
     await page.getByText('Message 0.').first().waitFor();
     expect(await findViolations(page)).toEqual([]);
     await worker.kill();

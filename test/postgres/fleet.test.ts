@@ -36,7 +36,7 @@ const RATE = Number(process.env['FLEET_RATE'] ?? 4);
 /** The aim for the median, and how much of the machine must be idle for it to be a statement about Sluice. */
 const SETTLED_MS = 300;
 const IDLE_SHARE = 0.4;
-/** The workers stand for machines of their own, but their agents share this one. */
+/** The workers represent separate machines, but their agents share this one. */
 const AT_ONCE = Number(process.env['FLEET_AT_ONCE'] ?? 8 * availableParallelism());
 const REPOSITORIES = 64;
 const SUBMITTERS = 8;

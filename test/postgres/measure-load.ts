@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import pg from 'pg';
 import type { StartedWorker } from './worker-site.js';
 
-/** What a fleet has cost until a moment. */
+/** The load of a fleet up to a moment. */
 export interface Load {
   readonly connections: number;
   readonly transactions: number;
@@ -29,7 +29,7 @@ export async function askServer<T extends pg.QueryResultRow>(url: string, questi
   }
 }
 
-/** What the fleet costs so far. */
+/** Measures the load of the fleet so far. */
 export async function readLoad(url: string, processes: readonly StartedWorker[]): Promise<Load> {
   const { connections, transactions, parent } = await askServer<{
     readonly connections: string;
@@ -82,12 +82,12 @@ async function readTicks(): Promise<Load['ticks']> {
   return { all: numbers.reduce((total, each) => total + each, 0), idle: idle + waitsForDisk };
 }
 
-/** The share of its processors that the whole machine had no work for, whoever else works there. */
+/** The share of its processors that the whole machine had no work for, whatever else runs there. */
 export function computeIdleShare(before: Load, after: Load): number {
   return (after.ticks.idle - before.ticks.idle) / (after.ticks.all - before.ticks.all);
 }
 
-/** What the fleet cost between two moments. */
+/** Computes the load of the fleet between two moments. */
 export function describeLoad(before: Load, after: Load): string {
   const seconds = (after.at - before.at) / 1000;
   const perSecond = (after.transactions - before.transactions) / seconds;

@@ -104,7 +104,7 @@ export function createListViewport(estimate: number, draw: () => void): ListView
     for (const { target, borderBoxSize } of entries) {
       const height = borderBoxSize[0]?.blockSize ?? 0;
       if (target === scroller) view = height;
-      // A removed row is reported once more.
+      // A removed row is reported again.
       else if (kept.has(target) && target.isConnected) {
         kept.set(target, height);
         moved += note(target, height);

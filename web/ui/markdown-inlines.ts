@@ -54,7 +54,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     at = next;
     plain = next;
   }
-  /** Gives up on what was opened last: its mark is text. */
+  /** Discards the mark opened last: it is text. */
   function giveUp(): void {
     const open = stack.pop();
     if (open === undefined) return;

@@ -5,7 +5,7 @@ export const runFilesSchema = object(
   {
     /** Where its files are read from; null if they are only on another machine, or deleted. */
     source: orNull(oneOf(['folder', 'archive'])),
-    /** What the agent printed, received and reported: by the name that `/evidence` accepts. */
+    /** Output, input and report of the agent, by the name that `/evidence` accepts. */
     evidence: { type: 'array', items: object({ name, size: count }) },
     /** Files changed in the working folder; no size if the file was deleted or is not a regular file. */
     artifacts: {

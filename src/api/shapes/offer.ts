@@ -2,7 +2,7 @@ import { flag, name, object, oneOf } from '../../base/index.js';
 
 const names = { type: 'array', items: name } as const;
 
-/** What runs and orders may request from this server, so that a form can show it before it is submitted. */
+/** The values that runs and orders may request from this server, so that a form can show it before it is submitted. */
 export const offerSchema = object({
   engines: {
     type: 'array',

@@ -208,7 +208,7 @@ describe('a suite that cannot be used', () => {
         await symlink('/etc/hostname', join(dir, 'answer.txt'));
       },
     ],
-  ])('reports a case with %s, and goes on with the others', async (_, damage) => {
+  ])('reports a case with %s, and continues with the others', async (_, damage) => {
     await writeFile(join(folder, 'answer.txt'), '{"line": 3}');
     for (const name of ['bad', 'good'])
       await sluice('suite', 'add', '--answer', join(folder, 'answer.txt'), '--name', name, ...suite(), ...place());

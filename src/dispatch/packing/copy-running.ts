@@ -63,7 +63,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
         await listAuditFiles(getRunFolderPath(data, id), { below: data }),
         isOver,
       );
-      // Forgotten while it was copied: whoever did that found nothing to remove.
+      // Forgotten while it was copied: the process that did that found nothing to remove.
       if (parts > 0 && (await store.findForgottenRuns([id])).length > 0) await archive.remove(id);
       return parts > 0;
     } catch (error) {

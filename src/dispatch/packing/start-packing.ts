@@ -52,7 +52,7 @@ const SWEEP_MS = 10_000;
 const UPLOAD_MS = 60_000;
 /** A service manager waits about half a minute for a process to end, and the worker has had its share before. */
 const LAST_COPY_MS = 10_000;
-/** What a killed process left behind is removed once no process can be writing to it. */
+/** Leftovers of a killed process are removed once no process can be writing to them. */
 const STALE_MS = 60 * 60 * 1000;
 /** Folders that could not be packed, with when they are tried again; more of them are forgotten and tried sooner. */
 const MAX_POSTPONED = 10_000;

@@ -25,7 +25,7 @@ export interface ChangeContext {
 const FILES_SHOWN = 300;
 const MAX_LISTING = 1024 * 1024;
 const MAX_PATCH = 4 * 1024 * 1024;
-/** Somebody waits for it. */
+/** A person waits for it. */
 const TIME = { timeLimitMs: 30_000 };
 
 type ShownChange = Pick<Change, 'source' | 'commit' | 'files' | 'truncated' | 'why'>;

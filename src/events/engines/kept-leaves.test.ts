@@ -9,7 +9,7 @@ const LEFT_OUT: readonly { readonly why: string; readonly paths: RegExp }[] = [
     why: 'the type of the event says the same',
     paths: /(?:: |\.)(?:type|subtype|role|status|delta|is_error|success)$/u,
   },
-  { why: 'the question has an id of its own', paths: /^control_request: request_id$/u },
+  { why: 'the question has its own id', paths: /^control_request: request_id$/u },
   { why: 'the event has its own time', paths: /: timestamp$|^document: .*(?:AtMs|[a-z]At)$/u },
   {
     why: 'the event says the same in its own words',

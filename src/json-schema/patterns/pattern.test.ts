@@ -82,7 +82,7 @@ test.each(['', 'a', 'ab', ' ', 'a b', '--'])('no word boundary, on %j', (text) =
   }
 });
 
-test('a text that costs more than what is left does not match', () => {
+test('a text that costs more than the remaining budget does not match', () => {
   const allowance = { steps: 100 };
   expect(createSafePatternCompiler()('^a*$', '#').test('a'.repeat(1000), allowance)).toBe(false);
   expect(allowance.steps).toBeLessThan(0);

@@ -11,7 +11,7 @@ function blocks(text: string): string[] {
   return surveyText(text).blocks.map(({ start, end, closed }) => text.slice(start, end) + (closed ? '' : '…'));
 }
 
-describe('regions: what is left when thinking is set aside', () => {
+describe('regions: the rest after thinking is set aside', () => {
   test('without thinking the whole text is visible', () => {
     expect(visible('a <b> c')).toEqual(['a <b> c']);
   });

@@ -45,7 +45,7 @@ describe('renderComment', () => {
     expect(readOutline(comment)).toEqual({ header: HEADER, sections: SECTIONS });
   });
 
-  test('notifies no one, loads no image, and links only to the pull request', () => {
+  test('mentions no user, loads no image, and links only to the pull request', () => {
     const summary = [
       'Thanks @owner/team and (@ada), mail me@example.org.',
       '![x](https://evil.example/pixel.png) [click](//evil.example) [ref][1]',

@@ -174,7 +174,7 @@ describe('deliverDue', () => {
     expect((await findMessage('b-scripted'))?.due_at).toBe(1_000_000 + 100 + 1000);
   });
 
-  it('gives up after the last try; the issue stays as it is, and the comment can be redelivered', async () => {
+  it('fails after the last attempt; the issue does not change, and the comment can be redelivered', async () => {
     const { sink, script, looks } = createScriptedSink();
     const { store, ports, queue, pass, findMessage } = setUp([sink]);
     script.push(refuse(false), refuse(false), refuse(false));
@@ -192,7 +192,7 @@ describe('deliverDue', () => {
       [0, 0],
       [0, 0],
     ]);
-    const last_error = 'no Given up after 3 tries. Mend the cause, then redeliver the comment.';
+    const last_error = 'no Failed after 3 tries. Fix the cause, then redeliver the comment.';
     expect(await findMessage('a-scripted')).toMatchObject({ state: 'dead', tries: 3, last_error });
     expect((await store.findIssue('local#a'))?.state).toBe(state);
     expect((await store.listInbox({})).items).toEqual([]);
@@ -216,7 +216,7 @@ describe('deliverDue', () => {
     script.push(refuse(true));
     await queue('a');
     expect(await deliverDue(ports)).toMatchObject({ dead: 1 });
-    expect((await findMessage('a-scripted'))?.last_error).toContain('Given up after 1 try.');
+    expect((await findMessage('a-scripted'))?.last_error).toContain('Failed after 1 try.');
   });
 
   it('keeps the comments of one issue in order: the next waits for the one before', async () => {
@@ -255,7 +255,7 @@ describe('deliverDue', () => {
     expect(arrived).toEqual([]);
   });
 
-  it('leaves messages of sinks that are not configured for those who have them', async () => {
+  it('leaves messages of sinks that are not configured to workers that have them', async () => {
     const { sink } = createScriptedSink('mine');
     const { store, ports } = setUp([sink]);
     await queueMessage(store, { id: 'a', issueRef: 'local#a', sinks: ['theirs'], now: ports.clock() });

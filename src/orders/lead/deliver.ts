@@ -25,7 +25,7 @@ export interface DeliveryReport {
   readonly delivered: number;
   /** Failed, and to be tried again. */
   readonly postponed: number;
-  /** Given up, until someone redelivers it. */
+  /** Failed permanently, until a person redelivers it. */
   readonly dead: number;
   /** Another worker claimed the message meanwhile. */
   readonly lost: number;
@@ -123,10 +123,10 @@ async function fail(ports: DeliveryPorts, sink: Sink, message: OutboxMessage, th
 
 const MAX_ERROR_LENGTH = 500;
 
-/** A sink does not know whether it will be called again, so only here can a message say that it was given up. */
+/** A sink does not know whether it will be called again, so only this code can report that the last attempt failed. */
 function describe(thrown: unknown, givenUpAfter: number | undefined): string {
   const times = givenUpAfter === 1 ? '1 try' : `${givenUpAfter} tries`;
-  const end = givenUpAfter === undefined ? '' : ` Given up after ${times}. Mend the cause, then redeliver the comment.`;
+  const end = givenUpAfter === undefined ? '' : ` Failed after ${times}. Fix the cause, then redeliver the comment.`;
   return getErrorMessage(thrown).slice(0, MAX_ERROR_LENGTH - end.length) + end;
 }
 

@@ -61,7 +61,7 @@ export interface WorkerEnd {
    * store, and an older result is not its own. By default the start that the store has recorded.
    */
   readonly filesSince?: number;
-  /** What the agent answered, where that does not count as its result. */
+  /** The agent's answer, if it does not count as its result. */
   readonly answer?: RejectedAnswer;
   /** A repaired answer of the worker, for a person to start from; it decides nothing. */
   readonly draft?: unknown;
@@ -254,7 +254,7 @@ async function readEnd(context: LeadContext, record: OrderRecord, end: WorkerEnd
     stderr: end.stderr ?? '',
     ...(end.answer === undefined ? {} : { answer: { ...end.answer, text: context.secrets.maskText(end.answer.text) } }),
     order: { repo_dir: getRepositoryFolder(context.data, record.order) },
-    // Once more: a file that may not be written to, or is in another encoding, could not be masked in its place.
+    // Again: a file that may not be written to, or is in another encoding, could not be masked in its place.
     maskText: (text) => context.secrets.maskText(text),
     ...(startedAt === null ? {} : { startedAt }),
     hasEnded: end.hasEnded,

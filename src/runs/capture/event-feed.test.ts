@@ -93,7 +93,7 @@ describe('the log is read', () => {
     return { asked, log: { ...inner, read } };
   }
 
-  it('for those who come late or fall far behind', async () => {
+  it('for readers that come late or fall far behind', async () => {
     const { asked, log } = countReads();
     const feed = new EventFeed('r', log);
     const behind = feed[Symbol.asyncIterator]();
@@ -110,7 +110,7 @@ describe('the log is read', () => {
     expect(asked.times).toBeGreaterThan(before);
   });
 
-  it('not for those who keep up, however many events come at once', async () => {
+  it('not for readers that keep up, however many events arrive at once', async () => {
     const { asked, log } = countReads();
     const feed = new EventFeed('r', log);
     const events = manyEvents(5000);

@@ -117,7 +117,7 @@ describe.each(CASES)('the client of %s', (engine, fixture, create) => {
     );
   });
 
-  it('gives up on an agent that does not answer its first request in time', () => {
+  it('fails if an agent does not answer its first request in time', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const broken: string[] = [];

@@ -42,7 +42,7 @@ export const copilotLauncher: Launcher = {
   },
 };
 
-/** No one can be asked, so what is not denied must be allowed. Files outside of the folders stay closed to its own tools. */
+/** No person can be asked, so everything that is not denied must be allowed. Files outside of the folders stay closed to its own tools. */
 function listPermissionOptions({ permissions, runDir }: LaunchRequest): string[] {
   switch (permissions) {
     case 'safe':

@@ -104,7 +104,7 @@ describe.runIf(process.platform === 'linux')('a record', () => {
     expect(isRunning(pid)).toBe(true);
   });
 
-  it('ends nothing of a run that somebody holds, whatever the record says', async () => {
+  it('ends nothing of a run that has a holder, whatever the record', async () => {
     const folder = await makeFolder({});
     const env = { ...process.env, SLUICE_RUN_DIR: join(folder, 'runs/one') };
     const agent = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, env });

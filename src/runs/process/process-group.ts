@@ -118,7 +118,7 @@ export function listDescendants(pid: number): number[] {
   return found;
 }
 
-/** Each thread of a process has children of its own. */
+/** Each thread of a process has its own children. */
 function readOwnChildren(pid: number): number[] {
   try {
     const lists = readdirSync(`/proc/${pid}/task`).map((thread) =>

@@ -471,7 +471,7 @@ describe('an agent that misbehaves ends with a code, and its bytes are kept', ()
       /output_bytes/u,
     ],
     ['dies', [{ exit: 3 }], {}, 'PROCESS_EXIT_NON_ZERO', /exit code 3/u],
-    ['stops for a reason of its own', [{ end: 'max_tokens' }], {}, 'ENGINE_RUNTIME_ERROR', /max_tokens/u],
+    ['stops for another reason', [{ end: 'max_tokens' }], {}, 'ENGINE_RUNTIME_ERROR', /max_tokens/u],
     [
       'answers with an error',
       [{ error: { code: 1, message: 'quota exceeded' } }],

@@ -21,7 +21,7 @@ const ASK = { ask: { tool: 'Write', input: { file_path: 'a.txt', content: 'x', c
 const DONE = { say: '{"__SKILL_DONE__": true}' };
 const ENGINES = ['claude', 'codex'] as const;
 
-/** A run of a program that plays one list of steps a turn, which can be left and gone on with. */
+/** A run of a program that plays one list of steps a turn, which can be detached and resumed. */
 async function prepare(
   engine: (typeof ENGINES)[number],
   turns: readonly (readonly object[])[],

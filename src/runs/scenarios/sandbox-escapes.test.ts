@@ -181,7 +181,7 @@ describe.runIf(canSandbox)('processes: a program in a sandbox', () => {
     expect(result.text).not.toContain('opened');
   });
 
-  it('has neither capabilities nor a way to get them, also in a user namespace of its own', async () => {
+  it('has neither capabilities nor a way to get them, also in its own user namespace', async () => {
     const { shell, root } = await makePrison();
     const text = await shell(`
       grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status

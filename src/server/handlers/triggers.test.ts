@@ -93,7 +93,7 @@ describe('a webhook of GitHub', () => {
     expect((await store.listOrders({})).items).toEqual([]);
   });
 
-  it('is ignored from somebody who may not start work', async () => {
+  it('is ignored from a user who may not start work', async () => {
     const { post } = await openWith({ senders: ['grace'] });
     const body = JSON.stringify(PAYLOAD);
     expect(await (await post('/v1/triggers/issues', body, github(body))).json()).toMatchObject({

@@ -125,7 +125,7 @@ export function describeOutbox(makeSite: MakeSite): void {
       expect(await store.findIssue('local#1')).toMatchObject({ state: 'review' });
     });
 
-    it('give up a message; its issue and the comments after it are not affected', async () => {
+    it('end a message as dead; its issue and the comments after it are not affected', async () => {
       const { store } = await openWith({ trigger: 'a' }, { trigger: 'b' });
       const issue = await store.findIssue('local#1');
       const [message] = await store.claimOutbox(CLAIM);

@@ -103,7 +103,7 @@ async function insertRows(database: Queryable, rows: readonly EventRow[]): Promi
 }
 
 /** Each time another process has stored some of the same events meanwhile. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /** Inserts what of a row is not stored yet. Two writers of one run take turns, so that no event is stored twice. */
 async function insertRest(database: Database, row: EventRow): Promise<void> {
@@ -112,7 +112,7 @@ async function insertRest(database: Database, row: EventRow): Promise<void> {
       await database.transaction(async (transaction) => insertInTurn(transaction, row));
       return;
     } catch (error) {
-      if (tries === MOST_TRIES || !isDuplicate(error)) throw error;
+      if (tries === MAX_TRIES || !isDuplicate(error)) throw error;
     }
   }
 }

@@ -94,7 +94,7 @@ const writeClaimRun = ({ create, isReady, admit, hasMore }: FormParts): string =
             CONTINUE;
           END IF;
           locked_kinds := locked_kinds || candidate.kind;
-          -- Counted again: now no one else claims runs of this type.
+          -- Counted again: now no other worker claims runs of this type.
           IF (SELECT count(*) FROM sluice.runs WHERE worker_type = candidate.kind AND state IN ('running', 'waiting'))
             >= limits[array_position(limited, candidate.kind)]
           THEN

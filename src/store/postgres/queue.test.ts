@@ -124,7 +124,7 @@ describe('a run that can be claimed', () => {
     await eventually(() => expect(wake).toHaveBeenCalledTimes(8));
   });
 
-  it('wakes no one if it is not stored', async () => {
+  it('wakes no worker if it is not stored', async () => {
     const url = await makeSite();
     const [store, database] = [await openSite(url), await openPlain(url)];
     const { record } = await store.submitOrder(sampleSubmission());

@@ -127,13 +127,12 @@ function SinkFails({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 's
         facts={{
           'Last error': <SafeText text={text} limit={2000} />,
           'Tried again': open,
-          'Given up': dead,
+          Failed: dead,
           'Oldest comment': <Moment at={at} />,
         }}
       />
       <p>
-        Mend the sink, then send its comments again. They keep their order, and a comment that was delivered is not sent
-        twice.
+        Fix the sink, then redeliver its comments. They keep their order, and a delivered comment is not sent twice.
       </p>
       <div class="row">
         {hasScope('decide') ? (

@@ -66,11 +66,11 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'Compare the answer with the schema under Result. Then correct the prompt, relax the schema, or allow retries with Edit and run.',
   PROCESS_NOT_STARTED:
     'Install the engine on the server, or set its path in the configuration. sluice doctor checks it.',
-  PROCESS_SIGNALED: 'Find out what stopped the process; a memory limit is the usual cause. Then run again.',
+  PROCESS_SIGNALED: 'Check what stopped the process; a memory limit is the usual cause. Then run again.',
   RUN_TIMED_OUT: 'Raise the time limit with Edit and run, or make the task smaller.',
   SANDBOX_UNAVAILABLE: 'Install bubblewrap on the server, or allow the run without a sandbox with Edit and run.',
   WORKER_GONE:
-    'Find out on that machine why the worker ended; the page Workers lists those that are alive. Then run again.',
+    'Check on that machine why the worker ended; the page Workers lists those that are alive. Then run again.',
   SESSION_LOST: 'Start a new run whose prompt contains the question and its answer.',
 };
 

@@ -19,7 +19,7 @@ describe('checkStatus', () => {
     expect(checkStatus(answer, 'The sink', NOW)).toBe(answer);
   });
 
-  it.each([400, 401, 403, 404, 409, 410, 422, 301, 304])('gives up at %i', (status) => {
+  it.each([400, 401, 403, 404, 409, 410, 422, 301, 304])('does not retry %i', (status) => {
     expect(refusal(status)).toMatchObject({ code: 'SINK_REFUSED', isPermanent: true });
   });
 
