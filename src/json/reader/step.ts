@@ -1,6 +1,6 @@
 /**
- * What a part of the reader did: took something (`ON`), needs more text (`WAIT`), or found a token that begins here. Numbers in a
- * file of their own, because esbuild puts imported numbers where they are used; so are those of `state.ts`.
+ * The result of a step of the reader: took something (`ON`), needs more text (`WAIT`), or found a token that begins here. Numbers
+ * in a separate file, because esbuild inlines imported numbers; so are those of `state.ts`.
  */
 export const WAIT = 0;
 export const ON = 1;

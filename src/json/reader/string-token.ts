@@ -295,7 +295,7 @@ export class StringToken {
         /^.(?![nrt][^a-z\d_])/.test(text.slice(at, at + 3)) &&
         // A name with an extension is the last one.
         !/\.\w{1,4}$/.test(text.slice(Math.max(0, at - 5), at)));
-    if (isPath && next === 'u' && !source.has(7)) return 'more';
+    if (isPath && next === 'u' && !source.has(7)) return Step.WAIT;
     const isLiteral = isCommand || (isLetter && isPath);
     if (isCommand && text.startsWith('\\begin{', at)) this.#inEnvironment = true;
     const simple = isLiteral ? -1 : ESCAPE_LETTERS.indexOf(next);
