@@ -1,7 +1,10 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../scripts/run-tool.js';
+import { openS3Server } from '../src/archive/fixtures/open-s3-server.js';
+import { readSmallFile } from '../src/files/index.js';
+import { openStore } from '../src/store/index.js';
 import { MAIN } from './command-stage.js';
 import { startCommand } from './start-command.js';
 import { makeFolder } from './temporary-folder.js';
@@ -96,6 +99,29 @@ describe('Ctrl-C', () => {
     ['server', ['serve', '--port', '0', '--no-demo'], 'http://'],
   ])('ends a %s in order', async (_, args, words) => {
     expect(await interrupt(args, (printed) => printed.includes(words))).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    ['serve', '--port', '0', '--no-demo'],
+    ['worker', '--grace', '1'],
+  ])('lets %s copy what its runs have recorded to the archive before it ends', async (...args) => {
+    const s3 = await openS3Server();
+    const database = `sqlite:${join(folder, 'sluice.db')}`;
+    const store = await openStore(database);
+    const spec = { engine: 'command', command: ['sh', '-c', 'echo recorded; sleep 60'], workdir: folder } as const;
+    await store.createRun({ id: 'r1', spec: { ...spec, sandbox: 'off' }, state: 'queued', now: Date.now() });
+    await store.close();
+    const config = { archive: 's3://runs/a', server: { grace_s: 1 } };
+    await writeFile(join(folder, 'config.json'), JSON.stringify(config));
+    const env = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER', AWS_ENDPOINT_URL_S3: s3.endpoint };
+    const places = ['--config', 'config.json', '--data', 'data', '--database', database];
+    const { child, exitCode } = startCommand([...args, ...places], folder, env);
+    const recorded = join(folder, 'data', 'runs', 'r1', '.audit', 'stdout.1.log');
+    await expect.poll(async () => readFile(recorded, 'utf8').catch(() => ''), { timeout: 30_000 }).toBe('recorded\n');
+    child.kill('SIGTERM');
+    expect(await exitCode).toBe(0);
+    const copied = await (await s3.open({ address: config.archive })).openRun('r1');
+    expect(await readSmallFile('stdout', 1000, async () => copied?.openAttempt('stdout', 1))).toBe('recorded\n');
   });
 
   it('is what a terminal that closes does, too', async () => {
