@@ -12,4 +12,6 @@ process.env['XDG_DATA_HOME'] = folder;
 // Settings of the developer's own Sluice must not affect the tests.
 delete process.env['SLUICE_DATA'];
 delete process.env['SLUICE_TOKEN'];
+// Repositories of tests need not survive a power failure: on a disk that others keep busy, a sync can take as long as a test may.
+Object.assign(process.env, { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.fsync', GIT_CONFIG_VALUE_0: 'none' });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -45,6 +45,7 @@ async function openFiltered(filter: 'upper' | 'store', check = 'true') {
   const git = (...args: readonly string[]) =>
     execFileSync('git', ['-C', repoDir, '-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args], {
       encoding: 'utf8',
+      timeout: 20_000,
     });
   git('init', '--quiet', '--initial-branch=main');
   await writeFile(join(repoDir, '.gitattributes'), `*.dat filter=${filter}\n*.txt filter=unnamed\n`);

@@ -1,5 +1,8 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { parse } from 'node:path';
+import type { Readable } from 'node:stream';
+import { getErrorCode } from '../../base/index.js';
 
 const TIME_LIMIT_MS = 10_000;
 
@@ -141,21 +144,73 @@ function keysForSsh(): NodeJS.ProcessEnv {
   };
 }
 
+/** How long its output is read after git has ended: a program that a filter has started may keep it open. */
+const OUTPUT_MS = 1000;
+
 async function callGit(
   command: readonly string[],
   env: NodeJS.ProcessEnv,
   { timeLimitMs = TIME_LIMIT_MS, maxBytes = 64 * 1024, input = '', signal }: GitOptions = {},
 ): Promise<GitEnd> {
-  const limits = { timeout: timeLimitMs, killSignal: 'SIGKILL', maxBuffer: maxBytes, windowsHide: true } as const;
-  return new Promise((resolve) => {
-    const child = execFile('git', command, { env, ...limits, signal }, (error, stdout, stderr) => {
-      if (error === null) resolve({ code: 0, stdout, stderr });
-      else if (error.code === 'ENOENT') resolve({ code: 'no_git', stdout, stderr });
-      else if (stderr.includes('cannot change to')) resolve({ code: 'no_folder', stdout, stderr });
-      else resolve({ code: typeof error.code === 'number' ? error.code : 'failed', stdout, stderr });
-    });
-    // Git may exit without reading its input; that is not an error here.
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(input);
+  if (signal?.aborted === true) return { code: 'failed', stdout: '', stderr: '' };
+  // The leader of a process group: filters and other helpers of git end with it.
+  const child = spawn('git', command, { env, detached: !IS_WINDOWS, windowsHide: true });
+  let hasEnded = false;
+  let hasFailed = false;
+  const stop = (): void => {
+    hasFailed ||= !hasEnded;
+    endGroup(child);
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
+  const refuse = (): void => {
+    hasFailed = true;
+    stop();
+  };
+  const [stdout, stderr] = [collect(child.stdout, maxBytes, refuse), collect(child.stderr, maxBytes, refuse)];
+  // Git may exit without reading its input; that is not an error here.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  let timer = setTimeout(stop, timeLimitMs);
+  signal?.addEventListener('abort', stop, { once: true });
+  child.on('exit', () => {
+    hasEnded = true;
+    clearTimeout(timer);
+    timer = setTimeout(stop, OUTPUT_MS);
   });
+  const code = await new Promise<GitEnd['code']>((resolve) => {
+    child.on('error', (error) => resolve(getErrorCode(error) === 'ENOENT' ? 'no_git' : 'failed'));
+    child.on('close', (exitCode) => resolve(hasFailed ? 'failed' : (exitCode ?? 'failed')));
+  });
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', stop);
+  const end = { stdout: join(stdout), stderr: join(stderr) };
+  return { code: code !== 0 && end.stderr.includes('cannot change to') ? 'no_folder' : code, ...end };
+}
+
+const IS_WINDOWS = process.platform === 'win32';
+
+function endGroup(child: ChildProcess): void {
+  try {
+    if (IS_WINDOWS || child.pid === undefined) child.kill('SIGKILL');
+    else process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // All of it has ended already.
+  }
+}
+
+/** Keeps what a stream says, up to a limit; more calls `onTooLong`. */
+function collect(stream: Readable, maxBytes: number, onTooLong: () => void): readonly Buffer[] {
+  const chunks: Buffer[] = [];
+  let left = maxBytes;
+  stream.on('data', (chunk: Buffer) => {
+    if (chunk.length > left) onTooLong();
+    chunks.push(chunk.subarray(0, left));
+    left = Math.max(0, left - chunk.length);
+  });
+  return chunks;
+}
+
+function join(chunks: readonly Buffer[]): string {
+  return Buffer.concat(chunks).toString();
 }

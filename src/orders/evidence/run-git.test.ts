@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { makeFolder } from '../../../test/temporary-folder.js';
+import { runGit } from './run-git.js';
+
+/** A repository with a file that a filter writes; `filter` is a shell command that has `$PID` to note a process in. */
+async function makeFiltered(filter: string) {
+  const folder = await makeFolder({ 'a.dat': 'a\n', '.gitattributes': '*.dat filter=x\n' });
+  const git = (...args: readonly string[]) => execFileSync('git', ['-C', folder, ...args]);
+  git('init', '--quiet');
+  git('add', '.');
+  await rm(join(folder, 'a.dat'));
+  const place = join(folder, 'pid');
+  const filters = { 'filter.x.smudge': `PID=${place}; ${filter}`, 'filter.x.clean': 'cat' };
+  const dirs = { gitDir: join(folder, '.git'), workTree: folder };
+  const checkOut = async (options: { readonly timeLimitMs: number; readonly signal?: AbortSignal }) =>
+    runGit(folder, ['checkout-index', '--all', '--force'], { ...dirs, filters, ...options });
+  const isNoted = (): boolean => existsSync(place);
+  const isRunning = async () => {
+    const pid = (await readFile(place, 'utf8')).trim();
+    // One that has ended stays in the list until its parent has asked for it.
+    return /State:\s+[^ZX]/.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => ''));
+  };
+  return { folder, checkOut, isNoted, isRunning };
+}
+
+const HANG = 'sleep 1000 & echo $! > $PID; wait';
+
+it('ends what git has started with it when its time is over', async () => {
+  const { checkOut, isRunning } = await makeFiltered(HANG);
+  expect(await checkOut({ timeLimitMs: 1000 })).toMatchObject({ code: 'failed' });
+  await expect.poll(isRunning).toBe(false);
+});
+
+it('ends what git has started with it when it is aborted', async () => {
+  const { checkOut, isNoted, isRunning } = await makeFiltered(HANG);
+  const stopping = new AbortController();
+  const end = checkOut({ timeLimitMs: 60_000, signal: stopping.signal });
+  await expect.poll(isNoted, { timeout: 20_000 }).toBe(true);
+  stopping.abort();
+  expect(await end).toMatchObject({ code: 'failed' });
+  await expect.poll(isRunning).toBe(false);
+  expect(await checkOut({ timeLimitMs: 60_000, signal: stopping.signal })).toMatchObject({ code: 'failed' });
+});
+
+it('does not wait for a program that a filter has left running, and ends it', async () => {
+  const { checkOut, isRunning } = await makeFiltered('{ sleep 1000 > /dev/null & echo $! > $PID; }; cat');
+  expect(await checkOut({ timeLimitMs: 3_600_000 })).toMatchObject({ code: 0 });
+  await expect.poll(isRunning).toBe(false);
+});
+
+it('refuses an answer that is longer than it may be, whole or not', async () => {
+  const { folder } = await makeFiltered('cat');
+  await writeFile(join(folder, 'long'), 'x'.repeat(100_000));
+  const show = async (maxBytes: number) => runGit(folder, ['hash-object', '--', 'long', 'long'], { maxBytes });
+  expect(await show(82)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^(?:[0-9a-f]{40}\n){2}$/) });
+  expect(await show(81)).toMatchObject({ code: 'failed' });
+});
