@@ -17,6 +17,7 @@ import type { WorkContext } from '../worker-options.js';
 import { EXIT_UNKNOWN, finishOrder, settleOrder } from './finish-order.js';
 import type { Injection } from './inject-order.js';
 import { injectOrder } from './inject-order.js';
+import { holdsPointers } from './git-lfs.js';
 import { createWorktree, findWorktree, removeWorktree } from './worktree.js';
 import type { Worktree } from './worktree.js';
 import { recordStart, serializeStart, withObjects } from './proof/repository.js';
@@ -154,9 +155,11 @@ async function resumeSession<T extends Injection | { readonly startError: string
 /** The form of a session id in a spec. */
 const SESSION = new RegExp(runSpecSchema.properties.session.pattern);
 
+const POINTERS = 'the agent finds pointers of Git LFS instead of files; name "lfs" in git.filters to change that';
+
 /** Everything that must be in place before the agent starts; a message if something cannot be. */
 async function prepareOrder(
-  { lead, runs }: WorkContext,
+  { lead, runs, logger }: WorkContext,
   { record: { order, run }, startError }: LocatedOrder,
   worktree: Worktree | undefined,
   start: RepositoryStart | { readonly why: string },
@@ -169,6 +172,7 @@ async function prepareOrder(
     if (worktree !== undefined) {
       const { error } = await createWorktree(worktree, 'why' in start || start.isEmpty ? 'HEAD' : start.head);
       if (error !== undefined) return { startError: error };
+      if (await holdsPointers(worktree)) logger.warn(POINTERS, { run_id: run, repo: order.repo ?? order.repo_dir });
     }
     await makeFolder(runs.data);
     await makeFolderBelow(runDir, runs.data);

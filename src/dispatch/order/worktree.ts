@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { isPresent, makeFolder } from '../../files/index.js';
 import { getRepositoryFolder, runGit } from '../../orders/index.js';
 import { makeGitDir } from './git-dir.js';
+import { explainMissingContent } from './git-lfs.js';
 import type { GitEnd, GitFilters, GitOptions } from '../../orders/index.js';
 import type { WorkOrder } from '../../records/index.js';
 
@@ -81,6 +82,8 @@ function describeFailure(repoDir: string, { code, stderr }: GitEnd): string {
   if (stderr.includes('not a git repository')) {
     return `isolation "worktree" needs a git repository, and "${repoDir}" is not one`;
   }
+  const missing = explainMissingContent(stderr, repoDir);
+  if (missing !== undefined) return missing;
   return `git cannot create a worktree of "${repoDir}": ${stderr.trim().slice(-300)}`;
 }
 

@@ -1,6 +1,7 @@
 import { getErrorMessage } from '../../base/index.js';
 import { findRepo, getRepositoryFolder } from '../../orders/index.js';
 import type { Evidence, OrderRecord, Reading } from '../../records/index.js';
+import { findPointer } from '../order/git-lfs.js';
 import type { Worktree } from '../order/worktree.js';
 import type { WorkContext } from '../worker-options.js';
 import { fetchMirror, pushCommit } from './mirror.js';
@@ -51,7 +52,9 @@ export async function publishCommit(
   try {
     const maskText = (text: string): string => lead.maskText(text);
     await pushCommit(runs.data, repo, { commit, branch }, { signal, maskText });
-    return { reading, note: `Its commit is on the branch ${branch} of ${order.repo}.` };
+    const pointer = await findPointer(getRepositoryFolder(runs.data, order), commit);
+    const left = pointer === undefined ? '' : ` ${describeLeft(pointer)}`;
+    return { reading, note: `Its commit is on the branch ${branch} of ${order.repo}.${left}` };
   } catch (error) {
     const problem = { code: 'COMMIT_NOT_PUSHED', message: getErrorMessage(error), path: 'changes.commit' };
     return {
@@ -59,4 +62,9 @@ export async function publishCommit(
       note: kept,
     };
   }
+}
+
+/** Whoever checks the branch out elsewhere would miss it. */
+function describeLeft(pointer: string): string {
+  return `What Git LFS keeps of it, such as "${pointer.slice(0, 200)}", was not pushed: upload it with git lfs push.`;
 }

@@ -16,6 +16,7 @@ const BASIC = `Basic ${Buffer.from(`x-access-token:${TOKEN}`).toString('base64')
 
 /** Adds a line to a file of the repository, and records its environment. */
 const WORK = `echo "$SLUICE_RUN_ID" >> work.txt
+case "$SLUICE_ISSUE_REF" in *lfs) echo "version https://git-lfs.github.com/spec/v1" > a.bin ;; esac
 env > "$SLUICE_RUN_DIR/environment"
 printf '{"issue_ref":"%s","run_id":"%s","status":"ok","changes":{},"tests":"n/a","summary":"Done."}' \
   "$SLUICE_ISSUE_REF" "$SLUICE_RUN_ID" > "$SLUICE_RUN_DIR/work_result.json"`;
@@ -162,6 +163,14 @@ describe('an order of a repository with a URL', { timeout: 120_000 }, () => {
     const mirror = /mirror "(?<folder>[^"]+)"/.exec(record.decision?.next ?? '')?.groups?.['folder'] ?? '';
     expect(mirror.startsWith(join(root, 'machine-a', 'mirrors'))).toBe(true);
     expect(git(mirror, 'show', `sluice/${record.order.run_id}-${record.run}:work.txt`)).toContain(record.order.run_id);
+  });
+
+  it('says that what Git LFS keeps was not pushed', async () => {
+    const { url } = await makeRepository({ 'work.txt': 'begin\n' });
+    const { execute } = await openFleet([url]);
+    const next = async (issue: string) => (await execute(issue, 'machine-a', { repo: url })).decision?.next;
+    expect(await next('local#lfs')).toContain('such as "a.bin", was not pushed: upload it with git lfs push.');
+    expect(await next('local#plain')).not.toContain('LFS');
   });
 
   it('keeps its commit in the mirror if the configuration says so', async () => {
