@@ -1,20 +1,14 @@
 import { listKeys, object, omitUndefined, oneOf, name, SluiceError } from '../../base/index.js';
 import type { FromSchema } from '../../base/index.js';
-import {
-  claudeState,
-  codexState,
-  copilotState,
-  geminiState,
-  keepFolders,
-  kimiState,
-  opencodeState,
-  qwenState,
-} from './engine-state.js';
+import { claudeState, codexState, keepFolders, kimiState } from './engine-state.js';
 import type { FindState } from './engine-state.js';
 import { programAgentSchema } from './configured.js';
 import type { ProgramAgent } from './configured.js';
+import { copilotLauncher } from './copilot.js';
+import { geminiLauncher } from './gemini.js';
 import type { LaunchRequest, Launcher } from './launcher.js';
-import { createOpencodePermissions } from './opencode.js';
+import { createOpencodePermissions, opencodeLauncher } from './opencode.js';
+import { qwenLauncher } from './qwen.js';
 import { NETWORK_ENVIRONMENT, promptForInput } from './request-checks.js';
 
 const words = { type: 'array', minItems: 1, maxItems: 256, items: name } as const;
@@ -53,10 +47,16 @@ export type AgentSettings = AcpAgent | ProgramAgent;
 /** Variables that agents of many makers read. */
 const COMMON_ENVIRONMENT = ['OPENAI_*', 'ANTHROPIC_*', 'GEMINI_*', 'GOOGLE_*'];
 
-interface ReadyAgent extends AcpAgent {
-  readonly installHint: string;
-  environment?(request: LaunchRequest): Readonly<Record<string, string>>;
-  readonly keepsState: FindState;
+/** What a program needs, in whichever way it is used. */
+type ProgramNeeds = Pick<Launcher, 'environment' | 'installHint'> & { readonly keepsState: FindState };
+
+interface ReadyAgent extends ProgramNeeds, Pick<AcpAgent, 'acp' | 'authenticate'> {
+  variables?(request: LaunchRequest): Readonly<Record<string, string>>;
+}
+
+/** The needs of a program that is also an engine without the protocol. */
+function pickNeeds({ environment, installHint, keepsState = () => [] }: Launcher): ProgramNeeds {
+  return { environment, installHint, keepsState };
 }
 
 /**
@@ -65,64 +65,45 @@ interface ReadyAgent extends AcpAgent {
  */
 const READY_AGENTS: Readonly<Record<string, ReadyAgent>> = {
   'gemini-acp': {
-    keepsState: geminiState,
+    ...pickNeeds(geminiLauncher),
     acp: ['gemini', '--acp', '--skip-trust'],
     authenticate: 'gemini-api-key',
-    env: ['GEMINI_*', 'GOOGLE_*'],
-    installHint: 'npm install --global @google/gemini-cli@0.61.0',
-    environment: () => ({ GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_TELEMETRY_ENABLED: 'false' }),
+    variables: () => ({ GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_TELEMETRY_ENABLED: 'false' }),
   },
   'qwen-acp': {
-    keepsState: qwenState,
+    ...pickNeeds(qwenLauncher),
     // Its own default lets a model approve.
     acp: ['qwen', '--acp', '--approval-mode', 'default'],
     authenticate: 'openai',
-    env: ['OPENAI_*', 'QWEN_*', 'DASHSCOPE_API_KEY'],
-    installHint: 'npm install --global @qwen-code/qwen-code@0.24.4 (needs Node.js 22)',
-    environment: () => ({
+    variables: () => ({
       QWEN_CODE_NO_RELAUNCH: 'true',
       QWEN_TELEMETRY_ENABLED: 'false',
       QWEN_USAGE_STATISTICS_ENABLED: 'false',
     }),
   },
   'opencode-acp': {
-    keepsState: opencodeState,
+    ...pickNeeds(opencodeLauncher),
     acp: ['opencode', 'acp'],
-    env: [
-      'OPENCODE_*',
-      'XDG_*',
-      'ANTHROPIC_*',
-      'OPENAI_*',
-      'GEMINI_API_KEY',
-      'GOOGLE_GENERATIVE_AI_API_KEY',
-      'OPENROUTER_API_KEY',
-    ],
-    installHint: 'npm install --global opencode-ai@1.18.33',
-    environment: createOpencodePermissions,
+    variables: createOpencodePermissions,
   },
-  'copilot-acp': {
-    keepsState: copilotState,
-    acp: ['copilot', '--acp'],
-    env: ['COPILOT_*', 'GH_TOKEN', 'GITHUB_TOKEN'],
-    installHint: 'npm install --global @github/copilot@1.0.102',
-  },
+  'copilot-acp': { ...pickNeeds(copilotLauncher), acp: ['copilot', '--acp'] },
   'kimi-acp': {
     keepsState: kimiState,
     acp: ['kimi', 'acp'],
-    env: ['KIMI_*', 'MOONSHOT_*', 'OPENAI_*'],
+    environment: ['KIMI_*', 'MOONSHOT_*', 'OPENAI_*', ...NETWORK_ENVIRONMENT],
     installHint: 'npm install --global @moonshot-ai/kimi-code@2.1.0 (needs Node.js 22)',
   },
   'claude-acp': {
     keepsState: claudeState,
     acp: ['claude-agent-acp'],
-    env: ['ANTHROPIC_*', 'CLAUDE_*'],
+    environment: ['ANTHROPIC_*', 'CLAUDE_*', ...NETWORK_ENVIRONMENT],
     installHint: 'npm install --global @agentclientprotocol/claude-agent-acp@0.99.1',
   },
   'codex-acp': {
     keepsState: codexState,
     acp: ['codex-acp'],
     authenticate: 'api-key',
-    env: ['OPENAI_*', 'CODEX_*'],
+    environment: ['OPENAI_*', 'CODEX_*', ...NETWORK_ENVIRONMENT],
     installHint: 'npm install --global @agentclientprotocol/codex-acp@2.6.0',
   },
 };
@@ -140,7 +121,7 @@ export function createAcpLauncher(engine: string, settings: AcpAgent, ready?: Re
     program,
     reads: 'acp',
     drives: '',
-    environment: [...(settings.env ?? COMMON_ENVIRONMENT), ...NETWORK_ENVIRONMENT],
+    environment: ready?.environment ?? [...(settings.env ?? COMMON_ENVIRONMENT), ...NETWORK_ENVIRONMENT],
     canResume: true,
     canAsk: true,
     accepts: { attachments: ['image', 'audio', 'file'], mcpServers: ['stdio', 'http', 'sse'] },
@@ -154,7 +135,7 @@ export function createAcpLauncher(engine: string, settings: AcpAgent, ready?: Re
         throw new SluiceError('TERMINAL_UNSUPPORTED', `${engine} needs pipes. Run it without a terminal.`);
       return {
         command: [program, ...options],
-        env: ready?.environment?.(request) ?? {},
+        env: ready?.variables?.(request) ?? {},
         converse: {
           prompt: promptForInput(request.prompt),
           ...(settings.authenticate === undefined ? {} : { authenticate: settings.authenticate }),

@@ -31,6 +31,16 @@ describe('getLauncher', () => {
   });
 });
 
+it.each(['gemini', 'qwen', 'opencode', 'copilot'])(
+  '%s needs the same whether or not it speaks the protocol',
+  (engine) => {
+    const [plain, twoWay] = [getLauncher(engine), getLauncher(`${engine}-acp`)];
+    expect(twoWay.environment).toEqual(plain.environment);
+    expect(twoWay.installHint).toBe(plain.installHint);
+    expect(twoWay.keepsState).toBe(plain.keepsState);
+  },
+);
+
 describe('the command of each engine', () => {
   const cases: [RunEngine, Permissions, string][] = [
     [
