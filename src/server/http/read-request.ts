@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import { getErrorMessage } from '../../base/index.js';
 import { runSpecSchema } from '../../records/index.js';
@@ -107,4 +107,9 @@ export function readTraceparent(context: Context): string | undefined {
 /** The request as Node.js has it; undefined if there is no connection. */
 export function readIncomingMessage(context: Context): IncomingMessage | undefined {
   return ((context.env ?? {}) as { readonly incoming?: IncomingMessage }).incoming;
+}
+
+/** The response as Node.js has it; undefined where there is no connection. It emits `close` once, also if the client is gone. */
+export function readOutgoingMessage(context: Context): Pick<ServerResponse, 'closed' | 'once' | 'off'> | undefined {
+  return ((context.env ?? {}) as { readonly outgoing?: ServerResponse }).outgoing;
 }

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../api/index.js';
 import { answerJson, answerJsonText, answerProblem, completeAnswer, allowOrigin, JsonText } from './answer.js';
 import type { Deadlines, Gate } from './admission.js';
 import type { BodyAdmission } from './body-admission.js';
-import { readHeader, readIncomingMessage, readJson } from './read-request.js';
+import { readHeader, readIncomingMessage, readJson, readOutgoingMessage } from './read-request.js';
 import { RequestError } from './problem.js';
 import { createRequestChecks } from './request-checks.js';
 import type { Handler, RequestChecks } from './request-checks.js';
@@ -130,9 +130,7 @@ function endUnread(context: Context, error: unknown, answer: Response): void {
 
 /** A long response holds its place until it is sent; without a connection, until its handler ends. */
 function releaseWhenSent(context: Context, isLong: boolean, release: () => void): void {
-  const { outgoing } = (context.env ?? {}) as {
-    outgoing?: { readonly closed: boolean; once(event: 'close', then: () => void): void };
-  };
+  const outgoing = readOutgoingMessage(context);
   // The connection may have closed while the response was prepared: it does not emit 'close' again.
   if (!isLong || outgoing === undefined || outgoing.closed) release();
   else outgoing.once('close', release);

@@ -4,7 +4,7 @@ import { createClient } from '../../client/index.js';
 import { createDeadlines } from '../http/admission.js';
 import type { Gate } from '../http/admission.js';
 import type { BodyAdmission } from '../http/body-admission.js';
-import { readHeader } from '../http/read-request.js';
+import { readHeader, readOutgoingMessage } from '../http/read-request.js';
 import type { CheckedRequest } from '../http/request-checks.js';
 import { createRoute } from '../http/route.js';
 import type { ServerContext } from '../server-context.js';
@@ -51,7 +51,7 @@ export function createMcpRoute(server: ServerContext, { app, gate, bodies }: Mcp
           mayDecide: hasGivenTokens && caller.scopes.has('decide'),
           logger,
         },
-        { headers: readProtocolHeaders(context), body, signal },
+        { headers: pickHeaders(context, PROTOCOL_HEADERS), body, signal },
       );
     } finally {
       stopWatching();
@@ -65,10 +65,7 @@ export function createMcpRoute(server: ServerContext, { app, gate, bodies }: Mcp
 
 /** A client that calls this server without a connection, as the caller of a request. */
 function createOwnClient(app: Hono, context: Context) {
-  const passed = ['authorization', 'traceparent'].flatMap((name) => {
-    const value = readHeader(context, name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
+  const passed = pickHeaders(context, ['authorization', 'traceparent']);
   return createClient({
     url: 'http://127.0.0.1',
     // Replaced below. Without one the client would look for the token of this process' user.
@@ -76,7 +73,7 @@ function createOwnClient(app: Hono, context: Context) {
     fetch: async (address, init) => {
       const headers = new Headers(init?.headers);
       headers.delete('authorization');
-      for (const [name, value] of passed) headers.set(name, value);
+      for (const [name, value] of Object.entries(passed)) headers.set(name, value);
       return app.request(address, { ...init, headers });
     },
   });
@@ -84,24 +81,18 @@ function createOwnClient(app: Hono, context: Context) {
 
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
-function readProtocolHeaders(context: Context): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = {};
-  for (const name of PROTOCOL_HEADERS) {
-    const value = readHeader(context, name);
-    if (value !== undefined) headers[name] = value;
-  }
-  return headers;
-}
-
-interface Outgoing {
-  readonly closed: boolean;
-  once(event: 'close', listener: () => void): void;
-  off(event: 'close', listener: () => void): void;
+function pickHeaders(context: Context, names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = readHeader(context, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** Calls back when the client is gone before its answer; without a connection, never. */
 function watchConnection(context: Context, onGone: () => void): () => void {
-  const { outgoing } = (context.env ?? {}) as { readonly outgoing?: Outgoing };
+  const outgoing = readOutgoingMessage(context);
   if (outgoing === undefined) return () => undefined;
   if (outgoing.closed) onGone();
   outgoing.once('close', onGone);
