@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readSmallFile } from '../../files/index.js';
 import { runGit } from '../../orders/index.js';
-import type { Worktree } from './worktree.js';
+import type { GitFilters } from '../../orders/index.js';
 
 /*
  * Git LFS keeps the content of files outside of git. Sluice neither downloads nor uploads it, and says so where that matters.
@@ -10,7 +10,13 @@ import type { Worktree } from './worktree.js';
 const ATTRIBUTES_BYTES = 64 * 1024;
 
 /** Whether the agent finds pointers instead of files in a worktree: the repository uses Git LFS, and its filter may not run. */
-export async function holdsPointers({ folder, filters = {} }: Worktree): Promise<boolean> {
+export async function holdsPointers({
+  folder,
+  filters = {},
+}: {
+  readonly folder: string;
+  readonly filters?: GitFilters;
+}): Promise<boolean> {
   if (Object.keys(filters).some((key) => key.startsWith('filter.lfs.'))) return false;
   const attributes = await readSmallFile(join(folder, '.gitattributes'), ATTRIBUTES_BYTES).catch(() => undefined);
   return attributes !== undefined && /^[^#\n]*\sfilter=lfs\b/m.test(attributes);

@@ -105,7 +105,7 @@ export function readUser(record: object, conversation: Conversation): void {
     else report.checkFields(block, known, `user.block(${type})`);
     report.keepRest(block, USED_BLOCK_FIELDS, `message.content(${type ?? 'unknown'})`);
     if (type !== 'tool_result') continue;
-    // A replay repeats hiscenario: only what ends a call of this attempt is news.
+    // A replay repeats history: only what ends a call of this attempt is news.
     if (isReplay && !conversation.isOpenCall(getName(block, 'tool_use_id') ?? '')) continue;
     readCallEnd(block, parent, conversation, readDiff(getField(record, 'tool_use_result')));
     endedCall = true;
