@@ -55,8 +55,9 @@ interface ReadyAgent extends ProgramNeeds, Pick<AcpAgent, 'acp' | 'authenticate'
 }
 
 /** The needs of a program that is also an engine without the protocol. */
-function pickNeeds({ environment, installHint, keepsState = () => [] }: Launcher): ProgramNeeds {
-  return { environment, installHint, keepsState };
+function pickNeeds(launcher: Launcher): ProgramNeeds {
+  const { environment, installHint } = launcher;
+  return { environment, installHint, keepsState: (env) => launcher.keepsState?.(env) ?? [] };
 }
 
 /**
