@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
+import { silentLogger } from '../base/index.js';
 import { createLead } from '../orders/lead/create-lead.js';
 import type { RunRecord } from '../records/index.js';
 import { openStore } from '../store/open-store.js';
-import { listLimits, reportBudgets } from './budgets.js';
+import { holdBudget, listLimits, reportBudgets } from './budgets.js';
 import type { BudgetSettings } from './budget-settings.js';
 import { startWorker } from './start-worker.js';
 
@@ -50,6 +51,33 @@ async function openSite(budgets: BudgetSettings) {
     );
   return { data, store, lead, queue, ended };
 }
+
+describe('runs that wait for a budget', () => {
+  it('ask again after a minute, a hundred of them each minute', async () => {
+    const store = await openStore('memory:');
+    onTestFinished(async () => store.close());
+    const now = Date.UTC(2026, 10, 16, 12);
+    const budgets = { day: { tokens: 100 } };
+    const limits = listLimits(budgets, { caller: null, issueRef: null }, now);
+    const spec = { engine: 'codex', workdir: '/srv' } as const;
+    await store.createRun({ id: 'used', spec, state: 'running', workerId: 'w', leaseMs: 1000, now });
+    await store.reserveBudget({ run: 'used', issueRef: null, now, limits });
+    await store.spendBudget({ run: 'used', tokens: 100, cost: 0, limits });
+    const ask = async (id: string): Promise<number> => {
+      const answer = await holdBudget(
+        { store, budgets, clock: () => now, logger: silentLogger, signal: new AbortController().signal },
+        { id, spec, order: null },
+      );
+      return answer.status === 'wait' ? (answer.retryAt - now) / 60_000 : Number.NaN;
+    };
+    const minutes: number[] = [];
+    for (let number = 1; number <= 200; number += 1) {
+      await store.createRun({ id: `r${number}`, spec, state: 'queued', now });
+      minutes.push(await ask(`r${number}`));
+    }
+    expect([1, 99, 100, 199, 200].map((waiting) => minutes[waiting - 1])).toEqual([1, 1, 2, 2, 3]);
+  });
+});
 
 describe('the budget of a day', () => {
   it('ends a run that uses it up, with a separate code', async () => {

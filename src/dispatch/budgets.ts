@@ -36,8 +36,18 @@ function toLimit(
   return [{ ...limit, tokens: amount.tokens ?? null, cost: amount.cost ?? null }];
 }
 
-/** A run waits this long at most before it asks again: what others hold may become free. */
+/** A run waits this long before it asks again: what others hold may become free. */
 const ASK_AGAIN_MS = 60_000;
+/**
+ * So many runs of a budget ask within that time. If all that wait asked each minute, ten thousand of them would keep every
+ * worker busy, and runs behind them in the queue would never start.
+ */
+const ASKS_AT_ONCE = 100;
+
+/** How long a run waits that has so many others before it. */
+function chooseDelay(ahead: number): number {
+  return ASK_AGAIN_MS * (1 + Math.floor(ahead / ASKS_AT_ONCE));
+}
 
 /** The outcome of asking for a share of the budgets. */
 export type BudgetAnswer =
@@ -52,7 +62,7 @@ export type BudgetAnswer =
  * Of runs that ask at once no more get one than the budgets allow.
  */
 export async function holdBudget(
-  context: WorkContext,
+  context: Pick<WorkContext, 'store' | 'budgets' | 'clock' | 'logger' | 'signal'>,
   { id, spec, order }: Pick<RunRecord, 'id' | 'spec' | 'order'>,
 ): Promise<BudgetAnswer> {
   const { store, budgets, clock, logger } = context;
@@ -66,7 +76,8 @@ export async function holdBudget(
   if (exhausted !== undefined) {
     logger.info('budget used up', { run_id: id, budget: describeBudget(exhausted) });
     if (exhausted.scope === 'issue') return { status: 'refused', message: describeExhausted(exhausted) };
-    return { status: 'wait', retryAt: Math.min(findTomorrow(now), now + ASK_AGAIN_MS) };
+    const ahead = await retryStore(async () => store.countBudgetWaits(describeBudget(exhausted)), context);
+    return { status: 'wait', retryAt: Math.min(findTomorrow(now), now + chooseDelay(ahead)) };
   }
   return { status: 'held', budget: createRunBudget(context, id, limits) };
 }
@@ -77,7 +88,11 @@ function findTomorrow(now: number): number {
 }
 
 /** Reports what a run uses, one report at a time: the latest one counts. */
-function createRunBudget({ store }: WorkContext, run: string, limits: readonly BudgetLimit[]): RunBudget {
+function createRunBudget(
+  { store }: Pick<WorkContext, 'store'>,
+  run: string,
+  limits: readonly BudgetLimit[],
+): RunBudget {
   let last: Promise<unknown> = Promise.resolve();
   return {
     limitsCost: limits.some(({ cost }) => cost !== null),

@@ -18,8 +18,8 @@ export interface Budgets {
     readonly issues: readonly string[];
     readonly waiting: readonly { readonly run: string; readonly budget: string }[];
   }>;
-  /** How many queued runs wait for a budget. */
-  countBudgetWaits(): Promise<number>;
+  /** How many queued runs wait for a budget, or for this one by its name; of one, no more than {@link MAX_COUNTED_WAITS}. */
+  countBudgetWaits(budget?: string): Promise<number>;
 }
 
 /** A budget: what all its runs together may use. */
@@ -69,6 +69,9 @@ export interface BudgetUse {
 
 /** The share of a budget that a run holds until it has used more: a twentieth, so that a few can start at once. */
 const SHARES = 20;
+
+/** Waiting runs of one budget are counted only so far: each of them asks. */
+export const MAX_COUNTED_WAITS = 5000;
 
 /** Rows older than this no longer count for any budget. */
 export const BUDGET_ROWS_MS = 366 * 86_400_000;

@@ -63,6 +63,8 @@ export function describeBudgets(makeSite: MakeSite): void {
       const waiting_for = { reason: 'budget', budget: 'day', opens_at: new Date(midnight).toISOString() };
       expect(await store.findRun('r2')).toMatchObject({ state: 'queued', waiting_for });
       expect(await store.countBudgetWaits()).toBe(1);
+      expect(await store.countBudgetWaits('day')).toBe(1);
+      expect(await store.countBudgetWaits('caller ci')).toBe(0);
       const { items } = await store.listRuns({ state: 'queued' });
       expect(items).toMatchObject([{ id: 'r2', waiting_for }]);
       // Waiting until the end of the day is waiting for the same moment.

@@ -1,4 +1,4 @@
-import { BUDGET_ROWS_MS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
+import { BUDGET_ROWS_MS, MAX_COUNTED_WAITS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
 import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import { checkOpen, type BudgetRow, type Tables } from './tables.js';
 
@@ -76,9 +76,10 @@ export function createBudgets(tables: Tables): Budgets {
       const issues = [...byIssue].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([name]) => name);
       return { issues: issues.slice(0, limit), waiting: listWaiting().slice(0, limit) };
     },
-    async countBudgetWaits() {
+    async countBudgetWaits(name) {
       checkOpen(tables);
-      return listWaiting().length;
+      if (name === undefined) return listWaiting().length;
+      return Math.min(MAX_COUNTED_WAITS, listWaiting().filter(({ budget }) => budget === name).length);
     },
   };
 }

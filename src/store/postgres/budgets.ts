@@ -1,5 +1,5 @@
 import { ADVISORY_LOCKS } from './advisory-locks.js';
-import { BUDGET_ROWS_MS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
+import { BUDGET_ROWS_MS, MAX_COUNTED_WAITS, describeBudget, findExceeded, shareBudgets } from '../budgets.js';
 import type { BudgetLimit, Budgets, BudgetUse } from '../budgets.js';
 import type { Context } from './context.js';
 import type { Queryable } from './driver.js';
@@ -67,11 +67,10 @@ export function createBudgets({ database }: Context): Budgets {
         })),
       };
     },
-    async countBudgetWaits() {
-      const { rows } = await database.query(
-        `SELECT count(*)::integer AS count FROM sluice.budget_entries JOIN sluice.runs ON runs.id = run
-         WHERE waits_for IS NOT NULL AND runs.state = 'queued'`,
-      );
+    async countBudgetWaits(budget) {
+      const { rows } = await (budget === undefined
+        ? database.query(COUNT_WAITS)
+        : database.query(COUNT_WAITS_FOR, [budget, MAX_COUNTED_WAITS]));
       return readColumns(rows[0] ?? {}).number('count');
     },
   };
@@ -82,16 +81,30 @@ const HOLD = `
   ON CONFLICT (run) DO UPDATE SET at = EXCLUDED.at, held_tokens = EXCLUDED.held_tokens, held_cost = EXCLUDED.held_cost,
     waits_for = EXCLUDED.waits_for`;
 
-/** The share of a run counts until it has ended, however it ended. */
-const MEASURE = `
+const COUNT_WAITS = `
+  SELECT count(*)::integer AS count FROM sluice.budget_entries JOIN sluice.runs ON runs.id = run
+  WHERE waits_for IS NOT NULL AND runs.state = 'queued'`;
+
+const COUNT_WAITS_FOR = `
+  SELECT count(*)::integer AS count FROM (
+    SELECT FROM sluice.budget_entries JOIN sluice.runs ON runs.id = run
+    WHERE waits_for = $1 AND runs.state = 'queued' LIMIT $2) AS counted`;
+
+/** The share of a run counts until it has ended, however it ended. A run that waits has used nothing and holds nothing. */
+const measureEntries = (condition: string): string => `
   SELECT coalesce(sum(tokens), 0)::double precision AS tokens, coalesce(sum(cost), 0)::double precision AS cost,
     coalesce(sum(greatest(tokens, CASE WHEN open THEN held_tokens ELSE 0 END)), 0)::double precision AS held_tokens,
     coalesce(sum(greatest(cost, CASE WHEN open THEN held_cost ELSE 0 END)), 0)::double precision AS held_cost
   FROM (
     SELECT entries.*, coalesce(runs.state IN ('running', 'waiting'), false) AS open
     FROM sluice.budget_entries AS entries LEFT JOIN sluice.runs ON runs.id = run
-    WHERE at >= $1 AND run <> $4
-      AND ($2 = 'day' OR ($2 = 'issue' AND entries.issue_ref = $3) OR ($2 = 'caller' AND entries.caller = $3))) AS counted`;
+    WHERE (tokens > 0 OR cost > 0 OR held_tokens > 0 OR held_cost > 0) AND at >= $1 AND run <> $2${condition}) AS counted`;
+
+const MEASURE = {
+  day: measureEntries(''),
+  issue: measureEntries(' AND entries.issue_ref = $3'),
+  caller: measureEntries(' AND entries.caller = $3'),
+} as const;
 
 async function measureAll(
   transaction: Queryable,
@@ -100,7 +113,7 @@ async function measureAll(
 ): Promise<readonly BudgetUse[]> {
   const uses: BudgetUse[] = [];
   for (const { scope, name, since } of limits) {
-    const { rows } = await transaction.query(MEASURE, [since, scope, name, except]);
+    const { rows } = await transaction.query(MEASURE[scope], [since, except, ...(scope === 'day' ? [] : [name])]);
     const columns = readColumns(rows[0] ?? {});
     uses.push({
       tokens: columns.number('tokens'),

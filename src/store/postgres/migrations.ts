@@ -209,6 +209,13 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // Deferred runs are not read by claims.
   DEFERRED_RUNS,
+  // What waits for a budget is neither added up with what was used, nor counted with what waits for another.
+  `
+  DROP INDEX sluice.budget_entries_waiting;
+  CREATE INDEX budget_entries_waiting ON sluice.budget_entries (waits_for, run) WHERE waits_for IS NOT NULL;
+  CREATE INDEX budget_entries_used ON sluice.budget_entries (at)
+    WHERE (tokens > 0 OR cost > 0 OR held_tokens > 0 OR held_cost > 0);
+  `,
 ];
 
 /** Declares the storage format of a new connection: tables refuse writes in another format. */

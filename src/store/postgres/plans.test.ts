@@ -132,6 +132,10 @@ describe('a frequent query', () => {
     expect(await store.claimFigures({ ids: ['r1', 'c7', 'new'], now: COUNTED_KEPT_MS })).toEqual(['new', 'r1']);
     expect(await store.readInboxHistory({ since: 0, until: NOW, stepMs: 60_000 })).toMatchObject({ open: 20 });
     expect(await store.countInboxItems(10)).toBe(10);
+    const budget = { since: 0, tokens: 100, cost: null };
+    const limits = (['day', 'issue', 'caller'] as const).map((scope) => ({ ...budget, scope, name: 'x' }));
+    expect(await store.measureBudgets(limits)).toHaveLength(3);
+    expect(await store.countBudgetWaits('day')).toBe(0);
     expect(await store.read({ runId: 'r7', protocol: 'fcmp', after: 50, limit: 10 })).toHaveLength(10);
     await store.submitOrder(sampleSubmission({ issue_ref: 'new#1', priority: 1, request_id: 'r1' }));
     const order = (await store.claimRun(sampleClaim()))?.order;

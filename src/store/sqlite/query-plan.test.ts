@@ -9,6 +9,7 @@ import { FIND_STORED, INSERT_EVENTS, READ_EVENTS } from './event-log.js';
 import { FORGETTING_STATEMENTS } from './forgetting.js';
 import { executionsStatement, listStatement, ORDER_STATES } from './lists.js';
 import { FIND_DUE, LIST_SINKS, NOTE_STRANDED, REDELIVER_ALL } from './outbox.js';
+import { BUDGET_STATEMENTS } from './budgets.js';
 import { QUEUE_STATEMENTS } from './queue.js';
 import { FIND_REQUEST } from './runs.js';
 import { SETTLE_FENCE, SETTLE_ORDER } from './orders.js';
@@ -94,6 +95,14 @@ const QUEUE_INDEXES: Readonly<Record<keyof typeof QUEUE_STATEMENTS, RegExp>> = {
   FIND_NEXT_OF_LANE: /SEARCH runs USING (?:COVERING )?INDEX runs_parked \(folder=\? AND exclusive=\? AND <expr>=\?\)/,
 };
 
+/** How each statement of budgets must find its rows: none of them reads runs that wait for another budget. */
+const BUDGET_INDEXES: Readonly<Record<keyof typeof BUDGET_STATEMENTS, RegExp>> = {
+  MEASURE_DAY: /SEARCH entries USING INDEX budget_entries_used \(at>\?\)/,
+  MEASURE_ISSUE: /SEARCH entries USING INDEX budget_entries_by_issue \(issue_ref=\?/,
+  MEASURE_CALLER: /SEARCH entries USING INDEX budget_entries_used \(at>\?\)/,
+  COUNT_WAITS_FOR: /SEARCH budget_entries USING COVERING INDEX budget_entries_waiting \(waits_for=\?\)/,
+};
+
 function listExecutions(filter: ExecutionFilter, window: Partial<ExecutionWindow> = {}) {
   return executionsStatement(filter, { size: 100, after: null, until: null, ...window });
 }
@@ -140,6 +149,12 @@ describe('the query plan of', () => {
       expect(plan.filter((detail) => /TEMP B-TREE FOR (?:LAST TERM OF )?ORDER BY/.test(detail))).toEqual([]);
     },
   );
+
+  it.each(Object.entries(BUDGET_INDEXES))('%s, for budgets, goes to its rows by index', async (name, index) => {
+    const plan = await explain(BUDGET_STATEMENTS[name as keyof typeof BUDGET_STATEMENTS]);
+    expect(plan.join('\n')).toMatch(index);
+    expect(plan.filter((detail) => /TEMP B-TREE/.test(detail))).toEqual([]);
+  });
 
   it.each(Object.entries({ LIST_SINKS, REDELIVER_ALL }))('%s does not read delivered messages', async (_, sql) => {
     const plan = await explain(sql);
