@@ -5,16 +5,8 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleCommonJs, bundleModules, bundlePackages } from './build/bundle.js';
-import {
-  copyDeclarations,
-  ENTRIES,
-  FLOORS,
-  listEntryFiles,
-  listFiles,
-  removeInnerModules,
-} from './build/floor-files.js';
-import { shortenNames } from './build/short-names.js';
+import { bundleCommonJs, bundleModules, bundlePackages, bundleParser } from './build/bundle.js';
+import { copyDeclarations, ENTRIES, FLOORS, listEntryFiles, removeInnerModules } from './build/floor-files.js';
 import { buildSmallPackage } from './build/small-package.js';
 import { PROJECT } from './run-tool.js';
 
@@ -22,7 +14,7 @@ const dist = join(PROJECT, 'dist');
 const entryFiles = listEntryFiles(dist);
 for (const folder of ['cjs', 'shared', 'sluice-json']) rmSync(join(dist, folder), { recursive: true, force: true });
 
-await shortenNames(listFiles(join(dist, 'json')).filter((file) => file.endsWith('.js')));
+await bundleParser(dist);
 await buildSmallPackage(dist, join(dist, 'sluice-json'));
 const entries = ENTRIES.map((entry) => join(dist, 'entries', `${entry}.js`));
 await bundleCommonJs(dist, [...entryFiles, ...entries], join(dist, 'cjs'));

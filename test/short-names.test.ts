@@ -136,7 +136,7 @@ describe('the built sluice/json', () => {
     for (const names of [undefined, ['parse']]) {
       const measured = await gzippedSize('./src/entries/json.ts', { names });
       for (const entry of ['./dist/entries/json.js', './dist/sluice-json/entries/json.js'])
-        expect(await gzippedSize(entry, { names })).toBeLessThan(measured + 250);
+        expect(await gzippedSize(entry, { names })).toBeLessThan(measured + 50);
     }
   });
 });

@@ -29,7 +29,7 @@ export function listEntryFiles(dist: string): string[] {
 }
 
 /** All files below a folder. */
-export function listFiles(folder: string): string[] {
+function listFiles(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
     return statSync(path).isDirectory() ? listFiles(path) : [path];

@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { type BuildOptions, transform } from 'esbuild';
+import type { BuildOptions } from 'esbuild';
 
 /**
  * Properties of `src/json` that no other floor and no user sees, one line for each kind of object, those used most first. The
@@ -14,7 +13,7 @@ const NAMES_BY_KIND = `
   last place otherAbove inArray duplicates reopenLast setKey placeItems removeLast show root
   container step otherAbove shown isList
   separator shown unescapedSeen endCut isDoubtful
-  quote cut repair
+  ownQuote cut repair
   closers plain rest
   allInProse controlCharacters
   generous rootMustEnd formulas
@@ -58,12 +57,4 @@ function assignLetters(): Record<string, string> {
     letters[name] = letter;
   }
   return letters;
-}
-
-/** Shortens the names in files of `dist`. */
-export async function shortenNames(files: readonly string[]): Promise<void> {
-  for (const file of files) {
-    const { code } = await transform(readFileSync(file, 'utf8'), { ...SHORT_NAMES, target: 'es2022' });
-    writeFileSync(file, code);
-  }
 }

@@ -20,8 +20,8 @@ export interface EntryLimit {
  * may cost about twice what was measured on a quiet machine, because that varies: an import that doubles is noticed.
  */
 export const ENTRY_LIMITS: readonly EntryLimit[] = [
-  { entry: 'json', bytes: 24_600, aim: 20_000, isForPages: true, import: 0.7 },
-  { entry: 'json', names: ['parse'], bytes: 19_900, aim: 17_000, isForPages: true, import: 0.7 },
+  { entry: 'json', bytes: 24_300, aim: 20_000, isForPages: true, import: 0.7 },
+  { entry: 'json', names: ['parse'], bytes: 19_750, aim: 17_000, isForPages: true, import: 0.7 },
   { entry: 'json-schema', bytes: 96_000, isForPages: true, import: 3 },
   { entry: 'events', bytes: 84_000, isForPages: true, import: 1.5 },
   { entry: 'client', bytes: 18_200, isForPages: true, import: 1.5 },

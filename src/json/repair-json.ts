@@ -1,9 +1,9 @@
+import { GenerousReader } from './reader/generous-reader.js';
 import { isContainer } from './limits.js';
 import type { Limits, TextInput } from './options.js';
 import { parse } from './parse.js';
 import { readStrict, resolveSettings } from './read-span.js';
 import { describeUnreadable, failWith, takeText } from './result.js';
-import { GenerousReader } from './reader/generous-reader.js';
 import { repairSets } from './reader/reader-policy.js';
 import { type Reading, readValue } from './reader/reader.js';
 

@@ -9,8 +9,8 @@ export interface BareToken {
   readonly text: string;
   /** The text ended with the token. */
   readonly cut: boolean;
-  /** A quote follows directly: its own, without an opening one, or that of the next token. */
-  readonly quote: 'none' | 'own' | 'foreign';
+  /** Whether the quote that follows directly is its own, without an opening one, or that of the next token; undefined without one. */
+  readonly ownQuote: boolean | undefined;
 }
 
 export const WORD =
@@ -35,9 +35,9 @@ export function takeBareToken(source: Source, length: number): BareToken | undef
   if (quoted && !final && end + 66 > text.length && /^\s*$/.test(text.slice(end + 1))) return undefined;
   const token = text.slice(at, end);
   source.at = end;
-  const quote = !quoted || /\s$/.test(token) ? 'none' : source.match(OWN_QUOTE) === -1 ? 'foreign' : 'own';
-  if (quote === 'own') source.at++;
-  return { text: token.trim(), cut: end === text.length, quote };
+  const ownQuote = quoted && !/\s$/.test(token) ? source.match(OWN_QUOTE) !== -1 : undefined;
+  if (ownQuote === true) source.at++;
+  return { text: token.trim(), cut: end === text.length, ownQuote };
 }
 
 /** Measures how far a bounded pattern matches when it is applied repeatedly. */

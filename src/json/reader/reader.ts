@@ -109,7 +109,7 @@ export class Reader {
     const token = takeBareToken(cursor, this.measureBare(isKey));
     if (token === undefined) return false;
     this.token = undefined;
-    if (token.quote === 'foreign' && !this.policy.generous) {
+    if (token.ownQuote === false && !this.policy.generous) {
       cursor.fail(start);
     } else if (isKey) {
       this.#placeBareKey(token, start);
@@ -123,14 +123,16 @@ export class Reader {
     const { cursor, structure } = this;
     if (token.cut) cursor.repairEnd();
     else if (!isBareKey(token.text, this.policy)) cursor.fail(start);
-    else cursor.repair(token.quote === 'own' ? 'missing_quote' : 'unquoted_key', start);
-    structure.placeKey(token.text, cursor.base + start, token.quote !== 'own');
+    else cursor.repair(token.ownQuote === true ? 'missing_quote' : 'unquoted_key', start);
+    structure.placeKey(token.text, cursor.base + start, token.ownQuote !== true);
   }
 
   #placeBareValue(token: BareToken, start: number): void {
     const { cursor, structure } = this;
     const reading: BareReading | undefined =
-      token.quote === 'own' ? { value: token.text, repair: 'missing_quote' } : this.readBareText(token.text, token.cut);
+      token.ownQuote === true
+        ? { value: token.text, repair: 'missing_quote' }
+        : this.readBareText(token.text, token.cut);
     if (reading === undefined) {
       cursor.fail(start);
       return;

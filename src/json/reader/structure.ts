@@ -1,9 +1,9 @@
+import { RunFinder } from './plain-run.js';
 import * as State from './state.js';
 import * as Step from './step.js';
 import { RUN_DEPTH } from '../bounds.js';
 import { toAsciiPunctuation, isQuote, skipSpace } from './character.js';
 import { Filler } from './filler.js';
-import { RunFinder } from './plain-run.js';
 import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
 import type { StringSurroundings } from './quote-verdict.js';
 import { type ReaderPolicy, tooDeep } from './reader-policy.js';
