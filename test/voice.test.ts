@@ -52,7 +52,7 @@ describe('findDialect', () => {
     'It runs in a folder of its own.',
     'Then nobody can answer.',
     'It gives up after three tries.',
-    'const MAX_NAME_LENGTH = 8;',
+    'const LONGEST_NAME = 8;',
     '/** What a client says when it opens a session. */',
   ])('finds %j', (line) => {
     expect(findDialect(line)).toHaveLength(1);

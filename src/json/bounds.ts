@@ -1,6 +1,6 @@
 /**
- * The bounds on what one text may cost, beside the limits that callers set (`options.ts`). In a file of their own, because esbuild
- * puts imported numbers where they are used.
+ * The bounds on the cost of one text, in addition to the limits that callers set (`options.ts`). In a separate file, because
+ * esbuild inlines imported numbers.
  */
 
 /** Containers looked into per envelope, and how deep. */

@@ -67,7 +67,7 @@ describe('sluice trust', () => {
   });
 
   it('refuses a file that is not a configuration, and reports a missing one', async () => {
-    expect(await sluice(['trust'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('There is no') });
+    expect(await sluice(['trust'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('found here') });
     await writeFile(join(project, 'sluice.config.json'), '{"comands": []}');
     expect(await sluice(['trust'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('INVALID_CONFIG') });
   });

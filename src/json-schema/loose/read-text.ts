@@ -20,7 +20,7 @@ const NO_ANSWER = /\b(?:e\.g|example|format|instance|instead of|not|sample|schem
 const STARTS_WITH_KEY = /^(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:/;
 /** Members as Python writes them: `title='A' body='B'`. */
 const STARTS_WITH_NAME = /^(\w{1,60})=["'\d[({]/;
-/** What a mathematical answer marks as its result. */
+/** The marked result of a mathematical answer. */
 const BOX = /\\boxed\{\s*(?:\\(?:text|textbf|mathrm|mathbf)\{([^{}]{1,80})\}|([^{}]{1,80}))\s*\}/g;
 /** Labels and values in one line: `City: Oslo, Days: 3`. */
 const STARTS_WITH_LABEL = /^([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)\s*:[^\n]*$/u;

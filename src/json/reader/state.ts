@@ -1,4 +1,4 @@
-/** What the structure expects next, and what the token that begins here will be. */
+/** The token that the structure expects next, and the role of the token that begins here. */
 export const ROOT = 0;
 export const KEY = 1;
 export const MEMBER = 2;
@@ -6,9 +6,9 @@ export const ITEM = 3;
 /** An item or a key right after its bracket. */
 export const FIRST = 4;
 export const COLON = 5;
-/** What follows an ellipsis. */
+/** After an ellipsis. */
 export const DOTS = 6;
-/** What follows a value in its container. */
+/** After a value in its container. */
 export const AFTER = 7;
 /** The root is finished. */
 export const END = 8;
@@ -16,8 +16,8 @@ export const END = 8;
 export const VALUE = 9;
 export const OTHER = 10;
 
-/** What a string or unquoted text is. */
+/** The role of a string or unquoted text. */
 export type Role = typeof ROOT | typeof KEY | typeof MEMBER | typeof ITEM;
 export type State = Role | typeof FIRST | typeof COLON | typeof DOTS | typeof AFTER | typeof END;
-/** What is due where filler is skipped: the root, what follows the first bracket, another value, or something else. */
+/** The token expected after filler: the root, the first one after the first bracket, another value, or something else. */
 export type Due = typeof ROOT | typeof FIRST | typeof VALUE | typeof OTHER;

@@ -76,7 +76,7 @@ export async function prepareLaunch(context: RunContext, wish: LaunchInput): Pro
 function refuseUnsupported({ spec, launcher, ports }: RunContext): void {
   const what = findUnsupported(ports.inputs, launcher.accepts ?? ACCEPTS_TEXT_ONLY);
   if (what !== undefined)
-    throw new SluiceError('INPUT_UNSUPPORTED', `${spec.engine} does not take ${what}. Use another engine.`);
+    throw new SluiceError('INPUT_UNSUPPORTED', `${spec.engine} does not accept ${what}. Use another engine.`);
   if (ports.inputs.attachments.length > 0 && spec.terminal === true)
     throw new SluiceError('INPUT_UNSUPPORTED', 'Attachments need pipes. Run it without a terminal.');
 }

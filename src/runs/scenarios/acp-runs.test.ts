@@ -256,7 +256,7 @@ describe('what is sent beside the prompt', () => {
 
   it('ends the run with a code if the agent does not take it', async () => {
     const { result, calls } = await converse([[{ say: 'ok' }]], { ports: { inputs: { attachments: [image] } } });
-    const message = expect.stringContaining('does not take images');
+    const message = expect.stringContaining('does not accept images');
     expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED', message } });
     expect(calls.some((call) => 'prompt' in call)).toBe(false);
   });
@@ -444,8 +444,8 @@ describe('files that an agent asks its client for', () => {
 
 describe('an agent that misbehaves ends with a code, and its bytes are kept', () => {
   it.each([
-    ['prints garbage instead of messages', {}, { garbage: 5000 }, 'PROTOCOL_BROKEN', /something else than messages/u],
-    ['answers twice', {}, { twice: 'initialize' }, 'PROTOCOL_BROKEN', /no open request/u],
+    ['prints garbage instead of messages', {}, { garbage: 5000 }, 'PROTOCOL_BROKEN', /something other than messages/u],
+    ['answers twice', {}, { twice: 'initialize' }, 'PROTOCOL_BROKEN', /not an open request/u],
     ['speaks another version', {}, { version: 7 }, 'PROTOCOL_BROKEN', /version 7/u],
     ['refuses to start', {}, { refuse: 'session/new' }, 'ENGINE_AUTH_FAILED', /Authentication required/u],
     ['never answers', { limits: { idle_s: 0.5 } }, { mute: 'session/new', stays: true }, 'RUN_TIMED_OUT', /idle_s/u],

@@ -234,8 +234,8 @@ describe.each(ENGINES)('%s', (engine) => {
     const first = 'initialize';
 
     it.each([
-      ['prints garbage', { garbage: 5000, mute: first, stays: true }, {}, 'PROTOCOL_BROKEN', /something else/u],
-      ['answers twice', { twice: first }, {}, 'PROTOCOL_BROKEN', /no open request/u],
+      ['prints garbage', { garbage: 5000, mute: first, stays: true }, {}, 'PROTOCOL_BROKEN', /something other/u],
+      ['answers twice', { twice: first }, {}, 'PROTOCOL_BROKEN', /not an open request/u],
       ['never answers', { mute: first, stays: true }, { limits: { idle_s: 0.5 } }, 'RUN_TIMED_OUT', /idle_s/u],
       [
         'refuses to start',
@@ -299,7 +299,7 @@ it('an engine that takes no images is not started with one', async () => {
   const { result, calls } = await converse('qwen', [[{ say: 'Seen.' }]], {
     ports: { inputs: { attachments: [IMAGE] } },
   });
-  const message = expect.stringContaining('qwen does not take images');
+  const message = expect.stringContaining('qwen does not accept images');
   expect(result).toMatchObject({ status: 'failed', error: { code: 'PROCESS_NOT_STARTED', message } });
   expect(select(calls, 'prompt')).toEqual([]);
 });
