@@ -86,7 +86,7 @@ function signalInside(leader: number): boolean {
 }
 
 /** The children of every process of a Linux system. */
-export function readChildren(): ReadonlyMap<number, readonly number[]> {
+function readChildren(): ReadonlyMap<number, readonly number[]> {
   const children = new Map<number, number[]>();
   for (const pid of listPids()) {
     const parent = readProcessStat(pid)?.parent;
