@@ -64,7 +64,7 @@ export async function publishCommit(
   }
 }
 
-/** Whoever checks the branch out elsewhere would miss it. */
+/** A note on content that a checkout elsewhere would miss. */
 function describeLeft(pointer: string): string {
   return `What Git LFS keeps of it, such as "${pointer.slice(0, 200)}", was not pushed: upload it with git lfs push.`;
 }

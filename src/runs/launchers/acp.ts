@@ -47,7 +47,7 @@ export type AgentSettings = AcpAgent | ProgramAgent;
 /** Variables that agents of many makers read. */
 const COMMON_ENVIRONMENT = ['OPENAI_*', 'ANTHROPIC_*', 'GEMINI_*', 'GOOGLE_*'];
 
-/** What a program needs, in whichever way it is used. */
+/** The needs of a program, in whichever way it is used. */
 type ProgramNeeds = Pick<Launcher, 'environment' | 'installHint'> & { readonly keepsState: FindState };
 
 interface ReadyAgent extends ProgramNeeds, Pick<AcpAgent, 'acp' | 'authenticate'> {
