@@ -3,14 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { parse, type ParseOptions } from '../json/index.js';
 import { ALIGNING_PAIRS } from './fixtures/pairs/aligning.js';
 import { CHOOSING_PAIRS } from './fixtures/pairs/choosing.js';
+import { FOUND_PAIRS } from './fixtures/pairs/found.js';
 import { REFUSED, UNSURE, type AnswerPair } from './fixtures/pairs/pair.js';
+import { SECOND_PAIRS } from './fixtures/pairs/second.js';
 import { SYNTAX_PAIRS } from './fixtures/pairs/syntax.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
 /**
  * Answers with the value that a careful person demands without and with `align`, decided before they were run. With the rules as they
  * were, 133 of the first 146 were right, 4 refused and 9 wrong. Four of the wrong ones were valid JSON with backslashes, which is not
- * reinterpreted: those two answers were rewritten, and two more of their kind added.
+ * reinterpreted: those two answers were rewritten, and two more of their kind added. Of the second 66, written after the rules had changed,
+ * 61 were right, none refused and 5 wrong.
  */
 function judge(
   { text, schema }: AnswerPair,
@@ -24,12 +27,15 @@ function judge(
   return `wrong: ${JSON.stringify(result.value)}`;
 }
 
-describe.each(Object.entries({ ALIGNING_PAIRS, CHOOSING_PAIRS, SYNTAX_PAIRS }))('%s', (_, pairs) => {
-  test.each(pairs.map((pair) => [pair.title, pair] as const))('%s, without align', (_title, pair) => {
-    expect(judge(pair, pair.plain, { ...pair.options })).toBe('right');
-  });
+describe.each(Object.entries({ ALIGNING_PAIRS, CHOOSING_PAIRS, FOUND_PAIRS, SECOND_PAIRS, SYNTAX_PAIRS }))(
+  '%s',
+  (_, pairs) => {
+    test.each(pairs.map((pair) => [pair.title, pair] as const))('%s, without align', (_title, pair) => {
+      expect(judge(pair, pair.plain, { ...pair.options })).toBe('right');
+    });
 
-  test.each(pairs.map((pair) => [pair.title, pair] as const))('%s, with align', (_title, pair) => {
-    expect(judge(pair, pair.aligned, { ...pair.options, align: true })).toBe('right');
-  });
-});
+    test.each(pairs.map((pair) => [pair.title, pair] as const))('%s, with align', (_title, pair) => {
+      expect(judge(pair, pair.aligned, { ...pair.options, align: true })).toBe('right');
+    });
+  },
+);

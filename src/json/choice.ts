@@ -8,13 +8,13 @@ const CORRECTION =
   /\b(?:actually|apolog|corre(?:ct(?:ed|ion|o)|g|t)|disregard|edit\b|err(?:eur|or)|fix|forgot|go with|hence|hold on|ignore|instead|korr|meant|mistake|my bad|never|no, $|now:? $|not (?:quite|right)|oops|outdated|overrul|p[ae]rd[oó]n|re(?:calculat|consider|flection|plac|vis)|richtig|scratch|should be|so,? $|sorry|strike|second thought|therefore|update|user:|wait|(?:is|was|be) wrong)|^\s?[—–](?! (?:and|or))|→|[-=]>|^\n\+|最终|不对|正确|更正|应[该为]|訂正|ошиб/i;
 /** Words before a value that say it is not the answer. */
 const DEMOTION =
-  /\b(?:e\.g|(?<![./@])example(?!\.\w)|exempl|format|guess|instance|instead of|(?:un)?like|reasoning|schema|such as|template|thinking)|例|格式|예시|(?:~~|<(?:del|s)>|(?:^|\n)>.*)$|\b(?:the form|rather than|changed?(?: from)?|moved from|replaced|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|n't|previous|earlier|old|user|last|below)\b[^.:;\n]{0,40}$/i;
+  /\b(?:e\.g|(?<![./@])example(?!\.\w)|exempl|format|guess|instance|instead of|(?:un)?like|reasoning|schema|such as|template|thinking)|例|格式|예시|(?:~~|<(?:del|s)>|(?:^|\n)>.*)$|\b(?:the form|rather than|\w+ed from|changed?|replaced|it (?:was|would be)|(?:you|user) (?:said|sent|wrote)|originally[^.:;\n]{0,40}) $|\b(?:not|n't|previous|earlier|old|user|last|below)\b[^.:;\n]{0,40}$/i;
 /** The same, for a value that follows another one. */
 const AFTERTHOUGHT =
   /\b(?:would|wrong)\b(?!.*\b(?:but|is|should)\b)[^.:;\n]{0,40}$|\b(?:if|once|unless)\b[^.:;\n]{0,80}$/i;
 /** Words about a value that is offered as an alternative. */
 const ASIDE =
-  /\b(?:a(?:dd|lso|lter|nd\b|no|utre)|could|default|fall|if\b|in case|lieber|might|next|oder|once|op(?:tion|ci)|o[ru]\b|ot(?:her|r[ao])|part|pr[eé]f[eé]r|rest\b|si\b|scenario|second|us(?:age|ed)|vari|wenn|would)|[或若]/i;
+  /\b(?:a(?:dd|lso|lter|nd\b|no|utre)|could|default|fall|if\b|in case|lieber|might|next|oder|once|op(?:tion|ci)|o[ru]\b|ot(?:her|r[ao])|part|pr[eé]f[eé]r|r(?:est\b|unner)|si\b|scenario|second|us(?:age|ed)|vari|wenn|would)|[或若]/i;
 const NO_ANSWER = createLabelPattern(
   'input|original|before|previous|current|first (?:attempt|try|version)|old|initial|draft|sample|step|action|attempt 1|observation|plan|expected|tool|wrong|bad|incorrect|beispiel|e[js]emp|пример',
 );
@@ -63,7 +63,7 @@ function isParallel(before: string, words: string): boolean {
 }
 
 function isFree(raw: string, words: string, { end }: Region): boolean {
-  return FREE.test(words) && !/^[,;]? ?[a-z]/.test(raw.slice(end, end + 3));
+  return FREE.test(words) && !/^[,;]? ?[a-z(]/.test(raw.slice(end, end + 3));
 }
 
 /** The words before a value, back to the last bracket, without closing tags and fences: what they enclosed has ended. */

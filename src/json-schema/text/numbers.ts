@@ -16,18 +16,26 @@ const SYMBOL = String.raw`(?:(?:us|ca|au|hk|nt|sg|nz)?\$|[€£¥₹₩₽₺₫
 const CODE = String.raw`(?:usd|eur|gbp|jpy|cny|rmb|inr|chf|cad|aud|nzd|hkd|twd|sgd|krw|sek|nok|dkk|pln|brl|mxn|zar|try|rub|dollars?|euros?|pounds?|yen|yuan|元|円)`;
 const BEFORE = new RegExp(String.raw`^([+-]?)\s*(?:${SYMBOL}|${CODE}(?=[\s\d]))\s*([+-]?)`, 'u');
 const AFTER = new RegExp(String.raw`\s*(?:${SYMBOL}|${CODE})$`, 'u');
-/** Signs and words of currencies, and the codes they may stand for. */
-const CURRENCIES: readonly (readonly [RegExp, string])[] = [
-  [/\$|dollar/, 'usd cad aud nzd hkd twd sgd mxn brl $ dollar dollars'],
-  [/€|eur/, 'eur euro euros €'],
-  [/£|pound|gbp/, 'gbp pound pounds £'],
-  [/[¥元円]|yen|yuan|rmb/, 'jpy cny rmb yen yuan ¥ 元 円'],
-  [/₹|inr/, 'inr ₹'],
-  [/₩|krw/, 'krw ₩'],
-];
-const CURRENCY_NAMES = new Set(
-  CURRENCIES.flatMap(([, names]) => names.split(' ')).concat('chf sek nok dkk pln zar try rub'.split(' ')),
+const CODES = new Set(
+  'usd eur gbp jpy cny rmb inr chf cad aud nzd hkd twd sgd krw sek nok dkk pln brl mxn zar rub'.split(' '),
 );
+const DOLLARS = 'usd cad aud nzd hkd twd sgd brl mxn';
+/** The currencies that a sign or word may stand for. */
+const SIGNS: ReadonlyMap<string, string> = new Map([
+  ['$', DOLLARS],
+  ['dollar', DOLLARS],
+  ['€', 'eur'],
+  ['euro', 'eur'],
+  ['£', 'gbp'],
+  ['pound', 'gbp'],
+  ['¥', 'jpy cny rmb'],
+  ['yen', 'jpy'],
+  ['円', 'jpy'],
+  ['yuan', 'cny rmb'],
+  ['元', 'cny rmb twd hkd'],
+  ['₹', 'inr'],
+  ['₩', 'krw'],
+]);
 const PERCENT = /\s*(?:%|percent|per cent|pct\.?)$/;
 const MAGNITUDES: ReadonlyMap<string, number> = new Map([
   ['k', 3],
@@ -100,9 +108,14 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
 
 /** Whether an amount names a currency, and words about it only others: `$50` beside `EUR`. */
 export function isOtherCurrency(amount: string, words: Iterable<string>): boolean {
-  const named = [...words].map(foldCase).filter((word) => CURRENCY_NAMES.has(word));
-  const [, own] = CURRENCIES.find(([sign]) => sign.test(foldCase(amount))) ?? [];
-  return own !== undefined && named.length > 0 && !named.some((name) => own.split(' ').includes(name));
+  const own = listCurrencies(amount);
+  const named = [...words].filter((word) => /^\s*[\p{L}\p{Sc}]+\s*$/u.test(word)).flatMap(listCurrencies);
+  return own.length > 0 && named.length > 0 && !named.some((code) => own.includes(code));
+}
+
+function listCurrencies(text: string): string[] {
+  const names = foldCase(text).match(/\p{L}+|\p{Sc}/gu) ?? [];
+  return names.flatMap((name) => (CODES.has(name) ? [name] : (SIGNS.get(name.replace(/s$/, ''))?.split(' ') ?? [])));
 }
 
 /** `years` for a key or description that mentions years or a year. */
