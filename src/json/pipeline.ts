@@ -1,9 +1,9 @@
+import { findInexactNumber } from './inexact-number.js';
+import { isMeant } from './choice.js';
 import { MAX_RIVALS } from './bounds.js';
 import { writeBigint } from '../base/index.js';
 import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
-import { isMeant } from './choice.js';
-import { findInexactNumber } from './inexact-number.js';
 import { isContainer } from './limits.js';
 import { removeNoise } from './find/noise.js';
 import type { Candidate } from './find/spans.js';
