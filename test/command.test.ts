@@ -26,7 +26,7 @@ describe('the built command', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'failed', error: { code: 'SCHEMA_MISMATCH' } });
   });
 
-  it('ends with 2 and one line when a file is missing or a folder', async () => {
+  it('exits with 2 and prints one line if a file is missing or is a folder', async () => {
     for (const [file, reason] of [
       ['gone.txt', 'no such file'],
       ['.', 'it is a folder'],

@@ -1,7 +1,7 @@
 import type { ImportGraph } from './import-graph.js';
 
 /**
- * Files that import each other in a circle, each circle as the list of its files, shortest way round. Imports of types count
+ * Import cycles, each as the list of its files along the shortest path. Type imports count
  * too: they vanish when the code runs, but neither file can be read or moved without the other.
  */
 export function findCircles({ files, edges }: ImportGraph): string[][] {

@@ -29,7 +29,7 @@ export function checkLicences(packages: readonly LockedPackage[]): string[] {
   });
 }
 
-/** `A OR B` is allowed if one is, `A AND B` if both are; `OR` binds less. Brackets are looked into from the inside out. */
+/** `A OR B` is allowed if one is, `A AND B` if both are; `OR` binds less. Parentheses are evaluated from the inside out. */
 export function isAllowed(expression: string, allowed: readonly string[]): boolean {
   const inner = /\(([^()]*)\)/.exec(expression);
   if (inner !== null) {

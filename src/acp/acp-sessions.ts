@@ -5,8 +5,8 @@ import { SluiceError, getErrorMessage } from '../base/index.js';
 import type { WorkContext } from '../dispatch/index.js';
 import type { AcpUpdate } from '../events/index.js';
 import type { RunResult, RunSpec } from '../records/index.js';
-import { ACCEPTS_TEXT_ONLY, findAccepts, listLaunchers } from '../runs/index.js';
-import type { EngineAccepts, Launcher, McpServer } from '../runs/index.js';
+import { ACCEPTS_TEXT_ONLY, findAcceptedInputs, listLaunchers } from '../runs/index.js';
+import type { AcceptedInputs, Launcher, McpServer } from '../runs/index.js';
 import { readPrompt } from './read-prompt.js';
 import type { PromptBlock, ReadPrompt } from './read-prompt.js';
 import { readServers } from './read-servers.js';
@@ -49,7 +49,7 @@ export class AcpSessions {
   readonly #files: SessionFiles;
   readonly #open = new Map<string, Session>();
   readonly #turns = new Set<Promise<unknown>>();
-  readonly #accepts = new Map<string, Promise<EngineAccepts>>();
+  readonly #accepts = new Map<string, Promise<AcceptedInputs>>();
 
   constructor(context: WorkContext, spec: TurnSpec, ignoresServers = false) {
     this.#context = context;
@@ -66,11 +66,11 @@ export class AcpSessions {
   }
 
   /** Detects what an engine accepts besides text; called once per connection. */
-  async findAccepts(engine = this.#spec.engine): Promise<EngineAccepts> {
+  async findAcceptedInputs(engine = this.#spec.engine): Promise<AcceptedInputs> {
     const known = this.#accepts.get(engine);
     if (known !== undefined) return known;
     const { runs, logger } = this.#context;
-    const asked = findAccepts(engine, runs).catch((error: unknown) => {
+    const asked = findAcceptedInputs(engine, runs).catch((error: unknown) => {
       logger.warn('cannot detect what the engine accepts', { engine, error: getErrorMessage(error) });
       return ACCEPTS_TEXT_ONLY;
     });
@@ -135,7 +135,7 @@ export class AcpSessions {
   ): Promise<{ run: string; result: RunResult }> {
     const session = this.#find(id);
     const { engine } = session.stored;
-    const prompt = readPrompt(blocks, { name: engine, accepts: await this.findAccepts(engine) });
+    const prompt = readPrompt(blocks, { name: engine, accepts: await this.findAcceptedInputs(engine) });
     if (session.active !== null)
       throw new SluiceError(
         'ACP_SESSION_BUSY',
@@ -214,7 +214,8 @@ export class AcpSessions {
 
   async #readServers(engine: string, given: SessionRequest['mcpServers']): Promise<readonly McpServer[]> {
     if (given.length === 0) return [];
-    if (!this.#ignoresServers) return readServers(given, { name: engine, accepts: await this.findAccepts(engine) });
+    if (!this.#ignoresServers)
+      return readServers(given, { name: engine, accepts: await this.findAcceptedInputs(engine) });
     this.#context.logger.info('MCP servers of the client are ignored', { count: given.length });
     return [];
   }

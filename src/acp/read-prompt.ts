@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/index.js';
 import { findUnsupported } from '../runs/index.js';
-import type { Attachment, EngineAccepts } from '../runs/index.js';
+import type { Attachment, AcceptedInputs } from '../runs/index.js';
 
 /** A block of a prompt, as far as it is read here. */
 export interface PromptBlock {
@@ -33,13 +33,15 @@ const MAX_ATTACHMENTS = 32;
  */
 export function readPrompt(
   blocks: readonly PromptBlock[],
-  engine: { readonly name: string; readonly accepts: EngineAccepts },
+  engine: { readonly name: string; readonly accepts: AcceptedInputs },
 ): ReadPrompt {
   const attachments: Attachment[] = [];
   const attach = (attachment: Attachment): string => {
     const what = findUnsupported({ attachments: [attachment], mcpServers: [] }, engine.accepts);
     if (what !== undefined)
-      throw unsupported(`${engine.name} does not accept ${what}. Put the file into the working folder and name it.`);
+      throw unsupported(
+        `${engine.name} does not accept ${what}. Put the file into the working folder and mention its path.`,
+      );
     if (attachments.push(attachment) > MAX_ATTACHMENTS)
       throw unsupported(`The prompt has too many images and files: at most ${MAX_ATTACHMENTS}.`);
     return `[${LABELS[attachment.kind]} ${attachments.length}]`;
@@ -68,7 +70,7 @@ function readBlock(block: PromptBlock, attach: (attachment: Attachment) => strin
       return attach({ kind: 'file', ...readBytes(blob, mimeType ?? 'application/octet-stream'), ...readUri(uri) });
     }
     default:
-      throw unsupported(`The prompt has a block of type "${block.type}". Send texts, links, images and files only.`);
+      throw unsupported(`The prompt has a block of type "${block.type}". Send only text, links, images and files.`);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { McpServer as AcpServer } from '@agentclientprotocol/sdk';
 import { SluiceError } from '../base/index.js';
 import { findUnsupported } from '../runs/index.js';
-import type { EngineAccepts, McpServer } from '../runs/index.js';
+import type { AcceptedInputs, McpServer } from '../runs/index.js';
 
 const MAX_SERVERS = 64;
 
@@ -14,7 +14,7 @@ const MAX_SERVERS = 64;
  */
 export function readServers(
   given: readonly AcpServer[],
-  engine: { readonly name: string; readonly accepts: EngineAccepts },
+  engine: { readonly name: string; readonly accepts: AcceptedInputs },
 ): McpServer[] {
   if (given.length > MAX_SERVERS) throw unsupported(`Too many MCP servers: at most ${MAX_SERVERS}.`);
   const servers = given.map(readServer);

@@ -8,7 +8,7 @@ import { silentLogger } from '../base/index.js';
 import { DEFAULT_LEASE_MS } from '../dispatch/index.js';
 import { encodeReply } from '../records/index.js';
 import { createLead } from '../orders/index.js';
-import { findAccepts } from '../runs/index.js';
+import { findAcceptedInputs } from '../runs/index.js';
 import type { RunPorts } from '../runs/index.js';
 import { makeSite } from '../runs/scenarios/fixtures/make-site.js';
 import type { Site } from '../runs/scenarios/fixtures/make-site.js';
@@ -445,7 +445,11 @@ describe('images, files and MCP servers of a client', () => {
     ['prints something else', [process.execPath, '-e', 'console.log("hello"); setInterval(() => {}, 1000)']],
   ])('are not offered for an agent that %s', async (_, acp) => {
     const site = await makeSite();
-    const accepts = await findAccepts('fake', { data: site.data, agents: { fake: { acp } } }, { timeoutMs: 500 });
+    const accepts = await findAcceptedInputs(
+      'fake',
+      { data: site.data, agents: { fake: { acp } } },
+      { timeoutMs: 500 },
+    );
     expect(accepts).toEqual({ attachments: [], mcpServers: [] });
   });
 });

@@ -66,7 +66,7 @@ export async function serveAcp({
   const app = agent({ name: 'sluice' })
     .onRequest(methods.agent.initialize, async ({ params }) => {
       who = (params.clientInfo?.title ?? params.clientInfo?.name ?? who).slice(0, 100);
-      const { attachments, mcpServers } = await sessions.findAccepts();
+      const { attachments, mcpServers } = await sessions.findAcceptedInputs();
       return {
         protocolVersion: PROTOCOL_VERSION,
         agentInfo: { name: 'sluice', title: `Sluice (${spec.engine})`, version: VERSION },

@@ -234,7 +234,7 @@ describe('repairText', () => {
     expect(object).toEqual({ count: 3 });
   });
 
-  it('takes asynchronous schemas, schemas of the SDK, functions, and none', async () => {
+  it('accepts asynchronous schemas, SDK schemas, functions, and no schema', async () => {
     const text = 'So: {n: 1}';
     const checked = z.object({ n: z.number().refine(async (n) => n === 1) });
     expect(await repairText(checked)({ text })).toBe('{"n":1}');

@@ -64,9 +64,9 @@ export function createGrowingCopy(
       let uploaded = 0;
       for (let plan = planPart(now, files, partBytes); plan !== undefined; plan = planPart(now, files, partBytes)) {
         const body = await readContent(plan, files);
-        await putObject(client, { key: placePart(runId, plan.number), body, type: 'application/octet-stream' });
+        await putObject(client, { key: getPartKey(runId, plan.number), body, type: 'application/octet-stream' });
         now = plan.finish({ bytes: body.length, sha256: hash(body) }, clock());
-        await putObject(client, { key: placeManifest(runId), body: formatManifest(now), type: 'text/plain' });
+        await putObject(client, { key: getManifestKey(runId), body: formatManifest(now), type: 'text/plain' });
         manifest = now;
         uploaded += 1;
         if (plan.replaces !== undefined) await deletePart(client, runId, plan.replaces);
@@ -85,7 +85,7 @@ export async function removeGrowingRun(client: S3Client, runId: string): Promise
   });
   for (const number of listPartNumbers(manifest ?? EMPTY_MANIFEST)) await deletePart(client, runId, number);
   // Last: until then the next process can find what remains.
-  if (manifest !== undefined) await client.send({ method: 'DELETE', key: placeManifest(runId) });
+  if (manifest !== undefined) await client.send({ method: 'DELETE', key: getManifestKey(runId) });
 }
 
 /** Opens a run that is still growing, as far as it was copied; undefined if nothing was. */
@@ -99,7 +99,7 @@ export async function openGrowingRun(client: S3Client, runId: string): Promise<R
     mtimeMs: found.copiedAt,
     open: async () => reader.openFile(file),
   }));
-  return readRunFiles(files, { place: `${client.place}/${placeRun(runId)}`, name: runId });
+  return readRunFiles(files, { place: `${client.place}/${getRunKey(runId)}`, name: runId });
 }
 
 /** Reads files from parts, each fetched whole and compared with its SHA-256. */
@@ -109,7 +109,7 @@ function createPartReader(client: S3Client, runId: string, first: GrowingManifes
   let refreshes = 0;
 
   async function fetchPart(part: Part): Promise<Uint8Array | undefined> {
-    const key = placePart(runId, part.number);
+    const key = getPartKey(runId, part.number);
     const { status, body } = await client.send({ method: 'GET', key, maxBytes: part.bytes });
     if (status === 404) return undefined;
     if (body.length === part.bytes && hash(body) === part.sha256) return body;
@@ -188,7 +188,10 @@ async function readContent({ content }: PartPlan, files: readonly AuditFile[]): 
     try {
       const piece = file === undefined ? undefined : await readSpan(file, from, bytes);
       if (piece?.length !== bytes) {
-        throw new ArchiveError('ARCHIVE_DAMAGED', `"${path}" was replaced while it was copied. It is copied again.`);
+        throw new ArchiveError(
+          'ARCHIVE_DAMAGED',
+          `"${path}" was replaced while it was copied. It will be copied again.`,
+        );
       }
       pieces.push(piece);
     } finally {
@@ -199,7 +202,7 @@ async function readContent({ content }: PartPlan, files: readonly AuditFile[]): 
 }
 
 async function fetchManifest(client: S3Client, runId: string): Promise<GrowingManifest | undefined> {
-  const key = placeManifest(runId);
+  const key = getManifestKey(runId);
   const { status, body } = await client.send({ method: 'GET', key, maxBytes: MANIFEST_BYTES });
   if (status === 404) return undefined;
   const manifest = parseManifest(body);
@@ -208,19 +211,19 @@ async function fetchManifest(client: S3Client, runId: string): Promise<GrowingMa
 }
 
 async function deletePart(client: S3Client, runId: string, number: number): Promise<void> {
-  await client.send({ method: 'DELETE', key: placePart(runId, number) });
+  await client.send({ method: 'DELETE', key: getPartKey(runId, number) });
 }
 
-function placeRun(runId: string): string {
+function getRunKey(runId: string): string {
   return `growing/${getPackedRunName(runId).replace(/\.zip$/u, '')}`;
 }
 
-function placePart(runId: string, number: number): string {
-  return `${placeRun(runId)}/${number}`;
+function getPartKey(runId: string, number: number): string {
+  return `${getRunKey(runId)}/${number}`;
 }
 
-function placeManifest(runId: string): string {
-  return `${placeRun(runId)}/manifest`;
+function getManifestKey(runId: string): string {
+  return `${getRunKey(runId)}/manifest`;
 }
 
 function hash(bytes: Uint8Array): string {

@@ -40,7 +40,7 @@ export async function uploadFile(client: S3Client, upload: Upload): Promise<void
   const etag = size <= partBytes ? await putWhole(client, upload, facts) : await putParts(client, upload, facts);
   if (await isIntact(client, upload.key, { ...facts, etag })) return;
   await client.send({ method: 'DELETE', key: upload.key });
-  throw damaged(client, upload.key, 'it did not arrive unchanged. It is uploaded again');
+  throw damaged(client, upload.key, 'it did not arrive unchanged. It will be uploaded again');
 }
 
 /** A small object that is written at once. */
@@ -61,7 +61,7 @@ export async function putObject(client: S3Client, { key, body, type }: SmallObje
     const { status, body: found } = await client.send({ method: 'GET', key, maxBytes: body.length });
     if (status === 200 && Buffer.compare(body, found) === 0) return;
   }
-  throw damaged(client, key, 'it did not arrive unchanged. It is uploaded again');
+  throw damaged(client, key, 'it did not arrive unchanged. It will be uploaded again');
 }
 
 interface Facts {
@@ -93,7 +93,7 @@ async function putParts(client: S3Client, upload: Upload, facts: Facts): Promise
     const uploaded = await putRemaining(progress);
     if (uploaded !== undefined) return uploaded;
     // The store has dropped an upload that was left alone for long.
-    if (isSecondTry) throw damaged(client, key, 'its upload is unknown to the store. It is uploaded again');
+    if (isSecondTry) throw damaged(client, key, 'its upload is unknown to the store. It will be uploaded again');
     progress = undefined;
   }
 
@@ -166,7 +166,10 @@ function requireFound(client: S3Client, { status }: S3Response): void {
 async function readPart(file: ReadableFile, position: number, length: number): Promise<Buffer<ArrayBuffer>> {
   const bytes = await readSpan(file, position, length);
   if (bytes.length === length) return bytes;
-  throw new ArchiveError('ARCHIVE_DAMAGED', 'A packed run was cut short while it was uploaded. It is uploaded again.');
+  throw new ArchiveError(
+    'ARCHIVE_DAMAGED',
+    'A packed run was cut short while it was uploaded. It will be uploaded again.',
+  );
 }
 
 async function hashFile(file: ReadableFile): Promise<string> {

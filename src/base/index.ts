@@ -19,7 +19,7 @@ export {
 export { getErrorCode } from './error-code.js';
 export { silentLogger, type Logger } from './logger.js';
 export { getErrorMessage } from './error-message.js';
-export { formatUnseen, UNSEEN_CHARACTERS } from './unseen-characters.js';
+export { formatInvisible, INVISIBLE_CHARACTERS } from './invisible-characters.js';
 export { omitUndefined } from './omit-undefined.js';
 export { SluiceError, copyAsJson, isSluiceError, writeBigint } from './sluice-error.js';
 export { createUlids } from './ulid.js';

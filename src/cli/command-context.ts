@@ -45,7 +45,7 @@ interface ContextOptions {
   readonly createLogger?: (config: Config, known: KnownSecrets) => Logger;
   /** The command only lists records: it creates no folder and no database. */
   readonly readsOnly?: boolean;
-  /** Connections to the database at most, unless the configuration says it. */
+  /** Maximum number of database connections, unless the configuration sets it. */
   readonly pool?: number;
   /** The command is also about runs that no database knows: one that is missing has no records. */
   readonly mayBeUnknown?: boolean;

@@ -1,4 +1,4 @@
-import { UNSEEN_CHARACTERS, formatUnseen } from '../base/index.js';
+import { INVISIBLE_CHARACTERS, formatInvisible } from '../base/index.js';
 
 /**
  * Makes untrusted text safe for a terminal: characters that move the cursor, change colours, are invisible or reverse the
@@ -8,13 +8,13 @@ import { UNSEEN_CHARACTERS, formatUnseen } from '../base/index.js';
  * visibleText('\u001b[2Jgone') // '␛[2Jgone'
  */
 export function visibleText(text: string): string {
-  return text.replaceAll(UNSEEN_CHARACTERS, showCharacter);
+  return text.replaceAll(INVISIBLE_CHARACTERS, showCharacter);
 }
 
 function showCharacter(character: string): string {
   // Part of some line endings; alone it would move the cursor.
   if (character === '\r') return '';
-  const picture = formatUnseen(character);
+  const picture = formatInvisible(character);
   return picture.length === 1 ? picture : `<${picture}>`;
 }
 

@@ -85,13 +85,13 @@ const serverSchema = object(
   },
 );
 
-/** The address of the database, or with it how many connections a process may open. */
+/** The URL of the database, or an object with the URL and the maximum number of connections per process. */
 const databaseSchema = {
   type: ['string', 'object'],
   minLength: 1,
   properties: {
     url: name,
-    /** Connections of a process at most, besides the one that listens; PostgreSQL only. The limits are those of `openStore`. */
+    /** Maximum number of connections per process, not counting the one that listens; PostgreSQL only. The limits are those of `openStore`. */
     pool: { type: 'integer', minimum: 2, maximum: 1000 },
   },
   required: [],
@@ -173,7 +173,7 @@ const triggerSchema = object(
 /** When the folders of ended runs are packed, one file each. */
 const packingSchema = object({}, { enabled: flag, after_s: { type: 'number', minimum: 0 } });
 
-/** `command` is not an engine that could be another program: it is whatever a spec names. */
+/** `command` cannot be replaced by an agent: its program is named in each spec. */
 const agentNameSchema = { ...engineNameSchema, not: { const: 'command' } } as const;
 
 /** The settings in `sluice.config.json` or `sluice.config.mjs`; all are optional. */

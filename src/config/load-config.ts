@@ -9,7 +9,7 @@ import type { Config, ConfigFile } from './config.js';
 import { listLaunchers } from '../runs/index.js';
 import type { AgentSettings } from '../runs/index.js';
 import { findProjectData } from '../files/index.js';
-import { hashConfig, listNeeds, requireTrust } from './trust.js';
+import { hashConfig, listSettingsNeedingTrust, requireTrust } from './trust.js';
 import type { ConfirmTrust, UntrustedConfig } from './trust.js';
 import { knownKeys } from './known-keys.js';
 
@@ -87,7 +87,7 @@ export async function examineConfig(file: string): Promise<ConfigContent & Pick<
   const content = await readContent(file);
   const { sha256 } = content;
   if (!isJson(file)) return { file, sha256, needs: ['code'] };
-  return { file, sha256, needs: listNeeds(await checkShape(file, await readValue(file, content))) };
+  return { file, sha256, needs: listSettingsNeedingTrust(await checkShape(file, await readValue(file, content))) };
 }
 
 async function readConfigFile(file: string, checkTrust: CheckTrust): Promise<ConfigFile> {
@@ -95,7 +95,7 @@ async function readConfigFile(file: string, checkTrust: CheckTrust): Promise<Con
   // Code needs trust before it is loaded; JSON is read first, because most settings need no trust.
   if (!isJson(file)) await checkTrust(content, ['code']);
   const settings = await checkShape(file, await readValue(file, content));
-  if (isJson(file)) await checkTrust(content, listNeeds(settings));
+  if (isJson(file)) await checkTrust(content, listSettingsNeedingTrust(settings));
   return settings;
 }
 

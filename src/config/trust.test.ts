@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeFolder } from '../../test/temporary-folder.js';
 import { examineConfig, loadConfig } from './load-config.js';
-import { listNeeds, recordTrust, revokeTrust } from './trust.js';
+import { listSettingsNeedingTrust, recordTrust, revokeTrust } from './trust.js';
 import type { UntrustedConfig } from './trust.js';
 
 let root: string;
@@ -132,7 +132,7 @@ describe('a person', () => {
 });
 
 it('lists every setting that is not known to be harmless', () => {
-  expect(listNeeds({ lease_s: 1, server: { port: 1, env: ['A'] }, sinks: [], roots: [] })).toEqual([
+  expect(listSettingsNeedingTrust({ lease_s: 1, server: { port: 1, env: ['A'] }, sinks: [], roots: [] })).toEqual([
     'roots',
     'server.env',
   ]);

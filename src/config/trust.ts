@@ -22,7 +22,7 @@ export type ConfirmTrust = (config: UntrustedConfig) => Promise<boolean>;
 
 /** Settings that only change how much is done at once, how long it may take, and what is masked. */
 const HARMLESS = new Set(['concurrency', 'lease_s', 'max_delivery_tries', 'retries', 'secrets']);
-const HARMLESS_OF_SERVER = new Set(['port', 'grace_s', 'log_level', 'drift_threshold', 'limits']);
+const HARMLESS_SERVER_SETTINGS = new Set(['port', 'grace_s', 'log_level', 'drift_threshold', 'limits']);
 
 /**
  * The settings of a file that need trust: they start programs, or say where the queue of what is started comes from, who may
@@ -30,13 +30,13 @@ const HARMLESS_OF_SERVER = new Set(['port', 'grace_s', 'log_level', 'drift_thres
  * listed as harmless.
  *
  * @example
- * listNeeds({ lease_s: 5, programs: { codex: './codex' }, server: { allow_bypass: true } }) // ['programs', 'server.allow_bypass']
+ * listSettingsNeedingTrust({ lease_s: 5, programs: { codex: './codex' }, server: { allow_bypass: true } }) // ['programs', 'server.allow_bypass']
  */
-export function listNeeds({ server = {}, sinks = [], ...settings }: ConfigFile): string[] {
+export function listSettingsNeedingTrust({ server = {}, sinks = [], ...settings }: ConfigFile): string[] {
   return [
     ...Object.keys(settings).filter((key) => !HARMLESS.has(key)),
     ...(sinks.every((sink) => sink.type === 'markdown' && sink.dir === undefined) ? [] : ['sinks']),
-    ...Object.keys(server).flatMap((key) => (HARMLESS_OF_SERVER.has(key) ? [] : [`server.${key}`])),
+    ...Object.keys(server).flatMap((key) => (HARMLESS_SERVER_SETTINGS.has(key) ? [] : [`server.${key}`])),
   ];
 }
 
@@ -71,28 +71,28 @@ export async function recordTrust(
   { file, sha256 }: Pick<UntrustedConfig, 'file' | 'sha256'>,
   env: Environment,
 ): Promise<void> {
-  const { folder, path } = await placeRecord(file, env);
+  const { folder, path } = await locateRecord(file, env);
   await makeFolder(folder);
   await replaceFile(path, `${JSON.stringify({ file, sha256 })}\n`);
 }
 
 /** Forgets that a file was trusted. */
 export async function revokeTrust(file: string, env: Environment): Promise<void> {
-  await rm((await placeRecord(file, env)).path, { force: true });
+  await rm((await locateRecord(file, env)).path, { force: true });
 }
 
 const RECORD_BYTES = 64 * 1024;
 
-/** The content that is trusted of this file; undefined if none is. */
+/** The SHA-256 of the trusted content of this file; undefined if none is trusted. */
 async function readTrusted(file: string, env: Environment): Promise<string | undefined> {
-  const text = await readSmallFile((await placeRecord(file, env)).path, RECORD_BYTES);
+  const text = await readSmallFile((await locateRecord(file, env)).path, RECORD_BYTES);
   const record = text === undefined ? undefined : parseJson(text);
   const sha256: unknown = typeof record === 'object' && record !== null ? Reflect.get(record, 'sha256') : undefined;
   return typeof sha256 === 'string' ? sha256 : undefined;
 }
 
 /** One record for each real path. */
-async function placeRecord(
+async function locateRecord(
   file: string,
   env: Environment,
 ): Promise<{ readonly folder: string; readonly path: string }> {

@@ -17,7 +17,7 @@ export interface ReaperOptions extends Omit<ReconcileOptions, 'clock' | 'data' |
   readonly logger?: Logger;
   /** Called when claims were queued again. */
   readonly onRequeued?: () => void;
-  /** Whether someone calls `reconcileNow` when leases of this host have expired; otherwise the reaper asks the store. */
+  /** Whether the caller invokes `reconcileNow` when leases of this host expire; otherwise the reaper polls the store. */
   readonly isCalled?: boolean;
 }
 

@@ -68,7 +68,7 @@ export function findProjectData(cwd: string, env: Environment): DataFolder {
   if (refusal !== undefined) {
     return { path, warning: `The folder "${old}" is not used for data: ${refusal}. Using "${path}".` };
   }
-  const warning = `Using the data folder "${old}", where agents can write. Move it out of their reach while no Sluice runs: mkdir -p "${dirname(path)}" && mv "${old}" "${path}"`;
+  const warning = `Using the data folder "${old}", where agents can write. Move it out of their reach while no Sluice process is running: mkdir -p "${dirname(path)}" && mv "${old}" "${path}"`;
   return { path: old, warning };
 }
 

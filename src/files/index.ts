@@ -4,7 +4,7 @@ export { makeFolder } from './make-folder.js';
 export { prepareDataFolder } from './prepare-data-folder.js';
 export { replaceFile, beginReplacement, syncFolder, type Replacement } from './replace-file.js';
 export { openForReading, openForAppending, readSmallFile, openNew } from './safe-file.js';
-export { makeFolderBelow, requireOwnFolder, withFolder } from './safe-folder.js';
+export { makeFolderBelow, requireRealFolder, withFolder } from './safe-folder.js';
 export { readChunks, readSpan } from './readable-file.js';
 export { openFileTail, type FileTail } from './file-tail.js';
 export { openLineTail, type FileLine } from './line-tail.js';

@@ -15,7 +15,7 @@ import type { Below } from '../base/index.js';
 const O_PATH = 0x20_00_00;
 
 /** Whether an open folder can be addressed by its descriptor. */
-const NAMES_OPEN_FOLDERS = process.platform === 'linux' && existsSync('/proc/self/fd');
+const CAN_USE_DESCRIPTOR_PATHS = process.platform === 'linux' && existsSync('/proc/self/fd');
 
 /** An operation in a folder; `undo` reverts it if the folder was replaced meanwhile. */
 interface FolderWork<T> {
@@ -36,7 +36,7 @@ export async function withFolder<T>(
   { below = dirname(folder) }: Below,
   work: FolderWork<T>,
 ): Promise<T> {
-  return NAMES_OPEN_FOLDERS ? withOpenFolder(folder, below, work) : withCheckedFolder(folder, below, work);
+  return CAN_USE_DESCRIPTOR_PATHS ? withOpenFolder(folder, below, work) : withCheckedFolder(folder, below, work);
 }
 
 export async function withOpenFolder<T>(folder: string, below: string, { work }: FolderWork<T>): Promise<T> {
@@ -103,7 +103,7 @@ function createUnsafeError(folder: string, cause?: unknown): FileError {
 }
 
 /** Throws unless all folders on the path are real folders: a link instead of one could redirect writes. */
-export async function requireOwnFolder(path: string, below: Below = {}): Promise<void> {
+export async function requireRealFolder(path: string, below: Below = {}): Promise<void> {
   await withFolder(path, below, { work: async () => undefined }).catch((error: unknown) => {
     throw getErrorCode(error) === 'ENOTDIR' ? createUnsafeError(path, error) : error;
   });
@@ -126,5 +126,5 @@ export async function makeFolderBelow(folder: string, below: string): Promise<vo
     );
     parent = join(parent, name);
   }
-  await requireOwnFolder(folder, { below });
+  await requireRealFolder(folder, { below });
 }

@@ -19,7 +19,7 @@ export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** One objection of a schema, with the place in the value. */
+/** One validation issue, with its location in the value. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
@@ -89,11 +89,11 @@ export function checkSchema(schema: StandardSchema | undefined): void {
   if (typeof given?.['~standard']?.validate === 'function') return;
   throw new SluiceError(
     'INVALID_SCHEMA',
-    'Not a Standard Schema. Wrap a JSON Schema in fromJsonSchema of sluice/json-schema; options come third.',
+    'Not a Standard Schema. Wrap a JSON Schema in fromJsonSchema of sluice/json-schema; options are the third argument.',
   );
 }
 
-/** Returns the alignment of a schema; throws if it has none, because the option that needs it is misuse. */
+/** Returns the alignment of a schema; throws if it has none, because the option cannot work without it. */
 export function requireAlignment(
   schema: StandardSchema | undefined,
   option: string,

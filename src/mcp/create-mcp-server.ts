@@ -94,7 +94,7 @@ function createCheck({ input }: McpTool): CheckedTool['check'] {
   return (given) => {
     schema ??= fromJsonSchema(input as Readonly<Record<string, unknown>>);
     const checked = schema['~standard'].validate(given);
-    if (checked instanceof Promise) throw new TypeError('a JSON Schema is checked at once');
+    if (checked instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous');
     if (checked.issues === undefined) return checked.value;
     const issues = checked.issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => {
       const place = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');

@@ -68,7 +68,7 @@ function fillPage(events: readonly FcmpEvent[], after: number) {
       const { value, isShortened } = shorten(data, { length: MAX_STRING, items: MAX_ITEMS });
       length += JSON.stringify(value).length;
       if (length > MAX_PAGE && page.length > 0) return { events: page, last, isFull: true };
-      // An object stays one.
+      // The cast is safe: `shorten` returns an object for an object.
       page.push({
         seq,
         at: ts,

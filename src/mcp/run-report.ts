@@ -7,7 +7,7 @@ import { decisionAction, describeWaitingFor, repairLevel, runOutcome, runState }
 
 /** A longer value is left out: it can be read in the console or over HTTP. */
 const MAX_VALUE_LENGTH = 64 * 1024;
-/** Of the agent's last words the end is kept. */
+/** Only the end of the agent's last message is kept. */
 const MAX_TEXT_LENGTH = 4000;
 
 const used = object(
@@ -91,10 +91,10 @@ function describeNext({ state, waiting_for }: RunView): string {
 }
 
 const NEXT: Readonly<Record<RunReport['state'], string>> = {
-  queued: 'It waits for a worker. Call wait_for_run.',
+  queued: 'It is waiting for a worker. Call wait_for_run.',
   running: 'It is running. Call wait_for_run or follow_run.',
   waiting:
-    'The agent asks a person: they answer in the console or with "sluice reply". Report it, then call wait_for_run.',
+    'The agent is waiting for a person to answer in the console or with "sluice reply". Report it, then call wait_for_run.',
   ended: 'It has ended.',
 };
 

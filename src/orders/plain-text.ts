@@ -1,4 +1,4 @@
-import { UNSEEN_CHARACTERS } from '../base/index.js';
+import { INVISIBLE_CHARACTERS } from '../base/index.js';
 
 /*
  * What a worker wrote is shown to people in comments, terminals and the inbox. Characters that change how the rest is
@@ -8,7 +8,7 @@ import { UNSEEN_CHARACTERS } from '../base/index.js';
 /** Text over several lines with everything in it visible. A longer one is truncated, with a note. */
 export function showText(text: string, maxLength: number): string {
   const kept = cutText(text, maxLength);
-  const shown = kept.replaceAll(/\r\n?/g, '\n').replaceAll(UNSEEN_CHARACTERS, writeOut);
+  const shown = kept.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, writeOut);
   return kept.length < text.length ? `${shown}… (${text.length - kept.length} more characters)` : shown;
 }
 
@@ -20,7 +20,7 @@ export function showLine(text: string, maxLength: number): string {
     .replaceAll(/\s+/g, ' ')
     .trim();
   const kept = cutText(line, maxLength);
-  return `${kept.replaceAll(UNSEEN_CHARACTERS, writeOut)}${kept.length < line.length ? '…' : ''}`;
+  return `${kept.replaceAll(INVISIBLE_CHARACTERS, writeOut)}${kept.length < line.length ? '…' : ''}`;
 }
 
 /** The beginning of a text; no character is cut in two. */

@@ -37,7 +37,7 @@ const fields = {
     maxLength: 4096,
     pattern: NO_CONTROLS,
     description:
-      'The folder in which the agent works; an absolute path. Of an order with repo: its URL, until a worker has a worktree for it.',
+      'The folder in which the agent works; an absolute path. For an order with repo: its URL, until a worker has created a worktree.',
   },
   repo: {
     type: 'string',
@@ -117,7 +117,7 @@ const fields = {
       { type: 'array', minItems: 2, maxItems: MAX_RUNNERS, items: WORKER_NAME },
     ],
     description:
-      'Several runs of the order compete, each in its own worktree: so many of worker, or one of each worker listed. Only proven results can win; the best one counts.',
+      'Several runs of the order compete, each in its own worktree: this many runs of worker, or one run of each listed worker. Only proven results can win; the best one is used.',
   },
 } as const;
 
@@ -158,15 +158,16 @@ export const workOrder = {
       maxLength: 64,
       pattern: '^[0-9a-f]{4,64}$',
       description:
-        'Of a retry: the reviewed commit that a worktree begins from, instead of where the repository stands.',
+        'For a retry: the reviewed commit that a worktree begins from, instead of where the repository stands.',
     },
     start_run: {
       ...RUN_FOLDER,
-      description: 'Of a retry: the reviewed run, whose session it resumes where the engine can.',
+      description: 'For a retry: the reviewed run, whose session it resumes where the engine can.',
     },
     start_folder: {
       ...RUN_FOLDER,
-      description: 'Of a retry: the run whose worktree stood where this one stands; the first of several retries.',
+      description:
+        'For a retry: the run that first used this worktree location; the same for several retries in a row.',
     },
   },
   required: [...required, 'repo_dir', 'run_id'],

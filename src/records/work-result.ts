@@ -26,7 +26,7 @@ const askedTestReport = {
   properties: { ...testReport.properties, result: { enum: ASKED_TEST_RESULTS } },
 } as const;
 
-/** The fields of a result. Readings use it: they keep a result that lacks evidence, and say so. */
+/** The fields of a result. Used when results are read: a result that lacks evidence is kept, and the gap is reported. */
 export const workResult = {
   type: 'object',
   properties: {

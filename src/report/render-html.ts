@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatUnseen, UNSEEN_CHARACTERS } from '../base/index.js';
+import { formatInvisible, INVISIBLE_CHARACTERS } from '../base/index.js';
 import type { FcmpEvent } from '../events/index.js';
 import type { RunReport } from './gather-report.js';
 
@@ -183,7 +183,7 @@ class Page {
     const cut = left > 0 ? `${masked.slice(0, TEXT_LENGTH)}\n… (${left} more characters)` : masked;
     return cut
       .replaceAll('\r\n', '\n')
-      .replaceAll(UNSEEN_CHARACTERS, formatUnseen)
+      .replaceAll(INVISIBLE_CHARACTERS, formatInvisible)
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')

@@ -1,4 +1,4 @@
-import { formatUnseen, UNSEEN_CHARACTERS } from '../base/index.js';
+import { formatInvisible, INVISIBLE_CHARACTERS } from '../base/index.js';
 import type { RunResult } from '../records/index.js';
 
 /** The facts of a summary besides the result. */
@@ -75,7 +75,7 @@ function renderLink(link: string): string {
 
 /** Untrusted text on one line, as code: with more backticks than any run of them in it, and safe in a table. */
 function code(text: string): string {
-  const line = text.slice(0, 1000).replaceAll(/\s+/g, ' ').replaceAll(UNSEEN_CHARACTERS, formatUnseen).trim();
+  const line = text.slice(0, 1000).replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE_CHARACTERS, formatInvisible).trim();
   const ticks = '`'.repeat(measureLongestRun(line) + 1);
   const pad = line.startsWith('`') || line.endsWith('`') || line === '' ? ' ' : '';
   return `${ticks}${pad}${line.replaceAll('|', '\\|')}${pad}${ticks}`;
@@ -87,7 +87,7 @@ function fence(text: string, language = ''): string {
     text.length > BLOCK_LENGTH
       ? `${text.slice(0, BLOCK_LENGTH)}\n… (${text.length - BLOCK_LENGTH} more characters)`
       : text;
-  const shown = cut.replaceAll(/\r\n?/g, '\n').replaceAll(UNSEEN_CHARACTERS, formatUnseen);
+  const shown = cut.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE_CHARACTERS, formatInvisible);
   const ticks = '`'.repeat(Math.max(3, measureLongestRun(shown) + 1));
   return `${ticks}${language}\n${shown}\n${ticks}`;
 }

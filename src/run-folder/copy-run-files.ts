@@ -48,7 +48,7 @@ export async function withPlainFolder<Result>(
   let bytes = 0;
   for await (const file of run.files()) bytes += wants(file) ? file.size : 0;
   if (bytes > maxBytes) {
-    throw new FileError('FILE_TOO_LARGE', `The wanted files of "${run.place}" are larger than ${maxBytes} bytes.`);
+    throw new FileError('FILE_TOO_LARGE', `The requested files of "${run.place}" are larger than ${maxBytes} bytes.`);
   }
   const place = await mkdtemp(join(tmpdir(), 'sluice-run-'));
   try {

@@ -84,7 +84,7 @@ export async function createRunFolder(dir: string, { below }: Below = {}): Promi
   return openWritableRunFolder(dir, { below });
 }
 
-/** `below` is the trusted folder above; without it that is the run folder, which the caller has named. */
+/** `below` is the trusted parent folder; by default the run folder itself, because the caller named it. */
 async function openPlainFolder(root: string, below = root): Promise<WritableRunFolder> {
   const auditFolder = await findAuditFolder(root, below);
   const attemptPath: WritableRunFolder['attemptPath'] = (file, attempt) =>
@@ -172,7 +172,7 @@ async function findRealPath(path: string): Promise<string> {
 }
 
 function missing(path: string, cause: unknown): RunFolderError {
-  const message = `Cannot find "${path}". Give the folder of a run, or a packed run.`;
+  const message = `Cannot find "${path}". Pass the folder of a run, or a packed run.`;
   return new RunFolderError('RUN_FOLDER_NOT_FOUND', message, { cause });
 }
 

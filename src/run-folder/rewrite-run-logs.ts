@@ -28,7 +28,7 @@ export async function* rewriteRunLogs(
   if ((await folder.attempts()).length === 0) {
     throw new RunFolderError(
       'RUN_FOLDER_EMPTY',
-      `Cannot write logs: "${folder.place}" contains no run. Give the folder of a run.`,
+      `Cannot write logs: "${folder.place}" contains no run. Pass the folder of a run.`,
     );
   }
   const logs = await replaceRunLogs(folder);

@@ -202,7 +202,7 @@ function readStartTime(meta: AttemptMeta, attempt: number, warn: (warning: RunFo
 export async function checkAttempt(folder: RunFolder, { attempt, follow }: TranslateOptions): Promise<void> {
   const attempts = await folder.attempts();
   if (attempts.length === 0 && follow === undefined) {
-    const message = `"${folder.place}" contains no run: neither stdout.N.log nor meta.N.json. Give the folder of a run that was started.`;
+    const message = `"${folder.place}" contains no run: neither stdout.N.log nor meta.N.json. Pass the folder of a run that was started.`;
     throw new RunFolderError('RUN_FOLDER_EMPTY', message);
   }
   if (attempt !== undefined && follow === undefined && !attempts.includes(attempt)) {

@@ -1,7 +1,7 @@
 import type { Listed } from '../orders/index.js';
 import type { OrderState, RunRecord, RunState } from '../records/index.js';
 
-/** Counts, and what is found of ended runs. Every method reads a bounded number of rows through an index. */
+/** Counts of work in the store, and queries about ended runs. Every method reads a bounded number of rows through an index. */
 export interface Upkeep {
   /** Counts of running and waiting work. */
   measure(): Promise<StoreFigures>;
@@ -12,14 +12,14 @@ export interface Upkeep {
     readonly limit?: number;
   }): Promise<Listed<RunRecord>>;
   /**
-   * Claims runs or executions for the figures of one process, by their ids; returns those that no process has claimed within
+   * Claims runs or executions, by id, so that only one process counts them in its metrics; returns those that no process has claimed within
    * the last day. So several servers together count each of them once.
    */
   claimFigures(claim: { readonly ids: readonly string[]; readonly now: number }): Promise<readonly string[]>;
   /** The machines that have claimed these runs, by run. */
   findHosts(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns those of these runs whose events were deleted. */
-  findForgottenRuns(ids: readonly string[]): Promise<readonly string[]>;
+  findRunsWithoutEvents(ids: readonly string[]): Promise<readonly string[]>;
   /**
    * Returns those of these runs that ended before a moment, with their orders settled: nothing is written to their folders
    * any more.
@@ -30,10 +30,10 @@ export interface Upkeep {
   }): Promise<readonly string[]>;
 }
 
-/** How long a process that notices a run late finds that another one has counted it. */
-export const COUNTED_KEPT_MS = 24 * 60 * 60 * 1000;
+/** How long a claim is kept, so that a process that notices a run late does not count it again. */
+export const COUNT_CLAIM_TTL_MS = 24 * 60 * 60 * 1000;
 /** How many old claims one call deletes at most. */
-export const COUNTED_DELETED = 2000;
+export const MAX_CLAIMS_DELETED = 2000;
 
 /** Counts of unfinished work. */
 export interface StoreFigures {

@@ -167,7 +167,7 @@ async function readJson(folder: string, file: string): Promise<unknown> {
 
 function check<T>(schema: StandardSchema<unknown, T>, value: unknown, path: string): T {
   const checked = schema['~standard'].validate(value);
-  if (checked instanceof Promise) throw new TypeError('JSON Schema validates at once.');
+  if (checked instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
   if (checked.issues === undefined) return checked.value;
   const [issue] = checked.issues;
   const place = (issue?.path ?? []).map(String).join('.');

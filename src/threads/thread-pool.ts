@@ -48,7 +48,7 @@ const IDLE_MS = 30_000;
 /** Creates a pool; threads are started when there is work. They do not keep the process alive while they are idle. */
 export function createThreadPool<Task, Reply>(options: ThreadPoolOptions): ThreadPool<Task, Reply> {
   const { threads: most, queue } = options;
-  const waiting = createTurns(queue);
+  const waiting = createFairQueue(queue);
   const threads = new Set<Thread>();
 
   function startNext(): void {
@@ -88,13 +88,13 @@ export function createThreadPool<Task, Reply>(options: ThreadPoolOptions): Threa
 }
 
 /** Waiting tasks; their keys take turns. */
-interface Turns {
+interface FairQueue {
   /** False if there is no room. */
   add(job: Job): boolean;
   take(): Job | undefined;
 }
 
-function createTurns(most: number): Turns {
+function createFairQueue(most: number): FairQueue {
   const byKey = new Map<string, Job[]>();
   let count = 0;
   return {

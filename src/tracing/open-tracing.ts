@@ -35,7 +35,7 @@ export interface TracingOptions {
   readonly load?: () => Promise<OpenTelemetry>;
 }
 
-/** A collector that does not answer keeps no command from ending. */
+/** A collector that does not respond must not prevent a command from exiting. */
 const FLUSH_MS = 5000;
 
 /**

@@ -43,7 +43,7 @@ interface Step {
 
 /** The agent itself, or a sub-agent of it. */
 interface Speaker {
-  /** When the last thing ended that its model may have waited for. */
+  /** When the last event ended that its model may have been waiting for. */
   since: number;
   step: Step | undefined;
   readonly parent: Context;
@@ -181,7 +181,7 @@ export function startRunTrace(
       else if (event.type === 'assistant.message.final') recordMessage(event, at);
       else if (event.type === 'assistant.message.delta' || event.type === 'assistant.reasoning')
         continueStep(findSpeaker(event.data, at), at);
-      // The run now waits for someone else than the model.
+      // The run now waits for someone other than the model.
       else if (event.type === 'user.input.required' || event.type === 'user.input.replied') endStep(own, at);
     },
     end(result) {

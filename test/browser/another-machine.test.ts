@@ -55,7 +55,7 @@ describe('a worker that is killed', () => {
 });
 
 describe('raw bytes that another machine has', () => {
-  it('are missed once by the lens, not in every row', async () => {
+  it('are reported as missing once per lens, not in every row', async () => {
     const { site } = app;
     const worker = await site.startWorker();
     const run = await site.endedRun({ says: session(...MESSAGES) });

@@ -42,7 +42,7 @@ describe('the charts', () => {
     expect(column).toBeGreaterThan(0);
     const rows = await table.getByRole('row').allInnerTexts();
     const counted = rows.slice(1).reduce((sum, row) => sum + Number(row.split('\t')[column]), 0);
-    const legend = await chart.getByLabel('Lines').innerText();
+    const legend = await chart.getByLabel('Series').innerText();
     expect(legend).toMatch(new RegExp(`success\\s+${counted}`));
   });
 

@@ -1,7 +1,7 @@
 import { run } from '../../scripts/run-tool.js';
 import { findProgram } from '../../src/files/index.js';
 
-/** Names on PATH, and where macOS and Windows keep a browser that is on none. */
+/** Names on PATH, and the usual locations on macOS and Windows, where browsers are not on PATH. */
 const PROGRAMS = [
   'chromium-headless-shell',
   'chromium',

@@ -178,7 +178,7 @@ describe('one run', () => {
     const cells = await table.getByRole('row').filter({ hasText: 'Last message' }).getByRole('cell').allInnerTexts();
     expect(cells.map((cell) => cell.slice(0, 13))).toEqual(['Which colour?', 'Blue it is.\n{']);
     await expect
-      .poll(async () => table.getByRole('row').filter({ hasText: 'Answer before it' }).innerText())
+      .poll(async () => table.getByRole('row').filter({ hasText: 'Answer that started it' }).innerText())
       .toContain('Blue, please.');
     expect(await findViolations(page)).toEqual([]);
   });

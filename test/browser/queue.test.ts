@@ -141,7 +141,7 @@ describe('the queue', () => {
     await expect.poll(async () => page.locator('.entry').count()).toBe(1);
     await page.getByRole('article', { name: `Question of run ${run}` }).waitFor();
     await page.getByLabel('Search the queue').fill('output_unparseable');
-    await expect.poll(async () => page.getByRole('region', { name: 'Agents that wait' }).count()).toBe(0);
+    await expect.poll(async () => page.getByRole('region', { name: 'Waiting agents' }).count()).toBe(0);
     await app.site.client.cancelRun({ id: run });
   });
 
@@ -239,7 +239,7 @@ describe('the queue', () => {
     const page = await openWith([], '/inbox?entry=gone');
     await page.getByText('This entry is no longer waiting').waitFor();
     await page.goto(new URL('/inbox', page.url()).href);
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('Nothing is waiting for you').waitFor();
     await expect.poll(async () => page.title()).toBe('Inbox · Sluice');
   });
 

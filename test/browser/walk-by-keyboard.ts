@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 export interface Walk {
   /** Things one could click that the Tab key never came to. */
   readonly missed: readonly string[];
-  /** Stops at which nothing showed where one is. */
+  /** Stops without a visible focus indicator. */
   readonly unseen: readonly string[];
   /** Things that look clickable and are for the mouse alone. */
   readonly mouseOnly: readonly string[];

@@ -52,7 +52,7 @@ export function App() {
 function NoWorker() {
   return (
     <div class="no-worker" role="alert">
-      <strong>No worker is running.</strong> Queued runs and orders wait. <a href="/workers">Workers</a>
+      <strong>No worker is running.</strong> Queued runs and orders cannot start. <a href="/workers">Workers</a>
     </div>
   );
 }

@@ -99,7 +99,7 @@ export const KEYS: readonly {
   {
     title: 'Inbox',
     keys: [
-      ['x', 'Mark the entry for an action on several'],
+      ['x', 'Select the entry for a bulk action'],
       ['a e t r', 'Accept, edit and accept, retry, reject'],
     ],
   },

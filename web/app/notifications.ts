@@ -23,7 +23,7 @@ export async function toggleNotifications(): Promise<void> {
   }
 }
 
-/** More than these at once are one notification. */
+/** More new entries than this are combined into one notification. */
 const MAX_SEPARATE = 3;
 const MAX_TEXT_LENGTH = 200;
 
@@ -31,7 +31,7 @@ const MAX_TEXT_LENGTH = 200;
 export function notify(entries: readonly WaitingEntry[]): void {
   if (!isNotifying.value || !document.hidden) return;
   if (entries.length > MAX_SEPARATE)
-    return show('Sluice', `${entries.length} new entries wait for you.`, 'many', '/inbox');
+    return show('Sluice', `${entries.length} new entries are waiting for you.`, 'many', '/inbox');
   for (const entry of entries) {
     show(TITLES[entry.kind], entry.text.slice(0, MAX_TEXT_LENGTH), entry.id, entryPath(entry));
   }
@@ -41,7 +41,7 @@ const TITLES: Readonly<Record<WaitingEntry['kind'], string>> = {
   question: 'An agent has a question',
   permission: 'An agent asks for permission',
   sink: 'A sink is failing',
-  result: 'A result waits for review',
+  result: 'A result is waiting for review',
 };
 
 /** Several tabs give one notification: those of the same tag replace each other. */

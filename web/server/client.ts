@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { createClient } from '../../src/client/index.js';
 
-/** How often the server has refused who asks: a session lasts for a working day, and then anything may be refused. */
+/** The number of 401 responses. A session expires after a working day, so any request may get one. */
 export const refusals = signal(0);
 
 /** The server this page came from. */

@@ -3,7 +3,7 @@ import { rowTurns } from './row-turns.js';
 
 /** The viewport of a long list: keeps heights, position and end, and moves the scroller accordingly. */
 interface ListViewport {
-  /** Begins to look at a scroller; returns what ends it. */
+  /** Starts observing a scroll container; returns a function that stops it. */
   readonly attach: (scroller: HTMLElement) => () => void;
   /** A row that came into the page. */
   readonly keep: (row: HTMLElement | null) => void;

@@ -185,7 +185,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
   return root.children;
 }
 
-/** The stop of a sentence is not of the address it ends with. */
+/** Punctuation at the end of a sentence is not part of the address before it. */
 function withoutStops(address: string): string {
   let end = address.length;
   while ('.,:;!?'.includes(address.charAt(end - 1))) end -= 1;

@@ -2,7 +2,7 @@ import type { RepairKind } from '../../src/json/index.js';
 
 /** Descriptions of repairs, for people; `docs/errors.md` says more. */
 export const REPAIR_WORDS: Readonly<Record<RepairKind, string>> = {
-  noise: 'marks of terminals, editors or pages removed',
+  noise: 'terminal, editor or web page artifacts removed',
   extracted: 'extracted from a longer text',
   whitespace: 'whitespace that JSON does not allow',
   comment: 'a comment skipped',

@@ -7,7 +7,12 @@ export function RunExports({ id, hasEnded }: { readonly id: string; readonly has
         Report
       </a>
       {hasEnded ? (
-        <a class="button" href={`${address}/case`} download title="Unpack it in the folder of your suite: sluice-suite">
+        <a
+          class="button"
+          href={`${address}/case`}
+          download
+          title="Download a .tar to unpack in your suite folder, sluice-suite"
+        >
           Test case
         </a>
       ) : null}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatCount } from './amount.js';
-import { UNSEEN_CHARACTERS, formatUnseen } from '../../src/base/index.js';
+import { INVISIBLE_CHARACTERS, formatInvisible } from '../../src/base/index.js';
 
 /** More than this is shown when asked for: a page with megabytes of text in one element does not scroll. */
 const MAX_SHOWN_LENGTH = 20_000;
@@ -52,12 +52,12 @@ type Piece = string | { readonly shown: string; readonly name: string };
 export function makeVisible(text: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let end = 0;
-  for (const match of text.matchAll(UNSEEN_CHARACTERS)) {
+  for (const match of text.matchAll(INVISIBLE_CHARACTERS)) {
     const [character] = match;
     // A carriage return before a line feed is the end of a line, nothing more.
     if (character === '\r' && text[match.index + 1] === '\n') continue;
     if (match.index > end) pieces.push(text.slice(end, match.index));
-    pieces.push({ shown: formatUnseen(character), name: nameCharacter(character) });
+    pieces.push({ shown: formatInvisible(character), name: nameCharacter(character) });
     end = match.index + character.length;
   }
   if (end < text.length) pieces.push(text.slice(end));

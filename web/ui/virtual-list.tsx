@@ -49,7 +49,7 @@ export function VirtualList(props: VirtualListProps) {
     event.preventDefault();
     const from = active ?? viewport.first() - Math.sign(step);
     const to = Math.max(0, Math.min(count - 1, from + step));
-    // At the end of the list nothing moves: a focus that is not due now must not be taken later.
+    // At the end of the list no row changes: a pending focus must not be applied later.
     movedTo.current = to === active ? null : to;
     onMove(to);
   };

@@ -26,7 +26,7 @@ export function WaitingFor({ waiting }: { readonly waiting: Waiting | null }) {
       )}
       {opensAt === undefined ? null : (
         <>
-          , which starts again at <Moment at={opensAt} />
+          , which resets at <Moment at={opensAt} />
         </>
       )}
     </span>
@@ -39,7 +39,7 @@ export function describeReason({ reason, budget = 'day' }: Waiting): string {
     case 'folder':
       return 'Waiting for its folder';
     case 'budget':
-      return budget === 'day' ? 'Waiting for the budget of the day' : `Waiting for the budget of ${budget}`;
+      return budget === 'day' ? 'Waiting for the daily budget' : `Waiting for the budget of ${budget}`;
     default:
       return `Waiting for: ${reason}`;
   }

@@ -17,7 +17,12 @@ export const parseRequestSchema = object(
 export const caseRequestSchema = object(
   {
     text: { type: 'string', maxLength: 1_000_000 },
-    name: { type: 'string', maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$', description: 'Of the case.' },
+    name: {
+      type: 'string',
+      maxLength: 100,
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+      description: 'The name of the case.',
+    },
   },
   {
     schema: { type: 'object', description: 'A JSON Schema, draft 2020-12.' },

@@ -16,7 +16,7 @@ interface BudgetFlags extends ContextFlags {
 export function addBudgetsCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('budgets'))
     .description('show how much of each budget is used, and runs that wait for one')
-    .option('--json', 'print all fields as JSON, also at a terminal')
+    .option('--json', 'print all fields as JSON, even at a terminal')
     .action(async (flags: BudgetFlags) => {
       end(await runBudgets(flags, io));
     });

@@ -17,7 +17,7 @@ interface DemoFlags extends ContextFlags {
 export function addDemoCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('demo'))
     .description('run four demo orders: a JSON worker, a text worker, one that only prints, and a recorded agent')
-    .option('--json', 'print JSON, also at a terminal')
+    .option('--json', 'print JSON, even at a terminal')
     .action(async (flags: DemoFlags) => {
       end(await runDemoCommand(flags, io));
     });

@@ -16,7 +16,7 @@ export function addDiffCommand(program: Command, io: CommandIo, end: (code: Exit
   withContextOptions(program.command('diff'))
     .description('show what the newest order of an issue has changed, or each run of its race')
     .argument('<issue>', 'issue reference, such as acme/shop#12')
-    .option('--json', 'print JSON, also at a terminal')
+    .option('--json', 'print JSON, even at a terminal')
     .action(async (issueRef: string, flags: DiffFlags) => {
       end(await runDiff(issueRef, flags, io));
     });

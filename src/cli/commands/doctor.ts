@@ -23,7 +23,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, end: (code: Ex
     .description('check the agents, the data folder, the sandbox and the archive')
     .option('--config <file>', 'configuration file (default: sluice.config.mjs or .json here)')
     .option('--data <dir>', DATA_OPTION)
-    .option('--json', 'print JSON, also at a terminal')
+    .option('--json', 'print JSON, even at a terminal')
     .addHelpText(
       'after',
       '\nPrints the version of each agent, and the paths in use.\nExit codes: 0 at least one agent is ready, 1 no agent is ready, or the archive cannot be used.',

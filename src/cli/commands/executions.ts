@@ -35,7 +35,7 @@ export function addExecutionsCommand(program: Command, io: CommandIo, end: (code
     .addOption(new Option('--since <time>', 'from this time: 2026-11-15 or 2026-11-15T08:00:00Z').argParser(parseTime))
     .addOption(new Option('--until <time>', 'before this time').argParser(parseTime))
     .addOption(limitOption())
-    .option('--json', 'print all fields as a JSON array, also at a terminal')
+    .option('--json', 'print all fields as a JSON array, even at a terminal')
     .addOption(new Option('--csv', 'print all fields as CSV').conflicts('json'))
     .action(async (flags: ExecutionsFlags) => {
       end(await runExecutions(flags, io));

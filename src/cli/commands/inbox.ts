@@ -21,7 +21,7 @@ export function addInboxCommand(program: Command, io: CommandIo, end: (code: Exi
     .option('--all', 'include settled items')
     .option('--issue <ref>', 'only this issue')
     .addOption(limitOption())
-    .option('--json', 'print all fields as a JSON array, also at a terminal')
+    .option('--json', 'print all fields as a JSON array, even at a terminal')
     .action(async (flags: InboxFlags) => {
       end(await runInbox(flags, io));
     });

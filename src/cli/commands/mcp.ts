@@ -22,7 +22,7 @@ export function addMcpCommand(program: Command, io: CommandIo, end: (code: ExitC
       '--url <address>',
       'server to use, such as http://127.0.0.1:7171 (default: the data folder, without a server)',
     )
-    .option('--no-worker', 'execute no orders in this process; a server or sluice worker does')
+    .option('--no-worker', 'do not execute orders in this process; leave them to a server or sluice worker')
     .addHelpText(
       'after',
       '\nThe protocol uses stdin and stdout; the log goes to stderr as JSON lines. Exits when stdin ends.\nSLUICE_TOKEN is the token for --url. The tool that decides inbox items is offered only if this token has the scope decide.',

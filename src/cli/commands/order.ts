@@ -16,7 +16,7 @@ export function addOrderCommand(program: Command, io: CommandIo, end: (code: Exi
   withContextOptions(program.command('order'))
     .description('execute an order, deliver its comment and print the decision')
     .argument('<file>', 'work request as JSON, or - for standard input')
-    .option('--json', 'print JSON, also at a terminal')
+    .option('--json', 'print JSON, even at a terminal')
     .addHelpText(
       'after',
       '\nExit codes: 0 the issue advances to review, 1 it does not, 2 wrong usage, 130 interrupted (goes to the inbox).',

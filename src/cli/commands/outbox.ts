@@ -26,7 +26,7 @@ export function addOutboxCommand(program: Command, io: CommandIo, end: (code: Ex
     .option('--issue <ref>', 'only this issue')
     .option('--deliver', 'send due comments first')
     .addOption(limitOption())
-    .option('--json', 'print all fields as a JSON array, also at a terminal')
+    .option('--json', 'print all fields as a JSON array, even at a terminal')
     .action(async (flags: OutboxFlags) => {
       end(await runOutbox(flags, io));
     });

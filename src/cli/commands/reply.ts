@@ -50,7 +50,7 @@ async function runReply(run: string, flags: ReplyFlags, io: CommandIo): Promise<
         ? await answerPermission(options, run, await chooseAnswer(store, run, flags))
         : await replyToRun(options, run, text);
     if (status === 'not_found') throw unknownRun(run);
-    if (status === 'not_waiting') throw new MisuseError('The run does not wait for this reply.');
+    if (status === 'not_waiting') throw new MisuseError('The run is not waiting for this reply.');
     await printJson({ run, status }, io);
     return EXIT.success;
   });

@@ -26,7 +26,7 @@ export function addRunCommand(program: Command, io: CommandIo, end: (code: ExitC
     .description('run an agent, follow it live and validate its answer')
     .argument('[words...]', 'prompt; for engine command: -- PROGRAM ARGS')
     .requiredOption('--engine <name>', 'agent to run: a built-in engine, or one from the configuration')
-    .option('--reads <engine>', 'for engine command: the engine whose output the program prints')
+    .option('--reads <engine>', 'for engine command: the engine whose output format the program prints')
     .option('--session <id>', 'session of the engine to resume instead of starting a new one')
     .option('--schema <file>', 'JSON Schema (draft 2020-12) for the answer')
     .addOption(new Option('--profile <name>', 'parsing rules').choices(['default', 'generic', 'tagged', 'unified']))

@@ -67,7 +67,7 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
   withSuite(suite.command('run'))
     .description('read and decide all cases again, and fail if anything changed')
     .argument('[names...]', 'only these cases')
-    .option('--json', 'print the report as JSON, also at a terminal')
+    .option('--json', 'print the report as JSON, even at a terminal')
     .option('--junit <file>', 'also write the report as JUnit XML')
     .addHelpText(
       'after',
@@ -79,7 +79,7 @@ export function addSuiteCommand(program: Command, io: CommandIo, end: (code: Exi
 
   withSuite(suite.command('list'))
     .description('list all cases')
-    .option('--json', 'print all fields as a JSON array, also at a terminal')
+    .option('--json', 'print all fields as a JSON array, even at a terminal')
     .action(async (flags: RunSuiteFlags) => {
       end(await runList(flags, io));
     });

@@ -18,7 +18,7 @@ export function addTrustCommand(program: Command, io: CommandIo, end: (code: Exi
     .option('--revoke', 'no longer trust it')
     .addHelpText(
       'after',
-      '\nA configuration that starts programs is used only if you trust it, and again after every change. A file named with' +
+      '\nA configuration that starts programs is used only if you trust it, and must be trusted again after every change. A file named with' +
         '\n--config or SLUICE_CONFIG needs no trust. Files that a .mjs configuration imports are not covered: read them too.',
     )
     .action(async (file: string | undefined, flags: TrustFlags) => {

@@ -13,8 +13,8 @@ interface WorkersFlags extends ContextFlags {
 export function addWorkersCommand(program: Command, io: CommandIo, end: (code: ExitCode) => void): void {
   withContextOptions(program.command('workers'))
     .description('list the workers that share the database, most recently seen first')
-    .option('--json', 'print all fields as a JSON array, also at a terminal')
-    .addHelpText('after', '\nA worker that stops reporting is listed as gone for a day.')
+    .option('--json', 'print all fields as a JSON array, even at a terminal')
+    .addHelpText('after', '\nA worker that stops reporting stays in the list as "gone" for one day.')
     .action(async (flags: WorkersFlags) => {
       end(await runWorkers(flags, io));
     });

@@ -181,7 +181,7 @@ describe('a worktree', () => {
     expect(await readFile(join(worktree.folder, 'a.txt'), 'utf8')).toBe('one\n');
   });
 
-  it('is clean after it was made, and goes when it is clean; its commits stay on the branch', async () => {
+  it('is clean when created, and is removed if still clean; its commits stay on the branch', async () => {
     const { worktree, git } = await makeRepository();
     await createWorktree(worktree);
     const inside = (...args: readonly string[]) =>

@@ -11,7 +11,7 @@ import type { Upkeep } from '../../store/index.js';
 /** Options for copying. */
 export interface CopyOptions {
   readonly archive: Pick<Archive, 'growing' | 'remove' | 'copyEveryMs'>;
-  readonly store: Pick<Upkeep, 'findForgottenRuns'> & Pick<RunStore, 'findRun'>;
+  readonly store: Pick<Upkeep, 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
   readonly data: string;
   readonly clock: () => number;
   readonly logger: Logger;
@@ -54,7 +54,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
     growing.dueAt = clock() + everyMs;
     try {
       const record = await store.findRun(id);
-      if (record === undefined || (await store.findForgottenRuns([id])).length > 0) return false;
+      if (record === undefined || (await store.findRunsWithoutEvents([id])).length > 0) return false;
       // It is on its way into the archive as a whole.
       if (await isPresent(getPackedRunPath(data, id))) return false;
       const isLeft = record.state === 'ended' && !isLast && !included.has(id);
@@ -64,7 +64,7 @@ export function createRunningCopies({ archive, store, data, clock, logger }: Cop
         isOver,
       );
       // Forgotten while it was copied: the process that did that found nothing to remove.
-      if (parts > 0 && (await store.findForgottenRuns([id])).length > 0) await archive.remove(id);
+      if (parts > 0 && (await store.findRunsWithoutEvents([id])).length > 0) await archive.remove(id);
       return parts > 0;
     } catch (error) {
       if (error instanceof ArchiveError && error.code !== 'ARCHIVE_DAMAGED') throw error;

@@ -13,7 +13,7 @@ import { createUploads } from './upload-runs.js';
 
 /** Options for packing. */
 export interface PackingOptions {
-  readonly store: Pick<Upkeep, 'findSettledRuns' | 'findForgottenRuns'> & Pick<RunStore, 'findRun'>;
+  readonly store: Pick<Upkeep, 'findSettledRuns' | 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
   /** The data folder; each machine packs its own. */
   readonly data: string;
   readonly settings?: PackingSettings;

@@ -15,7 +15,7 @@ import { createRunningCopies } from './copy-running.js';
 /** Options for uploading. */
 export interface UploadOptions {
   readonly archive: Archive;
-  readonly store: Pick<Upkeep, 'findForgottenRuns'> & Pick<RunStore, 'findRun'>;
+  readonly store: Pick<Upkeep, 'findRunsWithoutEvents'> & Pick<RunStore, 'findRun'>;
   readonly data: string;
   readonly clock: () => number;
   readonly logger: Logger;
@@ -113,7 +113,7 @@ export function createUploads(options: UploadOptions): Uploads {
     let uploaded = 0;
     for (let at = 0; at < ids.length && !isOver(); at += AT_ONCE) {
       const group = ids.slice(at, at + AT_ONCE);
-      const forgotten = new Set(await store.findForgottenRuns(group));
+      const forgotten = new Set(await store.findRunsWithoutEvents(group));
       const outcomes = await Promise.all(group.map(async (id) => uploadOne(id, forgotten.has(id))));
       uploaded += outcomes.filter((outcome) => outcome === 'uploaded').length;
       const failure = outcomes.find((outcome) => outcome instanceof ArchiveError);
@@ -154,7 +154,7 @@ export function createUploads(options: UploadOptions): Uploads {
         await file.close();
       }
       // Forgotten while it was uploaded: the process that did that found nothing to remove.
-      if ((await store.findForgottenRuns([id])).length > 0) await archive.remove(id);
+      if ((await store.findRunsWithoutEvents([id])).length > 0) await archive.remove(id);
       if (!archive.keepsLocal) await removePackedRun(data, id);
       await rm(placeNote(id), { force: true });
       return 'uploaded';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runGit } from '../../orders/index.js';
 import type { GitEnd, GitOptions, Repo } from '../../orders/index.js';
 
-/** How long a call of another machine may take. */
+/** How long a call to another machine may take. */
 const TIMEOUT_MS = 600_000;
 const WATCH_MS = 500;
 /** About 250,000 branches and tags. */
@@ -52,11 +52,11 @@ export async function callRemote(repo: Repo, args: readonly string[], options: G
     timeLimitMs: TIMEOUT_MS,
     maxBytes: MAX_LISTING,
     ...options,
-    remote: { protocol: readProtocol(repo.url), config: { ...CAREFUL, ...sendPassword(repo) } },
+    remote: { protocol: readProtocol(repo.url), config: { ...SAFE_GIT_CONFIG, ...createAuthConfig(repo) } },
   });
 }
 
-const CAREFUL = {
+const SAFE_GIT_CONFIG = {
   // A redirect to another server would send the password there.
   'http.followRedirects': 'false',
   'credential.helper': '',
@@ -74,7 +74,7 @@ const CAREFUL = {
   'fetch.writeCommitGraph': 'false',
 } as const;
 
-function sendPassword({ url, credentials }: Repo): Readonly<Record<string, string>> {
+function createAuthConfig({ url, credentials }: Repo): Readonly<Record<string, string>> {
   // Only over https, because others on the network could read it otherwise; within this machine no network is used.
   const { protocol, hostname } = new URL(url);
   const isLocal = protocol === 'http:' && /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);

@@ -8,7 +8,7 @@ import { createFolderSweep } from './sweep-folders.js';
 
 /** Options for retention. */
 export interface RetentionOptions {
-  readonly store: Forgetting & Pick<Upkeep, 'findForgottenRuns'>;
+  readonly store: Forgetting & Pick<Upkeep, 'findRunsWithoutEvents'>;
   /** The data folder of this machine. */
   readonly data: string;
   readonly settings: RetentionSettings;

@@ -6,7 +6,7 @@ import type { Forgetting, Upkeep } from '../../store/index.js';
 
 /** Options for removing folders. */
 export interface FolderSweepOptions {
-  readonly store: Pick<Forgetting, 'listForgottenRuns'> & Pick<Upkeep, 'findForgottenRuns'>;
+  readonly store: Pick<Forgetting, 'listForgottenRuns'> & Pick<Upkeep, 'findRunsWithoutEvents'>;
   readonly data: string;
   readonly clock: () => number;
 }
@@ -36,7 +36,7 @@ export function createFolderSweep({ store, data, clock }: FolderSweepOptions) {
     let removed = 0;
     for await (const ids of listRuns(data)) {
       if (signal.aborted) break;
-      removed += await removeAll(await store.findForgottenRuns(ids));
+      removed += await removeAll(await store.findRunsWithoutEvents(ids));
     }
     return removed;
   }

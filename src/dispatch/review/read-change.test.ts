@@ -53,7 +53,7 @@ async function startOrder() {
 }
 
 describe('the change of an order', () => {
-  it('is that of a worktree which was never committed: modified, new and deleted files', async () => {
+  it('shows uncommitted work in a worktree: modified, new and deleted files', async () => {
     const { worktree, read, record } = await startOrder();
     await writeFile(join(worktree.folder, 'a.txt'), 'one\nTWO\nthree\n');
     await writeFile(join(worktree.folder, 'new.txt'), 'fresh\n');

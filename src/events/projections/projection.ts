@@ -11,7 +11,7 @@ export interface Projection<Projected> {
 
 /** Applies a projection to a complete list of events. */
 export function projectAll<Projected>(projection: Projection<Projected>, events: Iterable<FcmpEvent>): Projected[] {
-  // Not spread into a call: a hostile attempt may leave more open than a call has room for arguments.
+  // Not spread into a call: a hostile attempt may leave so many items open that they exceed the argument limit of a call.
   const projected: Projected[][] = [];
   for (const event of events) projected.push(projection.push(event));
   projected.push(projection.end());

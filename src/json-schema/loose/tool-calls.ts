@@ -50,7 +50,7 @@ const OPENING = /[[({]|[\p{L}_][\p{L}\p{N}_.]{0,80}\(/uy;
 const ARGUMENT_END = /\s*(?:,(?:\s*\))?|\))/y;
 const CALL_END = /\s*[,;]?\s*/y;
 
-/** Reads the calls of tools that a text has as XML; undefined if it has none, or one that was cut or has something else in it. */
+/** Reads tool calls written as XML; undefined if there are none, or if one is truncated or contains anything else. */
 export function readToolCalls(text: string): readonly ToolCall[] | undefined {
   for (const notation of NOTATIONS) {
     const calls = readCalls(text, notation);

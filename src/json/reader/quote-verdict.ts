@@ -47,7 +47,7 @@ const CUT_FOLLOWER = new RegExp(`${SPACE}(?:${CUT_KEY}|[a-zA-Z]{1,9}␃)`.replac
 /** A character on the line of a key that does not end it. */
 const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}${COLON})[^\\n])`;
 
-/** For each kind of surroundings what may follow the end of a string: for sure, and also where the text ends. */
+/** Two patterns for each kind of surroundings, for what may follow the end of a string: one for complete text, one that also matches where the text is cut off. */
 const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
 
 /**
@@ -122,7 +122,7 @@ function followers(
         closing(BRACKET, depth - 1),
         closingOther(BRACE),
         `[{[]|(?=${LITERAL})${BARE_ITEM}|(?<=\\n\\s{0,64})${BARE_ITEM}`,
-        // Only where the quote is not the partner of one inside, a missing comma is more likely.
+        // A missing comma is more likely only if this quote does not close a quotation inside the string.
         ...(inQuotation
           ? []
           : [`${COLON}|${COMMA}${SPACE}[tfn\\d-]|(?<=\\s)${QUOTE}|${QUOTE}${SPACE}(?:␃|[^\\s,}\\]])`]),

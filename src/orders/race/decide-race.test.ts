@@ -84,7 +84,7 @@ describe('a race', () => {
     expect(decided[0]?.decision.result_code).toBe('manual_intervention');
   });
 
-  it('without a proven result is for a person, with the reason of each run', () => {
+  it('without a proven result goes to a person, with the reason for each run', () => {
     const { winner, entries } = decideRace([enter({ action: 'blocked' }), enter({ action: 'needs-human' })]);
     expect(winner).toBeNull();
     expect(entries.map(({ decision }) => decision)).toMatchObject([

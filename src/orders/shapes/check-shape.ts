@@ -13,7 +13,7 @@ export function checkShape<T>(
   advise?: (path: readonly string[]) => string | undefined,
 ): CheckedShape<T> {
   const checked = schema['~standard'].validate(value);
-  if (checked instanceof Promise) throw new TypeError('JSON Schema validates at once.');
+  if (checked instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
   if (checked.issues === undefined) return { value: checked.value };
   const problems = checked.issues.map((issue) => {
     const path = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));

@@ -20,7 +20,7 @@ export interface WebhookOptions {
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * POSTs each comment as JSON, signed. It cannot be searched: a repeated delivery carries the same `Idempotency-Key`.
+ * POSTs each comment as JSON, signed. A webhook cannot be asked what it received, so a repeated delivery carries the same `Idempotency-Key`.
  *
  * @example
  * createWebhookSink({ url: 'https://example.org/comments', secret })
@@ -42,7 +42,7 @@ export function createWebhookSink(options: WebhookOptions): Sink {
 /** Sends an object as JSON, signed; `key` is equal for every delivery of the same thing. Throws if it was not taken. */
 export type SignedPost = (payload: object, key: string, signal?: AbortSignal) => Promise<void>;
 
-/** Creates what sends signed requests to a webhook; refuses an address or a secret that cannot work. */
+/** Creates the function that sends signed requests to a webhook; throws if the URL or the secret is invalid. */
 export function createSignedPost(options: WebhookOptions): SignedPost {
   const {
     url,

@@ -40,7 +40,7 @@ export async function openPackedFiles(open: OpenFile, place: string): Promise<Pa
   if (file === undefined) {
     throw new RunFolderError(
       'RUN_FOLDER_NOT_FOUND',
-      `Cannot find "${place}". Give the folder of a run, or a packed run.`,
+      `Cannot find "${place}". Pass the folder of a run, or a packed run.`,
     );
   }
   try {
@@ -86,7 +86,7 @@ function checkPaths(entries: readonly ZipEntry[], place: string): void {
     const isPlain =
       !/[\0\\]|^[A-Za-z]:/u.test(path) && parts.every((part) => part !== '' && part !== '.' && part !== '..');
     if (!isPlain || seen.has(path))
-      throw damaged(place, `${JSON.stringify(path.slice(0, 200))} is not the name of one file in it`);
+      throw damaged(place, `${JSON.stringify(path.slice(0, 200))} is not a valid file name in it, or occurs twice`);
     seen.add(path);
   }
 }

@@ -176,7 +176,7 @@ function spendBudget({ usage, control, ports }: RunContext): void {
   const spend = async (): Promise<void> => {
     const reason = await ports.budget.spend({ tokens, cost });
     if (reason === undefined) return;
-    control.requestStop({ verdict: 'budget', reason, hint: 'Raise the budget, or wait until it is renewed.' });
+    control.requestStop({ verdict: 'budget', reason, hint: 'Raise the budget, or wait until it resets.' });
   };
   spend().catch((error: unknown) => ports.logger.warn('cannot report what a run uses', { error: String(error) }));
 }

@@ -80,7 +80,7 @@ export function computeRemainingWait(askedAt: number, waitS: number, now: number
   return Math.max(Math.min(5000, waitS * 1000), Math.min(waitS * 1000, askedAt + waitS * 1000 - now));
 }
 
-/** An attempt that was cut off ends by what is known of it: it waits for an answer, or it was at work. */
+/** Records the end of an interrupted attempt: it was waiting for an answer, or it was working. */
 async function endLastAttempt(
   { ports }: Pick<RunContext, 'ports'>,
   folder: WritableRunFolder,

@@ -154,7 +154,7 @@ function watchIdleness({ idleMs, isHeld, stop }: IdleOptions) {
     // A timer may come a moment early.
     if (silent < idleMs - 1) return arm(Math.max(1, idleMs - silent));
     const reason = `The agent printed nothing for longer than limits.idle_s (${idleMs / 1000} s).`;
-    stop({ verdict: 'timed_out', reason, hint: 'Raise the limit, or check what it waits for.' });
+    stop({ verdict: 'timed_out', reason, hint: 'Raise the limit, or check what it is waiting for.' });
   };
   arm(idleMs);
   return {
@@ -194,7 +194,7 @@ export class OutputGauge {
       length === tooMuch
         ? `The agent printed more than limits.output_bytes (${output_bytes} bytes).`
         : `The agent printed a line longer than limits.line_bytes (${line_bytes} bytes).`;
-    const hint = 'Raise the limit, or let it print less.';
+    const hint = 'Raise the limit, or make it print less.';
     return { kept: bytes.subarray(0, length), stop: { verdict: 'limit', reason, hint } };
   }
 

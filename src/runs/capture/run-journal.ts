@@ -73,7 +73,7 @@ const MAX_PAUSE_MS = 5000;
 /** If the event log is unavailable for longer, the run fails. */
 const MAX_OUTAGE_MS = 10 * 60_000;
 
-/** Appends events to the log in order, one call at a time, and repeats a call while the log is away. */
+/** Appends events to the log in order, one call at a time, and retries a call while the log is unavailable. */
 class LogQueue {
   readonly #runId: string;
   readonly #ports: Pick<JournalOptions, 'feed' | 'logger' | 'ending'> & { readonly log: EventLog };

@@ -13,7 +13,7 @@ import { getErrorMessage } from '../../base/index.js';
 import { VERSION } from '../../files/index.js';
 import type { AgentClient, AgentClientPorts, AgentRequest, AnswerAuthor, ClientLimits } from './agent-client.js';
 import { findUnsupported } from '../ports/run-inputs.js';
-import type { Attachment, EngineAccepts, McpServer, RunInputs } from '../ports/run-inputs.js';
+import type { Attachment, AcceptedInputs, McpServer, RunInputs } from '../ports/run-inputs.js';
 import { RpcPeer } from './rpc-peer.js';
 
 /** Modes in which agents ask before they change something, the most careful first. */
@@ -247,7 +247,7 @@ function chooseMode(opened: object): string | null {
  * @example
  * readAccepts({ promptCapabilities: { image: true } }) // { attachments: ['image'], mcpServers: ['stdio'] }
  */
-export function readAccepts(capabilities: object): EngineAccepts {
+export function readAccepts(capabilities: object): AcceptedInputs {
   const prompt = getObject(capabilities, 'promptCapabilities') ?? {};
   const mcp = getObject(capabilities, 'mcpCapabilities') ?? {};
   return {

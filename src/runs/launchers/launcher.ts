@@ -1,7 +1,7 @@
 import type { EngineName } from '../../events/index.js';
 import type { RunSpec } from '../../records/index.js';
 import type { StateFolder } from '../../sandbox/index.js';
-import type { Attachment, EngineAccepts, McpServer } from '../ports/run-inputs.js';
+import type { Attachment, AcceptedInputs, McpServer } from '../ports/run-inputs.js';
 
 /**
  * Permissions of an agent. `safe`: read only. `workspace`: also edit the working folder and the run folder. `bypass`:
@@ -82,7 +82,7 @@ export interface Launcher {
   /** Whether it has a two-way mode, in which it can ask for permissions. */
   readonly canAsk?: true;
   /** Inputs it accepts besides text; absent if none. An agent that speaks ACP reports this itself when it is started. */
-  readonly accepts?: EngineAccepts;
+  readonly accepts?: AcceptedInputs;
   /** Whether its output has the cost of a run: without it `limits.cost` cannot end one. */
   readonly reportsCost: boolean;
   /** The arguments that make it print its version. */

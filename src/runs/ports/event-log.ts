@@ -38,7 +38,7 @@ export interface WatchableEventLog extends EventLog {
   watch(runId: string, wake: () => void): () => void;
 }
 
-/** The part of a log a query asks for: behind one position, up to and including another. */
+/** The part of a log a query asks for: after one position, up to and including another. */
 export interface EventRange {
   readonly after: LogPosition;
   readonly to: LogPosition;
@@ -49,7 +49,7 @@ export interface EventRange {
 const MAX_EVENTS = 10_000;
 
 /**
- * The range of a query, by one rule for every event log. A page is never asked to be empty, since an empty one means that
+ * The range of a query, by one rule for every event log. The limit is at least 1, because an empty page means that
  * there are no more. Throws `INVALID_POSITION`.
  */
 export function readEventRange({ protocol, after, to, limit }: EventQuery): EventRange {
@@ -60,10 +60,10 @@ export function readEventRange({ protocol, after, to, limit }: EventQuery): Even
   };
 }
 
-/** Codes of a store that may answer the next time; what it refuses for a reason it refuses again. */
+/** Error codes of a temporary outage: repeating the call may succeed. Any other error would only recur. */
 const OUTAGES: readonly string[] = ['STORE_BUSY', 'STORE_FAILED', 'STORE_UNAVAILABLE'];
 
-/** Whether a call failed because the store is away for now: it is worth repeating. */
+/** Whether a call failed because the store is temporarily unavailable, so that a retry makes sense. */
 export function isOutage(error: unknown): boolean {
   return isSluiceError(error) && OUTAGES.includes(error.code);
 }

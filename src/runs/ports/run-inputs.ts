@@ -42,12 +42,12 @@ export interface RunInputs {
 }
 
 /** Inputs an engine accepts besides text. */
-export interface EngineAccepts {
+export interface AcceptedInputs {
   readonly attachments: readonly Attachment['kind'][];
   readonly mcpServers: readonly McpServer['type'][];
 }
 
-export const ACCEPTS_TEXT_ONLY: EngineAccepts = { attachments: [], mcpServers: [] };
+export const ACCEPTS_TEXT_ONLY: AcceptedInputs = { attachments: [], mcpServers: [] };
 
 /**
  * Says which inputs an engine does not take; undefined if it takes all of them.
@@ -55,7 +55,7 @@ export const ACCEPTS_TEXT_ONLY: EngineAccepts = { attachments: [], mcpServers: [
  * @example
  * findUnsupported({ attachments: [image], mcpServers: [] }, ACCEPTS_TEXT_ONLY) // 'images'
  */
-export function findUnsupported(inputs: RunInputs, accepts: EngineAccepts): string | undefined {
+export function findUnsupported(inputs: RunInputs, accepts: AcceptedInputs): string | undefined {
   const attachment = inputs.attachments.find(({ kind }) => !accepts.attachments.includes(kind));
   if (attachment !== undefined) return { image: 'images', audio: 'audio', file: 'binary files' }[attachment.kind];
   const server = inputs.mcpServers.find(({ type }) => !accepts.mcpServers.includes(type));

@@ -27,7 +27,7 @@ describe.runIf(process.platform === 'linux')('a mark in the sequence of process 
     expect(isAfter((now?.last ?? 0) + 999)).toBe(false);
   });
 
-  it('separates nothing if it is unknown, or so old that all numbers may have been used since', () => {
+  it('distinguishes no processes if it is unknown, or so old that process ids may have wrapped around', () => {
     const now = readPidMark();
     expect(createPidFilter(undefined)(1)).toBe(true);
     expect(createPidFilter({ last: now?.last ?? 0, started: (now?.started ?? 0) - 2 ** 23 })(1)).toBe(true);

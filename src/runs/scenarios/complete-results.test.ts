@@ -104,7 +104,7 @@ describe('bytes that are not UTF-8', () => {
     expect(result.warnings).toMatchObject([{ code: 'INVALID_UTF8' }]);
   });
 
-  it('in a message of an engine are one too', async () => {
+  it('in a message of an engine are reported in the same way', async () => {
     const before = '{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"{\\"a\\":\\"';
     const line = Buffer.concat([Buffer.from(before), Buffer.from([0xff]), Buffer.from('\\"}"}}\n')]).toString('base64');
     const { result } = await runEngine('codex', [{ print: line, encoding: 'base64' }], { contract: {} });

@@ -10,7 +10,7 @@ export const MIN_WRAPPED_BYTES = 16;
  */
 const MIN_HELD_BYTES = 8;
 
-/** Old ones are forgotten whenever their number has doubled. */
+/** Gaps are pruned first at this number, then whenever their number has doubled. */
 const MIN_GAPS = 256;
 
 const LINE_FEED = 0x0a;
@@ -30,7 +30,7 @@ interface Gap {
 }
 
 /**
- * Hides words that are wrapped over several lines. It looks at the stream without its line ends, the indentation behind them,
+ * Hides words that are wrapped over several lines. It looks at the stream without its line ends, the indentation after them,
  * and line ends as JSON escapes them (`\n`, `\\n`). Line ends themselves stay, because they separate records.
  */
 export function createWrappedMasker(finder: WordFinder): Masker {
@@ -89,7 +89,7 @@ export function createWrappedMasker(finder: WordFinder): Masker {
     if (found > 0 && (gaps.at(-1)?.at ?? 0) > count - found) hide(count - found, count);
   }
 
-  /** Words that are not found yet begin where the longest of them may have begun, or later. */
+  /** Drops gaps before the earliest position at which a word that is still being matched can have begun. */
   function forgetGaps(): void {
     const first = gaps.findLastIndex((gap) => gap.at <= count - finder.pending(state));
     if (first > 0) gaps = gaps.slice(first);

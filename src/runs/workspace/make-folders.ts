@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { FileError, getErrorCode } from '../../base/index.js';
-import { requireOwnFolder } from '../../files/index.js';
+import { requireRealFolder } from '../../files/index.js';
 
 /**
  * Creates a folder inside another, with those between. An agent may have worked there: a link it left would redirect our
@@ -16,6 +16,6 @@ export async function makeFoldersInside(root: string, folder: string): Promise<v
     await mkdir(path).catch((error: unknown) => {
       if (getErrorCode(error) !== 'EEXIST') throw error;
     });
-    await requireOwnFolder(path);
+    await requireRealFolder(path);
   }
 }

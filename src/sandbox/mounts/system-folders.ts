@@ -2,7 +2,7 @@ import { lstat, opendir, readlink, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mount } from './mount.js';
 
-/** Where programs and their libraries are, on the distributions there are. Not: homes, `/run`, `/var`, `/srv`, mounted disks. */
+/** Where programs and their libraries are on common distributions. Excludes home folders, `/run`, `/var`, `/srv`, mounted disks. */
 const FOLDERS = [
   '/usr',
   '/bin',
@@ -16,7 +16,7 @@ const FOLDERS = [
   '/nix/store',
   '/gnu/store',
 ];
-/** Never shown as a whole, also where a program lies right inside it. */
+/** Never mounted as a whole, even if a program is directly inside one. */
 const BROAD = '/ /home /root /var /var/tmp /tmp /run /proc /sys /dev /mnt /media /srv'.split(' ');
 
 /** Looked at for files that only root may read. */
@@ -36,7 +36,7 @@ export function isBroad(folder: string, home: string): boolean {
   return BROAD.includes(folder) || home === folder || home.startsWith(`${folder}/`);
 }
 
-/** Whether the system's own folders have this path. */
+/** Whether a path is inside one of the system's own folders. */
 export function isInSystem(path: string): boolean {
   return FOLDERS.some((folder) => path === folder || path.startsWith(`${folder}/`));
 }
@@ -52,12 +52,12 @@ async function listSystemFolders(): Promise<readonly Mount[]> {
   // Often a link to a file that a service writes elsewhere.
   const resolver = await realpath('/etc/resolv.conf').catch(() => undefined);
   if (resolver !== undefined && !isInSystem(resolver)) mounts.push({ kind: 'read', at: resolver, from: resolver });
-  // The kernel keeps others from them; to root, inside as outside, they are its own files.
+  // Other users cannot read these files; root could, even inside the sandbox, so they are hidden.
   if (process.getuid?.() === 0) mounts.push(...(await listClosedEntries('/etc')));
   return mounts;
 }
 
-/** Keys, hashes of passwords and whatever else not everybody may read. */
+/** Lists files and folders that are not world-readable, such as keys and password hashes. */
 async function listClosedEntries(folder: string): Promise<Mount[]> {
   const found: Mount[] = [];
   let left = MAX_ENTRIES;

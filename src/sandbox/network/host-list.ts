@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 
-/** Of a host that is listed without one. */
+/** Ports of a host that is listed without a port. */
 const DEFAULT_PORTS = [80, 443];
 
 interface ListedHost {
-  /** In small letters, without brackets; a wildcard keeps its point: `.example.org`. */
+  /** Lowercase, without brackets; a wildcard keeps its dot: `.example.org`. */
   readonly name: string;
   readonly ports: readonly number[];
 }
@@ -13,7 +13,7 @@ interface ListedHost {
 export interface HostList {
   /** Whether a host may be asked for at a port. An address must be listed itself. */
   allows(host: string, port: number): boolean;
-  /** Whether an address inside the own network was listed by itself, or as `localhost`. */
+  /** Whether an address in the local network was listed explicitly, or as `localhost`. */
   listsAddress(address: string, host: string): boolean;
 }
 
@@ -35,7 +35,7 @@ export function readHostList(entries: readonly string[]): HostList {
   };
 }
 
-/** Whether programs inside must ask the proxy for their own machine too: it stands for the machine outside. */
+/** Whether loopback addresses must go through the proxy too: inside the sandbox they mean the host machine. */
 export function listsLoopback(entries: readonly string[]): boolean {
   return entries.map(readEntry).some(({ name }) => name === 'localhost' || name === '::1' || name.startsWith('127.'));
 }

@@ -102,7 +102,7 @@ describe('a run of another machine', () => {
     expect(await (await get(`/v1/runs/${RUN}/artifact?path=out/a.txt`)).text()).toBe('artifact');
   });
 
-  it('is read as far as it was copied while it grows, and after its worker and its disk are gone', async () => {
+  it('can be read up to what was copied, while it grows and after its worker and disk are lost', async () => {
     const { get, end, grow } = await openElsewhere();
     await grow(BYTES.subarray(0, 1000));
     const running = await get(`/v1/runs/${RUN}/raw/1/stdout`);

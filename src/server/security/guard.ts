@@ -77,7 +77,7 @@ export function createGuard({ settings, host, clock }: GuardPost): Guard {
     // A valid token is never refused: otherwise an attacker could lock out others with the same address.
     if (token !== undefined) return token;
     if (!refusals.take(readAddress(context))) throw tooMany('Too many failed attempts from this address.');
-    throw new RequestError('TOKEN_REFUSED', 'Invalid token. Use a token of the configuration.');
+    throw new RequestError('TOKEN_REFUSED', 'Invalid token. Use a token from the configuration.');
   }
 
   function identify(context: Context): { readonly caller: Caller; readonly isAmbient: boolean } {

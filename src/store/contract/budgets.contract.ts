@@ -19,7 +19,7 @@ export function describeBudgets(makeSite: MakeSite): void {
     const reserve = async (store: Store, run: string, limits = [DAY], issueRef: string | null = null) =>
       store.reserveBudget({ run, issueRef, now: NOW, limits });
 
-    it('is held in shares by running work, and used up by its usage', async () => {
+    it('is reserved in shares by running work, and consumed by its actual usage', async () => {
       const store = await openSite(await makeSite());
       for (const run of ['r1', 'r2']) {
         await start(store, run);

@@ -54,14 +54,14 @@ export function describeForgetting(makeSite: MakeSite): void {
       const step = { ...STEP, rows: 8 };
       expect(await store.forgetRuns(step)).toEqual({ ids: [], isDone: false });
       expect([await countEvents(store, 'a'), await countEvents(store, 'b')]).toEqual([2, 10]);
-      expect(await store.findForgottenRuns(['a'])).toEqual([]);
+      expect(await store.findRunsWithoutEvents(['a'])).toEqual([]);
       expect(await store.forgetRuns(step)).toEqual({ ids: ['a'], isDone: false });
       expect([await countEvents(store, 'a'), await countEvents(store, 'b')]).toEqual([0, 4]);
       expect(await store.forgetRuns(step)).toEqual({ ids: ['b'], isDone: true });
       expect(await store.forgetRuns(step)).toEqual({ ids: [], isDone: true });
       expect(await countEvents(store, 'young')).toBe(10);
       expect(await store.findRun('a')).toMatchObject({ state: 'ended', result: createRunResult() });
-      expect(await store.findForgottenRuns(['a', 'young', 'gone', `'"\\u0000`])).toEqual(['a']);
+      expect(await store.findRunsWithoutEvents(['a', 'young', 'gone', `'"\\u0000`])).toEqual(['a']);
     });
 
     it('of many runs are deleted at once', async () => {

@@ -191,7 +191,7 @@ export function describeStatistics(makeSite: MakeSite): void {
       expect(resolved).toEqual({ resolved: 1, oldest_resolved: NOW });
     });
 
-    it('has what happened after the span, but not what happened before it', async () => {
+    it('includes what happened after the span, but not what happened before it', async () => {
       const store = await openSite(await makeSite());
       const minute = Math.floor(NOW / 60_000) * 60_000;
       for (const [index, ms] of [0, 59_999, 60_000, HOUR_MS, DAY_MS, 40 * DAY_MS].entries()) {

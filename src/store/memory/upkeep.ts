@@ -1,10 +1,10 @@
 import { endCursor, readEndPage, toListed } from '../page.js';
-import { COUNTED_KEPT_MS, countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
+import { COUNT_CLAIM_TTL_MS, countStates, OPEN_ORDER_STATES, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import { inOrderOfEnd } from './forgetting.js';
 import { checkOpen, orderKey, readOrder, readRun, type RunRow, type Tables } from './tables.js';
 
-/** Counts, and what is found of ended runs. */
+/** Counts of work in the store, and queries about ended runs. */
 export function createUpkeep(tables: Tables): Upkeep {
   const { runs, outbox } = tables;
   const counted = new Map<string, number>();
@@ -44,7 +44,7 @@ export function createUpkeep(tables: Tables): Upkeep {
 
     async claimFigures({ ids, now }) {
       checkOpen(tables);
-      for (const [id, at] of counted) if (at < now - COUNTED_KEPT_MS) counted.delete(id);
+      for (const [id, at] of counted) if (at < now - COUNT_CLAIM_TTL_MS) counted.delete(id);
       const claimed = ids.filter((id, index) => !counted.has(id) && ids.indexOf(id) === index);
       for (const id of claimed) counted.set(id, now);
       return claimed;
@@ -60,7 +60,7 @@ export function createUpkeep(tables: Tables): Upkeep {
       );
     },
 
-    async findForgottenRuns(ids) {
+    async findRunsWithoutEvents(ids) {
       checkOpen(tables);
       return ids.filter((id) => tables.forgotten.has(id));
     },

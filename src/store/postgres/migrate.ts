@@ -1,6 +1,6 @@
 import { compareSteps, storeIncomplete } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
-import { TRANSFER_FORM } from '../transfer/side.js';
+import { TRANSFER_SCHEMA_VERSION } from '../transfer/side.js';
 import { ADVISORY_LOCKS } from './advisory-locks.js';
 import type { Database } from './database.js';
 import { OTHER_FORM } from './database-error.js';
@@ -102,7 +102,7 @@ async function readVersion(queryable: Queryable): Promise<number> {
   if (found.length === 0) return 0;
   const { rows } = await queryable.query(`SELECT COALESCE(max(version), 0) AS version FROM sluice.migrations`);
   const version = Number(rows[0]?.['version']);
-  if (version === TRANSFER_FORM) throw storeIncomplete('the database');
+  if (version === TRANSFER_SCHEMA_VERSION) throw storeIncomplete('the database');
   if (version > MIGRATIONS.length) {
     throw new StoreError(
       'STORE_TOO_NEW',

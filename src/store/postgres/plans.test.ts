@@ -11,7 +11,7 @@ import {
 } from '../contract/fixtures/order-samples.js';
 import { sampleSpec } from '../contract/fixtures/run-samples.js';
 import { openStore } from '../open-store.js';
-import { COUNTED_KEPT_MS } from '../upkeep.js';
+import { COUNT_CLAIM_TTL_MS } from '../upkeep.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
 import type { Row } from './driver.js';
@@ -129,7 +129,7 @@ describe('a frequent query', () => {
     // The queries of /metrics, besides a row for each worker.
     expect((await store.measure()).orders).toEqual({ queued: 20, running: 20 });
     expect((await store.listEndedRuns({ since: 19_000, limit: 10 })).items).toHaveLength(10);
-    expect(await store.claimFigures({ ids: ['r1', 'c7', 'new'], now: COUNTED_KEPT_MS })).toEqual(['new', 'r1']);
+    expect(await store.claimFigures({ ids: ['r1', 'c7', 'new'], now: COUNT_CLAIM_TTL_MS })).toEqual(['new', 'r1']);
     expect(await store.readInboxHistory({ since: 0, until: NOW, stepMs: 60_000 })).toMatchObject({ open: 20 });
     expect(await store.countInboxItems(10)).toBe(10);
     const budget = { since: 0, tokens: 100, cost: null };

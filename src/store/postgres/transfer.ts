@@ -1,5 +1,5 @@
 import { columnDamaged } from '../store-error.js';
-import { PAGE_BYTES, PAGE_ROWS, PRIVATE_TABLES, TRANSFER_FORM } from '../transfer/side.js';
+import { PAGE_BYTES, PAGE_ROWS, PRIVATE_TABLES, TRANSFER_SCHEMA_VERSION } from '../transfer/side.js';
 import type { Side, Source, Target, TargetState } from '../transfer/side.js';
 import type { Column, LocalTable, Table, Value, ValueRow } from '../transfer/tables.js';
 import { openDatabase } from './database.js';
@@ -120,18 +120,18 @@ function rename(row: Row): string {
 
 async function readPage(
   queryable: Queryable,
-  { name, columns, keyPlaces }: Table,
+  { name, columns, keyIndexes }: Table,
   after: ValueRow | undefined,
   until: ValueRow | undefined,
 ): Promise<readonly ValueRow[]> {
-  const parts = keyPlaces.map((place) => columns[place]);
+  const parts = keyIndexes.map((place) => columns[place]);
   // The order of bytes, whatever the collation of the database.
   const key = parts.map((column) => `${column?.local}${column?.type === 'text' ? ' COLLATE "C"' : ''}`).join(', ');
-  const marks = (first: number): string =>
+  const placeholders = (first: number): string =>
     parts.map((column, index) => `$${first + index}::${column?.type ?? 'text'}`).join(', ');
   const bounds = [
-    after === undefined ? '' : `(${key}) > (${marks(1)})`,
-    until === undefined ? '' : `(${key}) <= (${marks(1 + (after?.length ?? 0))})`,
+    after === undefined ? '' : `(${key}) > (${placeholders(1)})`,
+    until === undefined ? '' : `(${key}) <= (${placeholders(1 + (after?.length ?? 0))})`,
   ].filter(Boolean);
   const names = columns.map(({ local }) => local).join(', ');
   const size = columns
@@ -162,7 +162,7 @@ function createTarget(database: Database): Target {
   const transact = async (work: (transaction: Queryable) => Promise<void>): Promise<void> =>
     database.transaction(async (transaction) => {
       await withoutTimeouts(transaction);
-      await transaction.query(`SET LOCAL sluice.form = ${TRANSFER_FORM}`);
+      await transaction.query(`SET LOCAL sluice.form = ${TRANSFER_SCHEMA_VERSION}`);
       await work(transaction);
     });
   return {
@@ -171,7 +171,7 @@ function createTarget(database: Database): Target {
     async begin(origin) {
       await migrate(database);
       await transact(async (transaction) => {
-        await transaction.query(`INSERT INTO sluice.migrations (version) VALUES (${TRANSFER_FORM})`);
+        await transaction.query(`INSERT INTO sluice.migrations (version) VALUES (${TRANSFER_SCHEMA_VERSION})`);
         await transaction.query(`CREATE TABLE sluice.transfer (origin text NOT NULL)`);
         await transaction.query(`INSERT INTO sluice.transfer (origin) VALUES ($1)`, [origin]);
       });
@@ -256,5 +256,5 @@ async function finish(transaction: Queryable): Promise<void> {
     );
   }
   await transaction.query(`DROP TABLE sluice.transfer`);
-  await transaction.query(`DELETE FROM sluice.migrations WHERE version = ${TRANSFER_FORM}`);
+  await transaction.query(`DELETE FROM sluice.migrations WHERE version = ${TRANSFER_SCHEMA_VERSION}`);
 }

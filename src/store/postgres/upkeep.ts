@@ -1,11 +1,11 @@
 import { endCursor, readEndPage, toListed } from '../page.js';
-import { COUNTED_DELETED, COUNTED_KEPT_MS, countStates, OPEN_RUN_STATES } from '../upkeep.js';
+import { MAX_CLAIMS_DELETED, COUNT_CLAIM_TTL_MS, countStates, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import { readColumns, readRun } from './rows.js';
 import type { Context } from './context.js';
 import type { Row } from './driver.js';
 
-/** Counts, and what is found of ended runs. */
+/** Counts of work in the store, and queries about ended runs. */
 export function createUpkeep({ database }: Context): Upkeep {
   return {
     async measure() {
@@ -22,7 +22,7 @@ export function createUpkeep({ database }: Context): Upkeep {
 
     async claimFigures({ ids, now }) {
       if (ids.length === 0) return [];
-      await database.query(FORGET_CLAIMS, [now - COUNTED_KEPT_MS]);
+      await database.query(FORGET_CLAIMS, [now - COUNT_CLAIM_TTL_MS]);
       const { rows } = await database.query(CLAIM_FIGURES, [JSON.stringify(ids), now]);
       return rows.map((row) => readColumns(row).text('id'));
     },
@@ -50,7 +50,7 @@ export function createUpkeep({ database }: Context): Upkeep {
       );
     },
 
-    findForgottenRuns: async (ids) =>
+    findRunsWithoutEvents: async (ids) =>
       readIds(
         await database.query(
           `SELECT id FROM sluice.runs
@@ -101,7 +101,7 @@ const FIND_SETTLED = `
 
 const FORGET_CLAIMS = `
   DELETE FROM sluice.counted WHERE id = ANY (ARRAY(
-    SELECT id FROM sluice.counted WHERE at < $1 ORDER BY at LIMIT ${COUNTED_DELETED} FOR UPDATE SKIP LOCKED))`;
+    SELECT id FROM sluice.counted WHERE at < $1 ORDER BY at LIMIT ${MAX_CLAIMS_DELETED} FOR UPDATE SKIP LOCKED))`;
 
 /** In the order of their ids: two servers that claim the same ones must not wait for each other in a circle. */
 const CLAIM_FIGURES = `

@@ -115,7 +115,7 @@ describe('a command', () => {
 const LARGE = 'x'.repeat(5_000_000);
 
 describe('the events of a run', () => {
-  it('are stored no slower beside large ones of other runs', async () => {
+  it('are stored just as fast while other runs store large ones', async () => {
     const file = join(await makeFolder({}), 'sluice.db');
     const store = await openSqliteStore(file, { synchronous: 'OFF' });
     onTestFinished(async () => store.close());

@@ -1,6 +1,6 @@
 import { compareSteps, migratedMeanwhile, storeIncomplete } from '../migration-steps.js';
 import { StoreError } from '../store-error.js';
-import { TRANSFER_FORM } from '../transfer/side.js';
+import { TRANSFER_SCHEMA_VERSION } from '../transfer/side.js';
 import { damaged } from './database-error.js';
 import type { Connection } from './driver.js';
 import { MIGRATIONS } from './migrations.js';
@@ -84,7 +84,7 @@ function readVersion(connection: Connection, file: string): number {
   const version = Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
   // No migration starts from such a version.
   if (!(version >= 0)) throw damaged(file, new Error(`invalid schema version ${version}`));
-  if (version === TRANSFER_FORM) throw storeIncomplete(`the database "${file}"`);
+  if (version === TRANSFER_SCHEMA_VERSION) throw storeIncomplete(`the database "${file}"`);
   if (version > MIGRATIONS.length) {
     throw new StoreError(
       'STORE_TOO_NEW',

@@ -34,7 +34,7 @@ async function fillQueue() {
 }
 
 describe('the queue', () => {
-  it('keeps 100,000 runs behind 5,000 folders in use away from claims, and lets the next of a folder through', async () => {
+  it('does not search 100,000 runs whose 5,000 folders are in use, and claims the next run once a folder is free', async () => {
     const { file, database, countReady } = await fillQueue();
     expect(countReady()).toBe(0);
     const store = await openSite(`sqlite:${file}`);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { makeFolder } from '../../files/index.js';
 import { columnDamaged, StoreError } from '../store-error.js';
-import { PAGE_BYTES, PAGE_ROWS, PRIVATE_TABLES, TRANSFER_FORM } from '../transfer/side.js';
+import { PAGE_BYTES, PAGE_ROWS, PRIVATE_TABLES, TRANSFER_SCHEMA_VERSION } from '../transfer/side.js';
 import type { Side, Source, Target, TargetState } from '../transfer/side.js';
 import type { Column, LocalTable, Table, Value, ValueRow } from '../transfer/tables.js';
 import { toStoreError } from './database-error.js';
@@ -105,9 +105,9 @@ function readPage(
   after: ValueRow | undefined,
   until: ValueRow | undefined,
 ): readonly ValueRow[] {
-  const { name, columns, keyPlaces } = table;
-  const key = keyPlaces.map((place) => columns[place]?.local ?? '').join(', ');
-  const marks = keyPlaces.map(() => '?').join(', ');
+  const { name, columns, keyIndexes } = table;
+  const key = keyIndexes.map((place) => columns[place]?.local ?? '').join(', ');
+  const marks = keyIndexes.map(() => '?').join(', ');
   const from = after === undefined ? '' : `(${key}) > (${marks})`;
   const size = columns.map(({ local }) => `coalesce(length(${local}), 0)`).join(' + ');
   const bounds = [from, until === undefined ? '' : `(${key}) <= (${marks})`].filter(Boolean);
@@ -158,7 +158,7 @@ function createTarget(connection: Connection, file: string): Target {
       transact(() => {
         connection.exec('CREATE TABLE transfer (origin TEXT NOT NULL) STRICT');
         connection.prepare('INSERT INTO transfer (origin) VALUES (?)').run(origin);
-        connection.exec(`PRAGMA user_version = ${TRANSFER_FORM}`);
+        connection.exec(`PRAGMA user_version = ${TRANSFER_SCHEMA_VERSION}`);
       });
     },
     async insert({ name, columns }, rows) {

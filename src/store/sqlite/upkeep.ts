@@ -1,11 +1,11 @@
 import { endCursor, readEndPage, toListed } from '../page.js';
-import { COUNTED_DELETED, COUNTED_KEPT_MS, countStates, OPEN_RUN_STATES } from '../upkeep.js';
+import { MAX_CLAIMS_DELETED, COUNT_CLAIM_TTL_MS, countStates, OPEN_RUN_STATES } from '../upkeep.js';
 import type { Upkeep } from '../upkeep.js';
 import type { Database } from './database.js';
 import type { SqlRow } from './driver.js';
 import { readInteger, readIntegerOrNull, readText, readRun } from './rows.js';
 
-/** Counts, and what is found of ended runs. */
+/** Counts of work in the store, and queries about ended runs. */
 export function createUpkeep(database: Database): Upkeep {
   const runs = database.prepare(COUNT_RUNS);
   const orders = database.prepare(COUNT_ORDERS);
@@ -41,7 +41,7 @@ export function createUpkeep(database: Database): Upkeep {
     async claimFigures({ ids, now }) {
       if (ids.length === 0) return [];
       return database.write(() => {
-        forgetClaims.run(now - COUNTED_KEPT_MS);
+        forgetClaims.run(now - COUNT_CLAIM_TTL_MS);
         return claim.all(now, JSON.stringify(ids)).map((row) => readText(row, 'id'));
       });
     },
@@ -58,7 +58,7 @@ export function createUpkeep(database: Database): Upkeep {
         () => new Map(hosts.all(JSON.stringify(ids)).map((row) => [readText(row, 'id'), readText(row, 'host')])),
       ),
 
-    findForgottenRuns: async (ids) =>
+    findRunsWithoutEvents: async (ids) =>
       database.read(() => forgotten.all(JSON.stringify(ids)).map((row) => readText(row, 'id'))),
     findSettledRuns: async ({ ids, endedBefore }) =>
       database.read(() => settled.all(JSON.stringify(ids), endedBefore).map((row) => readText(row, 'id'))),
@@ -114,7 +114,7 @@ const CLAIM_FIGURES = `
   INSERT INTO counted (id, at) SELECT value, ? FROM json_each(?) WHERE true ON CONFLICT DO NOTHING RETURNING id`;
 
 const FORGET_CLAIMS = `
-  DELETE FROM counted WHERE id IN (SELECT id FROM counted WHERE at < ? ORDER BY at LIMIT ${COUNTED_DELETED})`;
+  DELETE FROM counted WHERE id IN (SELECT id FROM counted WHERE at < ? ORDER BY at LIMIT ${MAX_CLAIMS_DELETED})`;
 
 export const UPKEEP_STATEMENTS = {
   COUNT_RUNS,

@@ -8,7 +8,7 @@ export const PAGE_BYTES = 8 * 1024 * 1024;
  * The schema version of a store while another one is copied into it: no version of Sluice opens it, and nothing else
  * can write to it. Far above every real version.
  */
-export const TRANSFER_FORM = 1_000_000;
+export const TRANSFER_SCHEMA_VERSION = 1_000_000;
 
 /** Tables that belong to one database alone, and are not copied. */
 export const PRIVATE_TABLES: readonly string[] = [

@@ -23,7 +23,7 @@ export interface LocalTable {
 /** A table as both sides have it, its columns in the same order. */
 export interface Table extends LocalTable {
   /** Places of the key's columns in a row. */
-  readonly keyPlaces: readonly number[];
+  readonly keyIndexes: readonly number[];
 }
 
 /** The same table on both sides. */
@@ -68,7 +68,7 @@ function listColumns(tables: readonly LocalTable[]): readonly string[] {
 
 function arrange(table: LocalTable, names: readonly string[], key: readonly string[]): Table {
   const columns = names.flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
-  return { ...table, columns, key, keyPlaces: key.map((name) => names.indexOf(name)) };
+  return { ...table, columns, key, keyIndexes: key.map((name) => names.indexOf(name)) };
 }
 
 function orderByReferences(pairs: readonly TablePair[]): readonly TablePair[] {
@@ -86,8 +86,8 @@ function orderByReferences(pairs: readonly TablePair[]): readonly TablePair[] {
 }
 
 /** The values by which a row is ordered. */
-export function readKey({ keyPlaces }: Table, row: ValueRow): ValueRow {
-  return keyPlaces.map((place) => row[place] ?? null);
+export function readKey({ keyIndexes }: Table, row: ValueRow): ValueRow {
+  return keyIndexes.map((place) => row[place] ?? null);
 }
 
 /** Whether two rows are equal, byte by byte. */

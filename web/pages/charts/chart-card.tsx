@@ -25,7 +25,7 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
         <p class="help">{chart.help}</p>
       </div>
       {hasFigures(chart) ? null : <p class="dim">No data in this period.</p>}
-      <ul class="strips" aria-label="Lines">
+      <ul class="strips" aria-label="Series">
         {shown.map((series) => (
           <li key={series.label}>
             <span class="strip-name">

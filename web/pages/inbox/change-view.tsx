@@ -117,7 +117,7 @@ function Hunks({ file, review }: { readonly file: ChangedFile; readonly review: 
     <>
       {file.hunks.length === 0 && !file.truncated ? <p class="dim">No lines were changed.</p> : null}
       {file.hunks.map((hunk, index) => (
-        <div key={index} class="hunk" role="group" aria-label={`Part ${index + 1}`}>
+        <div key={index} class="hunk" role="group" aria-label={`Hunk ${index + 1}`}>
           {hunk.heading === '' ? null : (
             <p class="dim">
               <SafeText text={hunk.heading} />

@@ -126,7 +126,7 @@ function SinkFails({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 's
       <Facts
         facts={{
           'Last error': <SafeText text={text} limit={2000} />,
-          'Tried again': open,
+          'Being retried': open,
           Failed: dead,
           'Oldest comment': <Moment at={at} />,
         }}

@@ -55,7 +55,7 @@ function WaitingEntries() {
   if (known === null) {
     const failure = waitingFailure.value;
     if (failure === null) return <Loading space="list" />;
-    return <FailureNotice title="Cannot load what waits" failure={failure} reload={() => void loadWaiting()} />;
+    return <FailureNotice title="Cannot load the inbox" failure={failure} reload={() => void loadWaiting()} />;
   }
   const asked = query.value.get('entry');
   const shown = searchEntries(known.entries, query.value.get('search') ?? '');

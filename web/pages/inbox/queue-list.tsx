@@ -72,7 +72,7 @@ function EmptyQueue({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) return <p class="dim">Nothing in the queue matches the search.</p>;
   return (
     <div class="card empty">
-      <strong>Nothing waits for you</strong>
+      <strong>Nothing is waiting for you</strong>
       <p>
         Questions and permission requests of agents appear here, and results that cannot be accepted automatically, with
         their evidence.

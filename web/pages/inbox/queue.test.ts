@@ -51,7 +51,7 @@ describe('the queue', () => {
   test('is grouped: agents that wait, deliveries, results', () => {
     const groups = groupEntries([result('a', true), SINK, QUESTION, PERMISSION]);
     expect(groups.map(({ title, entries }) => [title, entries.map(({ id }) => id).join(' ')])).toEqual([
-      ['Agents that wait', 'q p'],
+      ['Waiting agents', 'q p'],
       ['Deliveries', 's'],
       ['Results to review', 'a'],
     ]);

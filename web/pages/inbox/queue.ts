@@ -7,7 +7,7 @@ export interface QueueGroup {
 }
 
 const GROUPS: readonly { readonly title: string; readonly kinds: readonly WaitingEntry['kind'][] }[] = [
-  { title: 'Agents that wait', kinds: ['question', 'permission'] },
+  { title: 'Waiting agents', kinds: ['question', 'permission'] },
   { title: 'Deliveries', kinds: ['sink'] },
   { title: 'Results to review', kinds: ['result'] },
 ];

@@ -40,7 +40,7 @@ export function ResultFields({
           For {item.issue_ref}, run {item.run_id}. The status is ok: only that can be accepted.
         </span>
         <button type="button" class="link end" onClick={fields.view === 'json' ? toFields : toJson}>
-          {fields.view === 'json' ? 'As fields' : 'As JSON'}
+          {fields.view === 'json' ? 'Edit as fields' : 'Edit as JSON'}
         </button>
       </div>
       {fields.view === 'json' ? (

@@ -122,7 +122,11 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
                 {lines('checks', 'Checks', describeChecks(offer.value?.checks ?? []), 2)}
                 {lines('paths', 'Paths', 'What the change may touch: globs such as src/**, one per line.', 2)}
               </div>
-              {line('race', 'Race', 'How many runs compete (2 to 8), or the workers that do, separated by commas.')}
+              {line(
+                'race',
+                'Race',
+                'The number of competing runs (2 to 8), or the competing workers, separated by commas.',
+              )}
               <Choices
                 name="expects"
                 legend="Expected result"
@@ -156,7 +160,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
                   {
                     value: 'default',
                     label: 'default',
-                    help: 'Agents use a worktree in a git repository, others the folder.',
+                    help: 'In a git repository, agents use a worktree; all other workers use the folder.',
                   },
                   {
                     value: 'repository',
@@ -197,7 +201,7 @@ function describeRepository(roots: readonly string[], repos: readonly string[]):
 
 function describeChecks(names: readonly string[]): string {
   const known = names.length === 0 ? 'None is configured.' : `Configured: ${names.join(', ')}.`;
-  return `Sluice runs them on the change; those of the worker by default. One per line. ${known}`;
+  return `Checks that Sluice runs on the change, one per line. Default: the checks of the worker. ${known}`;
 }
 
 /** The form of an order: a new one, or the last one of an issue to be changed and given again. */
@@ -219,7 +223,7 @@ function Again({ issueRef }: { readonly issueRef: string }) {
   const issue = useResource(`issue ${issueRef}`, async (signal) => client.getIssue({ ref: issueRef, signal }));
   if (issue.value === null) {
     if (issue.failure === null) return <Loading />;
-    // An issue begins with its first order; anything else than that it is new hides the order to begin with.
+    // A new issue has no order yet, so the form starts empty; any other failure means that the last order could not be loaded.
     if (issue.failure.code !== 'ISSUE_NOT_FOUND') {
       return <FailureNotice title="Cannot load the last order" failure={issue.failure} reload={issue.reload} />;
     }

@@ -41,7 +41,7 @@ export function SinkHealthRow({
               'No comment delivered yet'
             ) : (
               <>
-                took the comment of <Moment at={last.at} />
+                last comment delivered <Moment at={last.at} />
               </>
             )}
           </span>

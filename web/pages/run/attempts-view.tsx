@@ -15,7 +15,7 @@ export function AttemptsView({ run }: { readonly run: OpenRun }) {
     ['Messages', ({ messages }) => String(messages)],
     ['Tools', ({ tools, failedTools }) => (failedTools === 0 ? String(tools) : `${tools}, ${failedTools} failed`)],
     ['Usage', ({ usage }) => formatUsage(usage)],
-    ['Answer before it', ({ reply }) => reply ?? ''],
+    ['Answer that started it', ({ reply }) => reply ?? ''],
     ['Last message', ({ lastText }) => lastText ?? ''],
   ];
   return (

@@ -54,7 +54,7 @@ type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 const BY_CAUSE: Readonly<Record<NonNullable<RunError['cause']>, string | null>> = {
   auth: 'Sign in to the engine on the server, or pass its key as an environment variable, then run again.',
   rate_limit: 'Wait until the limit of the provider resets, then run again.',
-  quota: 'The account of the provider has no quota left. Add some, or use another model with Edit and run.',
+  quota: 'The provider account has no quota left. Add quota, or choose another model with Edit and run.',
   model: 'The model or its service refused the request. Choose another model with Edit and run, or run again later.',
   network: 'Check the network of the server, then run again.',
   permission: 'Allow more permissions with Edit and run, or change the task.',
@@ -68,9 +68,9 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'Install the engine on the server, or set its path in the configuration. sluice doctor checks it.',
   PROCESS_SIGNALED: 'Check what stopped the process; a memory limit is the usual cause. Then run again.',
   RUN_TIMED_OUT: 'Raise the time limit with Edit and run, or make the task smaller.',
-  SANDBOX_UNAVAILABLE: 'Install bubblewrap on the server, or allow the run without a sandbox with Edit and run.',
+  SANDBOX_UNAVAILABLE: 'Install bubblewrap on the server, or use Edit and run to allow the run without a sandbox.',
   WORKER_GONE:
-    'Check on that machine why the worker ended; the page Workers lists those that are alive. Then run again.',
+    'Check on that machine why the worker ended; the Workers page lists those that are alive. Then run again.',
   SESSION_LOST: 'Start a new run whose prompt contains the question and its answer.',
 };
 

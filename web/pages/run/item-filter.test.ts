@@ -39,8 +39,8 @@ describe('the items of a run', () => {
       'messages',
       'tools',
       'sub-agents',
-      'waits',
-      'waits',
+      'questions',
+      'questions',
       'messages',
     ]);
   });

@@ -138,7 +138,7 @@ export function openRun(id: string, at: Place | null): OpenRun {
 const EVERY_MS = 80;
 
 /**
- * Makes what asks for the beats to come soon. However often it is called, they come at most twelve times a second, one after
+ * Creates a function that schedules the redraws. However often it is called, they run at most twelve times a second, one after
  * the other, each in a separate frame: drawing three lenses in one frame would take too long.
  */
 function createPulse(beats: readonly (() => void)[]): () => void {

@@ -150,7 +150,7 @@ export function ReplyForm({
           {refusal.value ??
             (permission === undefined
               ? 'The agent continues with your answer. Ctrl+Enter sends it.'
-              : 'The agent waits for this permission. Without an answer it is denied.')}
+              : 'The agent is waiting for this permission. Without an answer, the request is denied.')}
         </span>
       </div>
     </form>

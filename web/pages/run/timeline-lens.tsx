@@ -170,7 +170,7 @@ const KIND_WORDS: Readonly<Record<ItemKind, string>> = {
   reasoning: 'reasoning',
   tools: 'tool',
   'sub-agents': 'sub-agent',
-  waits: 'wait',
+  questions: 'question',
   files: 'file',
   output: 'output',
   other: 'run',

@@ -112,7 +112,7 @@ export function LimitFields({
             'The run ends after this long without output. Default: ten minutes.',
           )}
           {fields.mode === 'interactive' && !isCommand
-            ? number('waitS', 'Reply limit, in seconds', 'How long to wait for a reply. Default: one week.')
+            ? number('waitS', 'Reply limit, in seconds', 'How long to wait for a reply. Default: one day.')
             : null}
           {number('tokens', 'Tokens', 'Default: no limit beyond the engine’s own.')}
           {number('cost', 'Cost, in US dollars', 'As reported by the engine.')}

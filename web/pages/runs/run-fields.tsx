@@ -206,7 +206,7 @@ export function SandboxFields({ fields, wrong, edit, mayBypass }: FormPart & { r
           options={[
             { value: 'host', label: 'host', help: 'Everything the machine can reach.' },
             { value: 'hosts', label: 'some hosts', help: 'Only the hosts listed below, such as that of the model.' },
-            { value: 'none', label: 'none', help: 'None. An agent cannot reach its model.' },
+            { value: 'none', label: 'none', help: 'No network. An agent cannot reach its model.' },
           ]}
         />
       )}
@@ -214,7 +214,7 @@ export function SandboxFields({ fields, wrong, edit, mayBypass }: FormPart & { r
         <LineField
           id="hosts"
           label="Hosts"
-          help="Separated by spaces. *.example.org covers all below it; a port may follow a colon."
+          help="Separated by spaces. *.example.org matches all its subdomains; add a port after a colon."
           wrong={wrong.hosts}
           type="text"
           class="mono"

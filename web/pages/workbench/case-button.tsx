@@ -36,7 +36,7 @@ export function CaseButton() {
       <button
         type="button"
         disabled={!isPossible}
-        title="Unpack it in the folder of your suite: sluice-suite"
+        title="Download a .tar to unpack in your suite folder, sluice-suite"
         onClick={() => void save()}
       >
         Test case

@@ -69,7 +69,7 @@ const FENCE = '```';
 /** Outputs as models and agents write them, one for each thing that goes wrong. */
 export const EXAMPLES: readonly Example[] = [
   {
-    name: 'A draft in thoughts, a fence with slips',
+    name: 'A draft in a thinking block, a code fence with syntax errors',
     text: `<think>
 Maybe {"verdict": "fail", "score": 2}? No, the tests are green.
 </think>
@@ -149,7 +149,7 @@ Let me know if anything else is needed.`,
     options: { ...DEFAULT_OPTIONS, profile: 'tagged' },
   },
   {
-    name: 'No answer at all: a comment',
+    name: 'No answer: the text becomes a comment',
     text: 'I could not finish: the build needs a token I do not have. Please tell me how to go on.',
     schemaText: DONE,
     options: { ...DEFAULT_OPTIONS, profile: 'tagged' },

@@ -115,7 +115,7 @@ function Entry({ span, children }: { readonly span: Span | null; readonly childr
 const FINDER_WORDS: Readonly<Record<FinderName, string>> = {
   whole: 'the whole text, without <think> blocks',
   tag: 'inside <json> tags',
-  ndjson: 'a separate line',
+  ndjson: 'a line of NDJSON',
   envelope: 'inside a field of a JSON document',
   fence: 'in a code fence',
   prose: 'in running text',

@@ -126,7 +126,7 @@ it('lists stay bounded, whatever the text', () => {
 
 describe('the examples', () => {
   it.each([
-    ['A draft in thoughts, a fence with slips', 'success', 'deterministic_generic'],
+    ['A draft in a thinking block, a code fence with syntax errors', 'success', 'deterministic_generic'],
     ['Several candidates, the schema decides', 'success', 'deterministic_generic'],
     ['Cut off in the middle', 'success', 'deterministic_generic'],
     ['Near misses, aligned', 'success', 'schema_aligned'],
@@ -149,6 +149,6 @@ describe('the examples', () => {
   });
 
   it('one is a comment', () => {
-    expect(lookAtExample('No answer at all: a comment').outcome).toEqual({ status: 'comment' });
+    expect(lookAtExample('No answer: the text becomes a comment').outcome).toEqual({ status: 'comment' });
   });
 });

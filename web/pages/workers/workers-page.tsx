@@ -48,8 +48,8 @@ function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) 
     <>
       {isAnyAlive ? null : (
         <Notice tone="bad" title="No worker is running">
-          Queued runs and orders wait. Start one with <code>sluice worker</code>, or <code>sluice serve</code> without{' '}
-          <code>--no-worker</code>.
+          Queued runs and orders cannot start. Start a worker with <code>sluice worker</code>, or{' '}
+          <code>sluice serve</code> without <code>--no-worker</code>.
         </Notice>
       )}
       {workers.length === 0 ? null : (

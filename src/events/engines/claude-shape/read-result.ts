@@ -12,7 +12,7 @@ import {
 import type { Usage } from '../../protocol/event-parts.js';
 import type { Conversation } from './conversation.js';
 
-/** Endings that are no success, even where the program calls them one. */
+/** Reasons that mean failure, even if the program reports success. */
 const FAILED_REASONS: ReadonlySet<string> = new Set([
   'aborted_streaming',
   'aborted_tools',

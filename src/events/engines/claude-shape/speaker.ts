@@ -35,7 +35,7 @@ export class Speaker {
     return this.#open?.kind === 'text';
   }
 
-  /** Whether what was reported of the open words is how these begin. */
+  /** Whether this text begins with what was already reported of the open message. */
   isSaying(words: string): boolean {
     return this.#open?.kind === 'text' && this.#open.text !== '' && words.startsWith(this.#open.text);
   }

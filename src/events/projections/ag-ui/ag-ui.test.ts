@@ -243,8 +243,8 @@ describe('toAgUi', () => {
   test('an attempt whose end is unknown is an error', () => {
     const events = toAgUi(conversation([started], [started]));
     expect(bare(events).filter((event) => 'code' in event)).toEqual([
-      { type: 'RUN_ERROR', message: 'Unknown how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
-      { type: 'RUN_ERROR', message: 'Unknown how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
+      { type: 'RUN_ERROR', message: 'It is unknown how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
+      { type: 'RUN_ERROR', message: 'It is unknown how this attempt ended.', code: 'INSUFFICIENT_EVIDENCE' },
     ]);
   });
 

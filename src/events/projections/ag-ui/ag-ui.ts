@@ -42,7 +42,7 @@ export function createAgUiProjection(): Projection<AgUiEvent> {
     return close(({ timestamp }) => ({
       type: 'RUN_ERROR',
       timestamp,
-      message: 'Unknown how this attempt ended.',
+      message: 'It is unknown how this attempt ended.',
       code: 'INSUFFICIENT_EVIDENCE',
     }));
   }

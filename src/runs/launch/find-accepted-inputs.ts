@@ -4,7 +4,7 @@ import { INITIALIZE, readAccepts } from '../conversation/acp-client.js';
 import { RpcPeer } from '../conversation/rpc-peer.js';
 import { getLauncher } from '../launchers/launchers.js';
 import { ACCEPTS_TEXT_ONLY } from '../ports/run-inputs.js';
-import type { EngineAccepts } from '../ports/run-inputs.js';
+import type { AcceptedInputs } from '../ports/run-inputs.js';
 import { decidePorts } from '../ports/run-ports.js';
 import type { RunPorts } from '../ports/run-ports.js';
 import { launchProcess } from '../process/launch-process.js';
@@ -19,13 +19,13 @@ const TIMEOUT_MS = 20_000;
  * one that does not answer gets text only.
  *
  * @example
- * await findAccepts('gemini-acp', ports) // { attachments: ['image', 'audio', 'file'], mcpServers: ['stdio', 'http', 'sse'] }
+ * await findAcceptedInputs('gemini-acp', ports) // { attachments: ['image', 'audio', 'file'], mcpServers: ['stdio', 'http', 'sse'] }
  */
-export async function findAccepts(
+export async function findAcceptedInputs(
   engine: string,
   ports: RunPorts,
   { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
-): Promise<EngineAccepts> {
+): Promise<AcceptedInputs> {
   const decided = decidePorts(ports);
   const launcher = getLauncher(engine, decided.agents, decided.launchers);
   if (launcher.reads !== 'acp') return launcher.accepts ?? ACCEPTS_TEXT_ONLY;
@@ -50,7 +50,7 @@ export async function findAccepts(
   }
 }
 
-async function ask(running: RunningProcess, handshakeMs: number): Promise<EngineAccepts> {
+async function ask(running: RunningProcess, handshakeMs: number): Promise<AcceptedInputs> {
   return new Promise((resolve) => {
     const acceptTextOnly = (): void => resolve(ACCEPTS_TEXT_ONLY);
     const peer = new RpcPeer(

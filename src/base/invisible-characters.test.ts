@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatUnseen, UNSEEN_CHARACTERS } from './unseen-characters.js';
+import { formatInvisible, INVISIBLE_CHARACTERS } from './invisible-characters.js';
 
 const shown = (text: string): string =>
-  text.replaceAll(UNSEEN_CHARACTERS, (character) => `<${formatUnseen(character)}>`);
+  text.replaceAll(INVISIBLE_CHARACTERS, (character) => `<${formatInvisible(character)}>`);
 
 describe('unseen characters', () => {
   test.each([
@@ -48,7 +48,7 @@ describe('unseen characters', () => {
     const hostile = fc.constantFrom('\u001B', '\u0000', '\u202E', '\u2067', '\u200B', '\u{E0041}');
     fc.assert(
       fc.property(any, hostile, any, (before, one, after) => {
-        expect(shown(before + one + after)).toContain(`<${formatUnseen(one)}>`);
+        expect(shown(before + one + after)).toContain(`<${formatInvisible(one)}>`);
         // oxlint-disable-next-line no-control-regex -- they are what is looked for
         expect(shown(before + one + after)).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E]/);
       }),

@@ -8,10 +8,10 @@
  * the writing direction, hidden tags, line separators, and lone surrogates.
  *
  * @example
- * 'user\u202Egpj.exe'.replaceAll(UNSEEN_CHARACTERS, '?') // 'user?gpj.exe'
+ * 'user\u202Egpj.exe'.replaceAll(INVISIBLE_CHARACTERS, '?') // 'user?gpj.exe'
  */
 // Created by a pure function call, so that a bundler can drop it from pages that do not use it.
-export const UNSEEN_CHARACTERS = /* @__PURE__ */ createPattern();
+export const INVISIBLE_CHARACTERS = /* @__PURE__ */ createPattern();
 
 function createPattern(): RegExp {
   /** Scripts whose words are spelled with joiners. */
@@ -38,10 +38,10 @@ function createPattern(): RegExp {
  * Formats an unseen character for display: Unicode's symbol for a control character, otherwise its code point.
  *
  * @example
- * formatUnseen('\u001b') // '␛'
- * formatUnseen('\u202e') // 'U+202E'
+ * formatInvisible('\u001b') // '␛'
+ * formatInvisible('\u202e') // 'U+202E'
  */
-export function formatUnseen(character: string): string {
+export function formatInvisible(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   return code === 0x7f ? '\u2421' : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
