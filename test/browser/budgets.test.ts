@@ -23,7 +23,7 @@ const app = useConsole(
 it('a run that waits for a budget is shown so in the list and on its page, and the budget shows its usage', async () => {
   const { page } = await app.open('/runs');
   const row = page.getByRole('row').filter({ hasText: 'Wait for it.' });
-  await row.getByText(/Waiting for the daily budget, which starts again at \d/).waitFor();
+  await row.getByText(/Waiting for the daily budget, which resets at \d/).waitFor();
   await row.getByRole('link', { name: 'Wait for it.' }).click();
   await page.locator('.run-facts').getByText('Waiting for the daily budget').waitFor();
   await page.goto('/workers');

@@ -8,7 +8,7 @@ interface Waiting {
   readonly run?: string | null;
   /** `day`, or `caller NAME`. */
   readonly budget?: string;
-  /** When the budget starts again at the latest. */
+  /** When the budget resets, at the latest. */
   readonly opens_at?: string;
 }
 
