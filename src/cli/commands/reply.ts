@@ -68,7 +68,7 @@ async function chooseAnswer(store: Store, run: string, { allow, question, why, w
     const listed = open.map(({ interaction_id: id, tool }) => `${id} (${tool})`).join(', ');
     if ((await store.findRun(run)) === undefined) throw unknownRun(run);
     throw new MisuseError(
-      listed === '' ? `Run "${run}" does not wait for a permission.` : `Name the question with --question: ${listed}.`,
+      listed === '' ? `Run "${run}" is not waiting for a permission.` : `Name the question with --question: ${listed}.`,
     );
   }
   const kinds = allow === true ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
