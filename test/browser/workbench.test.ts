@@ -204,7 +204,7 @@ describe('the workbench', () => {
         dataTransfer.items.add(new File([new Uint8Array(16 * 1024 * 1024 + 1)], 'huge.log'));
         pane.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
       });
-    await page.getByText('huge.log has 16.1 MB; the workbench takes up to 16 MB').waitFor();
+    await page.getByText('huge.log has 16.1 MB; the workbench accepts up to 16 MB').waitFor();
     await expect.poll(async () => value(page)).toContain('kept');
   });
 
