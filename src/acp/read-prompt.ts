@@ -47,7 +47,7 @@ export function readPrompt(
     return `[${LABELS[attachment.kind]} ${attachments.length}]`;
   };
   const text = blocks.map((block) => readBlock(block, attach)).join('');
-  if (text.trim() === '') throw unsupported('The prompt is empty. Send a text.');
+  if (text.trim() === '') throw unsupported('The prompt is empty. Send some text.');
   return { text, attachments };
 }
 

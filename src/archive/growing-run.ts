@@ -137,7 +137,7 @@ function createPartReader(client: S3Client, runId: string, first: GrowingManifes
     const now = refreshes > MAX_REFRESHES ? undefined : await fetchManifest(client, runId);
     const file = now?.files.find((each) => each.path === path && each.id === id);
     if (now === undefined || file === undefined) {
-      const message = `The run ${runId} was replaced in the archive ${client.place} while it was read. Read it again.`;
+      const message = `The run ${runId} was replaced in the archive ${client.place} while it was being read. Read it again.`;
       throw new ArchiveError('ARCHIVE_UNAVAILABLE', message);
     }
     manifest = now;

@@ -85,7 +85,7 @@ export async function openArchive(settings: ArchiveSettings, options: ArchiveOpt
       const got = await client.send({ method: 'GET', key, headers: { range: `bytes=7-${body.length - 1}` } });
       await client.send({ method: 'DELETE', key });
       if (got.status !== 206 || !body.subarray(7).equals(got.body))
-        throw damaged(client, key, 'it returns other bytes than were written, or does not support ranges');
+        throw damaged(client, key, 'it returns different bytes than were written, or does not support range requests');
     },
   };
 }

@@ -137,7 +137,7 @@ function checkAnswer(answer: S3Response, { place, bucket }: ArchiveSettings): S3
     throw new ArchiveError('ARCHIVE_BUCKET_MISSING', message);
   }
   if (status === 401 || status === 403) {
-    const message = `The archive ${place} refused the request (${code ?? status}). Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they permit.`;
+    const message = `The archive ${place} refused the request (${code ?? status}). Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and their permissions.`;
     throw new ArchiveError('ARCHIVE_REFUSED', message);
   }
   if (status < 300 || [404, 412, 416].includes(status)) return answer;

@@ -40,7 +40,7 @@ export async function uploadFile(client: S3Client, upload: Upload): Promise<void
   const etag = size <= partBytes ? await putWhole(client, upload, facts) : await putParts(client, upload, facts);
   if (await isIntact(client, upload.key, { ...facts, etag })) return;
   await client.send({ method: 'DELETE', key: upload.key });
-  throw damaged(client, upload.key, 'it did not arrive unchanged. It will be uploaded again');
+  throw damaged(client, upload.key, 'it was corrupted during the upload. It will be uploaded again');
 }
 
 /** A small object that is written at once. */
@@ -61,7 +61,7 @@ export async function putObject(client: S3Client, { key, body, type }: SmallObje
     const { status, body: found } = await client.send({ method: 'GET', key, maxBytes: body.length });
     if (status === 200 && Buffer.compare(body, found) === 0) return;
   }
-  throw damaged(client, key, 'it did not arrive unchanged. It will be uploaded again');
+  throw damaged(client, key, 'it was corrupted during the upload. It will be uploaded again');
 }
 
 interface Facts {

@@ -58,7 +58,7 @@ function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData
     write: async (text) =>
       new Promise((resolve, reject) => {
         stream.write(text, (error) => {
-          if (isData && isRefusal(error)) reject(error);
+          if (isData && isWriteFailure(error)) reject(error);
           else resolve();
         });
       }),
@@ -67,7 +67,7 @@ function toOutput(stream: NodeJS.WriteStream & { readonly fd: number }, { isData
 }
 
 /** After the first error a stream only reports that it is destroyed. */
-function isRefusal(error: Error | null | undefined): error is Error {
+function isWriteFailure(error: Error | null | undefined): error is Error {
   return error instanceof Error && 'syscall' in error && getErrorCode(error) !== 'EPIPE';
 }
 

@@ -22,8 +22,8 @@ export function createSinks(config: Pick<Config, 'data' | 'sinks'>, env: Environ
   const { data, sinks = [{ type: 'markdown' }] } = config;
   const created = sinks.map((sink) => createSink(sink, data, env));
   const names = created.map(({ name }) => name);
-  const double = names.find((name, index) => names.indexOf(name) !== index);
-  if (double !== undefined) throw invalid(double, 'has the name of another sink. Rename one');
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) throw invalid(duplicate, 'has the name of another sink. Rename one');
   return created;
 }
 

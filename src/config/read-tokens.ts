@@ -4,7 +4,7 @@ import { fromJsonSchema } from '../json-schema/index.js';
 import { configFileSchema } from './config.js';
 import type { Config, TokenConfig } from './config.js';
 
-/** A named key to the server. The name is who decided. */
+/** A named token for the server. Its name is recorded as the author of decisions. */
 export interface Token {
   readonly name: string;
   readonly scopes: TokenConfig['scopes'];
@@ -38,9 +38,9 @@ export function readTokens(
         : `The environment variable ${value_env} is not set; it holds the token "${name}". Set it.`,
     );
   });
-  const double = tokens.find(({ name }, index) => tokens.findIndex((token) => token.name === name) !== index);
-  if (double === undefined) return tokens;
-  throw invalid(`Two tokens are named "${double.name}". Rename one: the name records who made a decision.`);
+  const duplicate = tokens.find(({ name }, index) => tokens.findIndex((token) => token.name === name) !== index);
+  if (duplicate === undefined) return tokens;
+  throw invalid(`Two tokens are named "${duplicate.name}". Rename one: the name records who made a decision.`);
 }
 
 /** The file that has the tokens, if the environment names one. */
@@ -66,7 +66,8 @@ function readTokensFile(path: string): string {
     file = openSync(path, 'r');
     const buffer = Buffer.alloc(FILE_BYTES + 1);
     const length = readSync(file, buffer, 0, buffer.length, 0);
-    if (length > FILE_BYTES) throw invalid(`The file of ${FILE} is larger than ${FILE_BYTES} bytes. Check its path.`);
+    if (length > FILE_BYTES)
+      throw invalid(`The file named by ${FILE} is larger than ${FILE_BYTES} bytes. Check its path.`);
     return buffer.toString('utf8', 0, length);
   } catch (error) {
     if (error instanceof SluiceError) throw error;

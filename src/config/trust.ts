@@ -11,7 +11,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface UntrustedConfig {
   readonly file: string;
   readonly sha256: string;
-  /** `changed`: another content of this file was trusted. */
+  /** `changed`: a different version of this file was trusted. */
   readonly state: 'new' | 'changed';
   /** The settings that need trust; `code` for a module. */
   readonly needs: readonly string[];

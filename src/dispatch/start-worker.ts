@@ -197,7 +197,7 @@ export function startWorker(options: WorkerOptions): Worker {
     forReports.wake();
     await reports;
     await store.removeWorker(id).catch((error: unknown) => {
-      logger.warn('cannot leave the fleet', { error: String(error) });
+      logger.warn('cannot unregister the worker', { error: String(error) });
     });
     const signal = AbortSignal.timeout(LAST_DELIVERY_MS);
     await lead.deliver({ signal }).catch((error: unknown) => {

@@ -66,7 +66,7 @@ export function findProjectData(cwd: string, env: Environment): DataFolder {
   if (existsSync(path) || !existsSync(old)) return { path, warning: undefined };
   const refusal = explainRefusal(project, old);
   if (refusal !== undefined) {
-    return { path, warning: `The folder "${old}" is not used for data: ${refusal}. Using "${path}".` };
+    return { path, warning: `"${old}" is not used for data: ${refusal}. Using "${path}".` };
   }
   const warning = `Using the data folder "${old}", where agents can write. Move it out of their reach while no Sluice process is running: mkdir -p "${dirname(path)}" && mv "${old}" "${path}"`;
   return { path: old, warning };

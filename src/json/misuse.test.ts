@@ -45,8 +45,8 @@ describe('options that do not exist or cannot have their value are misuse', () =
     ['an unknown preference', { prefer: 'best' }, 'prefer must be first|last'],
     ['a word for a flag', { align: 'true' }, 'align must be boolean'],
     ['a function for a list', { normalizers: (value: unknown) => value }, 'normalizers must be list'],
-    ['a limit that is no bound', { limits: { depth: Number.NaN } }, 'depth must be a number from 0'],
-    ['a negative limit', { limits: { bytes: -1 } }, 'bytes must be a number from 0'],
+    ['a limit that is no bound', { limits: { depth: Number.NaN } }, 'depth must be a non-negative number'],
+    ['a negative limit', { limits: { bytes: -1 } }, 'bytes must be a non-negative number'],
     ['a misspelt limit', { limits: { byte: 9 } }, 'Unknown option byte. Known options: bytes'],
     ['the name of a profile in the place of the options', 'tagged' as unknown as object, 'Unknown option 0'],
   ])('%s', async (_, options, message) => {

@@ -46,7 +46,7 @@ export interface ParseOptions {
   readonly detectDuplicates?: boolean;
 }
 
-const NUMBER = 'a number from 0';
+const NUMBER = 'a non-negative number';
 /** The allowed values of each option: a list of strings, or a type; `any` is not checked. */
 const OPTIONS: Readonly<Record<keyof ParseOptions, string>> = {
   profile: 'default|generic|tagged|unified',

@@ -210,7 +210,7 @@ function* searchRivals(
     if (isMeant(raw, { start, end }, placeCandidate(attempted))) [winner, rival] = [attempted, start];
   }
   if (rival === undefined || options.ambiguous !== 'fail') return succeed(search, winner, rival);
-  return failWith([{ code: 'AMBIGUOUS', message: `Another value passes (offset ${rival}).` }], options.label);
+  return failWith([{ code: 'AMBIGUOUS', message: `Another value also passes, at offset ${rival}.` }], options.label);
 }
 
 /** Aligns, normalizes and checks the value of a candidate; undefined if it has none that this round accepts. */
@@ -321,7 +321,11 @@ function succeed(search: Search, winner: Attempted, rival?: number): ParseResult
   warnings.push(...reading.duplicates);
   const inexact = findInexactNumber(search.raw, reading.value);
   if (inexact !== undefined)
-    warnings.push({ code: 'INEXACT_NUMBER', message: 'A number is too large to be held exactly.', path: inexact });
+    warnings.push({
+      code: 'INEXACT_NUMBER',
+      message: 'A number is too large to be represented exactly.',
+      path: inexact,
+    });
   if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'Another value passes.', { offset: rival });
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };

@@ -18,7 +18,7 @@ export const followPageSchema = object({
   events: arrayOf(
     object(
       { seq: ordinal, at: timestamp, type: oneOf(FCMP_TYPES), data: { type: 'object' } },
-      { shortened: { ...flag, description: 'Long texts of it were cut.' } },
+      { shortened: { ...flag, description: 'Long strings in this event were cut.' } },
     ),
   ),
   cursor: { ...name, description: 'Where to continue.' },

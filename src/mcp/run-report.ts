@@ -87,7 +87,7 @@ async function describe(client: Client, run: RunView, signal: AbortSignal): Prom
 
 function describeNext({ state, waiting_for }: RunView): string {
   if (waiting_for === null) return NEXT[state];
-  return `It waits for ${describeWaitingFor(waiting_for)}. Call wait_for_run, or report it.`;
+  return `It is waiting for ${describeWaitingFor(waiting_for)}. Call wait_for_run, or report it.`;
 }
 
 const NEXT: Readonly<Record<RunReport['state'], string>> = {

@@ -11,7 +11,7 @@ const MAX_TEXT = 4 * 1024 * 1024;
 /** Most clients end a call after a minute. What takes longer is asked for again, by its id. */
 const MAX_WAIT_S = 50;
 
-const runName = {
+const runId = {
   type: 'string',
   minLength: 1,
   maxLength: 64,
@@ -85,7 +85,7 @@ const delegateOrder = defineTool({
   output: object({
     issue_ref: name,
     run_id: { ...name, description: 'The id of the order, for people.' },
-    run: runName,
+    run: runId,
     worker: name,
     state: name,
     rivals: { ...arrayOf(object({ run: name, worker: name })), description: 'The other runs of a race.' },
@@ -110,7 +110,7 @@ const waitForRunTool = defineTool({
   scope: 'read',
   readsOnly: true,
   input: object(
-    { run: runName },
+    { run: runId },
     { timeout_s: { ...waitSeconds, description: `How long to wait; 30 seconds by default, at most ${MAX_WAIT_S}.` } },
   ),
   output: runReportSchema,
@@ -125,7 +125,7 @@ const readResult = defineTool({
     'The state of a run and, once it has ended, its result: the validated value or why there is none, usage, and for an order what was decided.',
   scope: 'read',
   readsOnly: true,
-  input: object({ run: runName }),
+  input: object({ run: runId }),
   output: runReportSchema,
   call: async (client, { run }, signal) => describeRun(client, run, signal),
 });
@@ -138,7 +138,7 @@ const followRun = defineTool({
   scope: 'read',
   readsOnly: true,
   input: object(
-    { run: runName },
+    { run: runId },
     {
       cursor: {
         type: 'string',
@@ -201,9 +201,9 @@ const listInbox = defineTool({
 
 const resolveItem = defineTool({
   name: 'resolve_item',
-  title: 'Decide an inbox item',
+  title: 'Resolve an inbox item',
   description:
-    'Decide an item of the inbox: accept, reject or retry. Your token grants this; it is recorded under the name of the token, with your reason.',
+    'Resolve an inbox item: accept, reject or retry. Your token grants this; it is recorded under the name of the token, with your reason.',
   scope: 'decide',
   readsOnly: false,
   input: object({

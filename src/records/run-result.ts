@@ -73,7 +73,7 @@ export const runResultSchema = object(
     value: anything,
     /** The agent's words, where the output has no value and the contract allows that. */
     comment: text,
-    /** The agent's last words, in every status; of engine `command` all of stdout. At most 16 MiB: the end is kept. */
+    /** The agent's last message, in every status; for engine `command`, all of stdout. At most 16 MiB: the end is kept. */
     text,
     /** The model the engine named, or the one it was asked to use. */
     model: name,

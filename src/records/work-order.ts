@@ -69,7 +69,7 @@ const fields = {
     pattern: '^[^\\u0000]*$',
     description: 'The text of the specification when the order was submitted.',
   },
-  contracts_ref: { ...line, description: 'Where the contracts are that the work must respect.' },
+  contracts_ref: { ...line, description: 'Where to find the contracts that the work must respect.' },
   links: { type: 'array', maxItems: 100, items: line, description: 'Further links for the agent.' },
   depends_on: {
     type: 'array',

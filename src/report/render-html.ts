@@ -103,7 +103,7 @@ function addOrder(page: Page, { order, items }: RunReport): void {
       ]),
       ...items.map(({ resolution, reason }): Row =>
         resolution === null
-          ? ['Waits for a person', reason]
+          ? ['Waiting for a person', reason]
           : ['Person', `${resolution.action} by ${resolution.who}: ${resolution.why}`],
       ),
     ]);

@@ -14,7 +14,7 @@ interface ReadyCheckOptions {
 /** As much as a short run writes. */
 const TRIAL_BYTES = 64 * 1024;
 /** How long a check is valid: anyone may request it, and each check costs a write. */
-const COUNTS_MS = 1000;
+const VALID_MS = 1000;
 
 /**
  * Creates the check behind `/readyz`: the store responds and the data folder is writable. Throws `NOT_READY`.
@@ -28,7 +28,7 @@ export function createReadyCheck({ store, writesTo }: ReadyCheckOptions): () => 
 
   async function tryOnce(folder: string): Promise<void> {
     trial ??= tryToWrite(folder).finally(() => {
-      setTimeout(() => (trial = undefined), COUNTS_MS).unref();
+      setTimeout(() => (trial = undefined), VALID_MS).unref();
     });
     return trial;
   }

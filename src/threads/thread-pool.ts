@@ -80,7 +80,7 @@ export function createThreadPool<Task, Reply>(options: ThreadPoolOptions): Threa
         else reject(new ThreadError('busy', 'Too many tasks are waiting. Try again in a few seconds.'));
       }),
     close() {
-      const closed = new ThreadError('busy', 'The threads were closed.');
+      const closed = new ThreadError('busy', 'The thread pool was closed.');
       for (let job = waiting.take(); job !== undefined; job = waiting.take()) job.reject(closed);
       for (const thread of threads) thread.end(closed);
     },

@@ -111,7 +111,7 @@ export const followRunByPost = endpoint({
   method: 'POST',
   path: '/v1/runs/{id}/events',
   scope: 'read',
-  summary: 'The same as a POST request, for AG-UI HTTP agents; the body is ignored.',
+  summary: 'Streams the events of a run like the GET endpoint, for AG-UI HTTP agents; the body is ignored.',
   ...liveEvents,
 });
 

@@ -28,7 +28,7 @@ const IN_QUERIES: Readonly<Record<string, string>> = {
   limit: 'Maximum number of entries.',
   model: 'Only entries of this model.',
   name: 'The name of the file, from the list of files.',
-  outcome: 'Only runs that ended like this.',
+  outcome: 'Only runs with this outcome.',
   path: 'The path of the file, from the list of files.',
   repair_level: 'Only runs whose answer was repaired to this level.',
   run_id: 'Only entries of this order.',

@@ -37,7 +37,7 @@ async function runMcp(flags: McpFlags, io: CommandIo): Promise<ExitCode> {
   const { signal } = interruption;
   try {
     const createLogger = await loadLogger(io);
-    if (flags.url !== undefined) await serveServer(flags.url, { logger: createServerLogger(io), io, signal });
+    if (flags.url !== undefined) await serveRemoteServer(flags.url, { logger: createServerLogger(io), io, signal });
     else await withContext(flags, io, async (context) => serveStore(context, flags, io, signal), { createLogger });
     return signal.aborted ? EXIT.canceled : EXIT.success;
   } finally {
@@ -45,7 +45,7 @@ async function runMcp(flags: McpFlags, io: CommandIo): Promise<ExitCode> {
   }
 }
 
-async function serveServer(url: string, connection: Connection): Promise<void> {
+async function serveRemoteServer(url: string, connection: Connection): Promise<void> {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new MisuseError(`"${url}" is not the address of a server. Use one such as http://127.0.0.1:7171.`);
   }
@@ -80,7 +80,7 @@ async function serveStore(context: CommandContext, flags: McpFlags, io: CommandI
   }
 }
 
-/** Without a configuration: with a server, nothing of it is used here. */
+/** Needs no configuration: with --url, none of its settings are used here. */
 function createServerLogger(io: CommandIo): Logger {
   const token = process.env['SLUICE_TOKEN'] ?? '';
   const mask = (text: string): string => (token === '' ? text : text.replaceAll(token, '***'));

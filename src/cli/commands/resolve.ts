@@ -74,6 +74,6 @@ export function readUserName(): string {
   try {
     return userInfo().username;
   } catch (cause) {
-    throw new MisuseError('Your user has no name on this system. Pass --who.', { cause });
+    throw new MisuseError('Cannot determine your user name. Pass --who.', { cause });
   }
 }

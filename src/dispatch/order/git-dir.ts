@@ -7,7 +7,8 @@ import { join } from 'node:path';
  */
 export async function makeGitDir(folder: string, format: string, shallow: string | null = null): Promise<void> {
   const extensions = FORMATS.get(format);
-  if (extensions === undefined) throw new Error(`git could not be prepared: unknown object format ${format}`);
+  if (extensions === undefined)
+    throw new Error(`cannot initialize a temporary git repository: unknown object format ${format}`);
   const config = `[core]\n\trepositoryformatversion = ${extensions === '' ? 0 : 1}\n\tbare = true\n${FILES}${extensions}`;
   await Promise.all([
     mkdir(join(folder, 'objects', 'info'), { recursive: true }),

@@ -33,7 +33,8 @@ export async function withRemote<T>(
       `--object-format=${mirror.format}`,
       '.',
     ]);
-    if (made.code !== 0) throw new Error(`git could not be prepared: ${made.stderr.trim().slice(-200)}`);
+    if (made.code !== 0)
+      throw new Error(`cannot initialize a temporary git repository: ${made.stderr.trim().slice(-200)}`);
     const refs = await listRefs(mirror.folder);
     if (refs.size > 0) {
       const lines = [...refs].map(([name, hash]) => `${hash} ${name}\n`);

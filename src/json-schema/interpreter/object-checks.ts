@@ -74,7 +74,8 @@ function createDependentRequiredCheck(dependencies: Readonly<Record<string, unkn
     for (const [name, needed] of entries) {
       if (!hasProperty(value, name)) continue;
       const missing = needed.find((other) => !hasProperty(value, other));
-      if (missing !== undefined) return fail(run, `required beside ${JSON.stringify(name)}, but missing`, missing);
+      if (missing !== undefined)
+        return fail(run, `required if ${JSON.stringify(name)} is present, but missing`, missing);
     }
     return true;
   });

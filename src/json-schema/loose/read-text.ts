@@ -8,7 +8,7 @@ import type { AlignmentView } from '../views/schema-views.js';
 import { readLoosely } from './loose-reader.js';
 import { readMembers } from './read-lines.js';
 import { readXml } from './read-xml.js';
-import { readArguments, readToolCalls, type ToolCall } from './tool-calls.js';
+import { readFunctionCalls, readToolCalls, type ToolCall } from './tool-calls.js';
 
 /** Maximum length of a text that is read this way. */
 const LONGEST = 100_000;
@@ -72,7 +72,7 @@ function* listReadings(
     return;
   }
   for (const body of findBodies(text)) {
-    yield* listForms(readArguments(body, isKnownKey) ?? []);
+    yield* listForms(readFunctionCalls(body, isKnownKey) ?? []);
     const elements = readXml(body, isKnownKey);
     if (elements !== undefined) yield { value: elements, rule: 'xml_elements' };
     for (const closing of ['matching', 'innermost'] as const) {

@@ -63,7 +63,7 @@ export function readToolCalls(text: string): readonly ToolCall[] | undefined {
  * Reads calls with named arguments, `report(file="a.ts", line=3)`, one or several, also in brackets or in `print(…)`. Undefined if
  * the text is anything else: an argument without a name says nothing about its meaning.
  */
-export function readArguments(text: string, isKnownKey: (key: string) => boolean): readonly ToolCall[] | undefined {
+export function readFunctionCalls(text: string, isKnownKey: (key: string) => boolean): readonly ToolCall[] | undefined {
   const body = text.trim();
   const [, printed, listed] = WRAPPED_CALL.exec(body) ?? [];
   const calls = printed ?? listed ?? body;

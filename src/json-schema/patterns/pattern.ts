@@ -43,7 +43,7 @@ export function createSafePatternCompiler(): PatternCompiler {
     if (instructions > MAX_INSTRUCTIONS)
       throw createSchemaError(
         location,
-        'the patterns of this schema are too large together; use fewer or shorter ones',
+        'the patterns of this schema are too large in total; use fewer or shorter ones',
       );
     const pattern = createLinearPattern(program, flags.includes('u'));
     compiled.set(source, pattern);

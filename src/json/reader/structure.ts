@@ -246,7 +246,7 @@ export class Structure implements StringSurroundings {
       this.plausible = true;
       return this.advance(State.MEMBER);
     }
-    // Words before a bracket, a string or an equals sign are rather code or prose than a key.
+    // Words before a bracket, a string or an equals sign are more likely code or prose than a key.
     if (',}];'.includes(char) || (this.#keyWasBare && !this.#policy.generous)) return this.refuse();
     if (char === '=' && !cursor.has(2)) return Step.WAIT;
     cursor.repair('missing_colon');

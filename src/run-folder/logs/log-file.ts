@@ -27,7 +27,7 @@ const BLOCK = 64 * 1024;
 export async function openLogFile(path: string, below: Below = {}): Promise<LogFile> {
   const file = await openForAppending(path, below);
   await cutTornLine(file);
-  // After a write that failed half way the next line would grow onto a torn one: a failure stays.
+  // After a write failed halfway, the next line would be appended to a torn one, so the failure is permanent.
   let last: Promise<void> = Promise.resolve();
 
   async function appendLines(lines: string): Promise<void> {

@@ -218,7 +218,7 @@ async function nameOnce(temporary: string, packed: string, onStep: (step: PackSt
 }
 
 function changed(path: string): RunFolderError {
-  const message = `"${path}" changed while its run was packed. The folder was kept; packing is tried again.`;
+  const message = `"${path}" changed while its run was being packed. The folder was kept; packing will be retried.`;
   return new RunFolderError('RUN_FOLDER_CHANGED', message);
 }
 

@@ -47,7 +47,7 @@ export interface Turn {
   readonly remembered: readonly RememberedAnswer[];
   /** Masks secrets in what is stored of a message. */
   readonly mask: (text: string) => string;
-  /** The agent has ended its turn. Where this is not given, it is ended then. */
+  /** Called when the agent has ended its turn. Without it, the process is ended at that point. */
   readonly onEnd?: () => void;
 }
 
@@ -112,7 +112,7 @@ export class Conversation implements CapturedConversation {
       onUnsupported: (what) =>
         stop('not_started', `The prompt was not sent: the agent does not accept ${what}.`, 'Use another engine.'),
       onBroken: (reason) =>
-        stop('protocol_broken', `The agent broke the protocol: ${reason}.`, 'Its bytes are in the run folder.'),
+        stop('protocol_broken', `The agent broke the protocol: ${reason}.`, 'Its output is in the run folder.'),
     });
   }
 
@@ -130,7 +130,7 @@ export class Conversation implements CapturedConversation {
     return this.#isComplete;
   }
 
-  /** The questions for whose answers the process was not kept; empty if it ended otherwise. */
+  /** The open questions when the process was ended because no answer came within hold_s; otherwise empty. */
   get released(): readonly PermissionQuestion[] {
     return this.#isReleased ? [...this.#waiting.values()].map(({ question }) => question) : [];
   }

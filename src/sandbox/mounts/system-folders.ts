@@ -19,7 +19,7 @@ const FOLDERS = [
 /** Never mounted as a whole, even if a program is directly inside one. */
 const BROAD = '/ /home /root /var /var/tmp /tmp /run /proc /sys /dev /mnt /media /srv'.split(' ');
 
-/** Looked at for files that only root may read. */
+/** Limits of the search for files that only root may read. */
 const MAX_ENTRIES = 20_000;
 const MAX_DEPTH = 4;
 

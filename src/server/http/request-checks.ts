@@ -61,7 +61,7 @@ function unknownParameterMessage(name: string, known: readonly string[]): string
 
 function check(schema: StandardSchema, value: unknown, code: 'INVALID_BODY' | 'INVALID_QUERY', at: string): void {
   const checked = schema['~standard'].validate(value);
-  if (checked instanceof Promise) throw new TypeError('JSON Schema validation is synchronous.');
+  if (checked instanceof Promise) throw new TypeError('JSON Schema validation must be synchronous.');
   if (checked.issues === undefined) return;
   const issues = checked.issues.map(({ path = [], message }) => ({
     path: [at, ...path.map((part) => String(typeof part === 'object' ? part.key : part))].filter(Boolean).join('.'),

@@ -135,7 +135,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     }),
     watch(signal) {
       const timer = setInterval(() => {
-        look().catch((error: unknown) => logger.warn('figures cannot be counted', { error: String(error) }));
+        look().catch((error: unknown) => logger.warn('cannot collect metrics', { error: String(error) }));
       }, POLL_MS);
       timer.unref();
       signal.addEventListener('abort', () => clearInterval(timer), { once: true });

@@ -342,7 +342,7 @@ async function retryOrder(
 }
 
 /**
- * A new run closes all open items of the issue; any other decision closes only its own. To accept one result of an
+ * A new run closes all open items of the issue; any other decision closes only its own. Accepting one result of an
  * undecided race makes its run the active one, and closes the others.
  */
 async function closeItems(

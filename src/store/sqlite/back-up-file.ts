@@ -41,7 +41,7 @@ export async function backUpFile(source: string, target: string, { onProgress }:
   const [from, to] = [resolve(source), resolve(target)];
   if ((await lstat(to).catch(() => undefined)) !== undefined) throw backupExists(to);
   if ((await lstat(from).catch(() => undefined)) === undefined) {
-    throw new StoreError('STORE_UNAVAILABLE', `Cannot find the database "${from}". Name an existing database file.`);
+    throw new StoreError('STORE_UNAVAILABLE', `Cannot find the database "${from}". Specify an existing database file.`);
   }
   const part = `${to}.${process.pid}.part`;
   try {

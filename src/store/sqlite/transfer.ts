@@ -21,7 +21,7 @@ const NAMES: Readonly<Record<string, string>> = { sequence: 'seq', trigger_key: 
 /** Opens a file that is to be copied; writers of other processes wait until it is closed. */
 export async function openSqliteSource<T>(file: string, work: (source: Source) => Promise<T>): Promise<T> {
   if (!existsSync(file)) {
-    throw new StoreError('STORE_UNAVAILABLE', `Cannot find the database "${file}". Name an existing database file.`);
+    throw new StoreError('STORE_UNAVAILABLE', `Cannot find the database "${file}". Specify an existing database file.`);
   }
   return withConnection(file, async (connection) => {
     migrate(connection, file);

@@ -63,7 +63,7 @@ function RunFields({
   if (!hasScope('run')) {
     return (
       <Notice tone="warn" title="Read-only: this token lacks the scope run">
-        Sign in with a token that has it to start runs.
+        To start runs, sign in with a token that has this scope.
       </Notice>
     );
   }

@@ -40,12 +40,12 @@ export class Conversation {
   /** Starts a new turn, however the previous one ended. */
   startsTurn(): void {
     this.ends();
-    this.goesOn();
+    this.continueTurn();
     this.agent.startMessage(null);
   }
 
   /** The agent works: after an end this is a new turn. */
-  goesOn(): void {
+  continueTurn(): void {
     if (!this.#hasEnded) return;
     this.#hasEnded = false;
     this.#lastError = null;

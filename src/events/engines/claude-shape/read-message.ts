@@ -21,7 +21,7 @@ export function readAssistant(record: object, conversation: Conversation): void 
   report.checkFields(message, dialect.tables.message, 'assistant.message');
   const parent = getName(record, 'parent_tool_use_id');
   if (getBoolean(record, 'isReplay') === true) return report.status({ status: 'assistant', reason: 'replay' });
-  if (parent === null) conversation.goesOn();
+  if (parent === null) conversation.continueTurn();
   const id = getName(message, 'id');
   const isNew = conversation.speaker(parent).isFirst(id);
   const usage = readMessageUsage(message, isNew, conversation);

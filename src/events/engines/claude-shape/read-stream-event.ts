@@ -18,7 +18,7 @@ export function readStreamEvent(record: object, conversation: Conversation): voi
   const speaker = conversation.speaker(parent);
   switch (type) {
     case 'message_start': {
-      if (parent === null) conversation.goesOn();
+      if (parent === null) conversation.continueTurn();
       const message = getObject(event, 'message') ?? {};
       speaker.startMessage(getName(message, 'id'));
       report.keepRest(message, USED_START_FIELDS, 'event.message');
