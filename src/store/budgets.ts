@@ -18,7 +18,7 @@ export interface Budgets {
     readonly issues: readonly string[];
     readonly waiting: readonly { readonly run: string; readonly budget: string }[];
   }>;
-  /** How many queued runs wait for a budget, or for this one by its name; of one, no more than {@link MAX_COUNTED_WAITS}. */
+  /** Counts the queued runs that wait for a budget; with a name, those that wait for that budget, at most 5,000. */
   countBudgetWaits(budget?: string): Promise<number>;
 }
 
