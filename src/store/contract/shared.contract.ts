@@ -64,7 +64,8 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
       const [writer, reader] = [await openSite(url), await openSite(url)];
       await writer.append('run', [sampleFcmp(1)]);
       const found = new Set<string>();
-      const stop = reader.watch('run', () => void readOn());
+      const reads: Promise<void>[] = [];
+      const stop = reader.watch('run', () => void reads.push(readOn()));
       const readOn = async (): Promise<void> => {
         const fcmp = await reader.read({ runId: 'run', protocol: 'fcmp', limit: 10 });
         const rasp = await reader.read({ runId: 'run', protocol: 'rasp', limit: 10 });
@@ -75,6 +76,8 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
         await vi.waitFor(() => expect([...found]).toContain(JSON.stringify(event)), { timeout: 15_000 });
       }
       stop();
+      // Not closed under a wake-up that came late.
+      await Promise.all(reads);
     });
 
     it('wakes workers for work submitted by another process', async () => {
@@ -84,15 +87,15 @@ export function describeSharedStore(place: string, makeSite: MakeSite): void {
         const claimed = await worker.claimRun(sampleClaim());
         if (claimed !== undefined) report(claimed.record.order?.issue_ref ?? '');
       };
+      const claims: Promise<void>[] = [];
       let stop = (): void => undefined;
       const taken = new Promise<string>((resolve) => {
-        stop = worker.watchQueue(() => {
-          void takeOrder(resolve);
-        });
+        stop = worker.watchQueue(() => void claims.push(takeOrder(resolve)));
       });
       await lead.submitOrder(sampleSubmission());
       expect(await taken).toBe('local#1');
       stop();
+      await Promise.all(claims);
     });
 
     describeRace(makeSite);
