@@ -42,7 +42,7 @@ const MAX_ATTEMPTS = 5;
 const MAX_PAUSE_MS = 20;
 
 /** How long a statement waits for an open connection before another one is opened. */
-const PATIENCE_MS = 20;
+const PATIENCE_MS = 2;
 
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const pg = (await loadPackage('pg', () => import('pg'))).default;
