@@ -8,31 +8,31 @@ import type { CheckRun, CompiledSchema } from './interpreter/check.js';
 import type { Allowance } from './patterns/pattern.js';
 import type { SchemaChecks } from './interpreter/compile-schema.js';
 
-/** Checks a value: itself, or the issues. Never throws, never changes the value. */
+/** Validates a value: returns it, or the issues. Never throws, never changes the value. */
 export type SchemaValidator = (value: unknown) => StandardResult<unknown>;
 
-/** Steps for one value under an untrusted schema: some tenths of a second, enough for megabytes of JSON. */
+/** Steps for one value and an untrusted schema: a few tenths of a second, enough for megabytes of JSON. */
 export const UNTRUSTED_STEPS = 5_000_000;
 
-/** Steps for one alignment to a schema of the program itself. */
+/** Steps for one alignment to a trusted schema. */
 export const TRUSTED_ALIGNMENT_STEPS = 50_000_000;
 
-/** For a verdict without a reason. */
+/** The issue of a rejection without a known reason. */
 export const UNEXPLAINED: SchemaIssue = { path: [], message: 'does not match the schema' };
 
 /**
  * Creates a validator from a compiled schema that stops, with an issue, after this many steps. All validations that share
  * an allowance take their steps from it.
  */
-export function validateWithChecks(schema: CompiledSchema, most: number, allowance?: Allowance): SchemaValidator {
+export function validateWithChecks(schema: CompiledSchema, maxSteps: number, allowance?: Allowance): SchemaValidator {
   return (value) => {
     const issues: SchemaIssue[] = [];
-    const steps = Math.min(most, allowance?.steps ?? most);
+    const steps = Math.min(maxSteps, allowance?.steps ?? maxSteps);
     const run: CheckRun = { steps, path: [], issues, explaining: 0 };
     try {
       const passed = schema.check(value, run, undefined);
       if (allowance !== undefined) allowance.steps -= steps - run.steps;
-      if (run.steps < 0) return { issues: [{ path: [], message: `checking this takes more than ${steps} steps` }] };
+      if (run.steps < 0) return { issues: [{ path: [], message: `validation takes more than ${steps} steps` }] };
       if (passed) return { value };
       return { issues: issues.length > 0 ? issues : [UNEXPLAINED] };
     } catch (error) {
@@ -43,7 +43,7 @@ export function validateWithChecks(schema: CompiledSchema, most: number, allowan
   };
 }
 
-/** Joins a validator and the aligner of the same document into the schema that `parse` takes. */
+/** Combines a validator and the aligner of the same document into a schema for `parse`. */
 export function toAlignableSchema<T>(
   source: ViewSource,
   checks: SchemaChecks,
@@ -54,7 +54,7 @@ export function toAlignableSchema<T>(
     '~standard': {
       version: 1,
       vendor: 'sluice',
-      // The caller names the type a JSON Schema describes; a schema given as data cannot.
+      // Only the caller can name the type of the values: a schema that is data has none.
       validate: validate as (value: unknown) => StandardResult<T>,
     },
     '~sluice': createAlignment(source, checks, steps),
@@ -63,15 +63,16 @@ export function toAlignableSchema<T>(
 
 /** Creates the alignment of a schema when it is first used: most schemas only validate. */
 export function createAlignment(source: ViewSource, checks: SchemaChecks, steps: number): AlignableSchema['~sluice'] {
-  let made: AlignableSchema['~sluice'] | undefined;
-  const get = (): AlignableSchema['~sluice'] => (made ??= makeAlignment(source, checks, steps));
+  let alignment: AlignableSchema['~sluice'] | undefined;
+  const getAlignment = (): AlignableSchema['~sluice'] => (alignment ??= makeAlignment(source, checks, steps));
   const { node } = source.document.root;
   return {
     ...(isJsonObject(node) && { jsonSchema: node }),
-    align: (value, from) => get().align(value, from),
-    readText: (text) => get().readText?.(text) ?? { value: text, changes: [] },
-    mayGoOn: (value, text) => get().mayGoOn?.(value, text) === true,
-    checkPart: (path, value) => get().checkPart(path, value),
+    align: (value, from) => getAlignment().align(value, from),
+    readText: (text) => getAlignment().readText?.(text) ?? { value: text, changes: [] },
+    findItem: (list, candidates) => getAlignment().findItem?.(list, candidates),
+    mayGrow: (value, text) => getAlignment().mayGrow?.(value, text) === true,
+    checkPart: (path, value) => getAlignment().checkPart(path, value),
   };
 }
 

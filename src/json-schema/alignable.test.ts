@@ -37,7 +37,7 @@ const libraries: Readonly<
 describe.each(Object.entries(libraries))('alignable with %s', (_name, library) => {
   const schema = alignable(library);
 
-  test('aligns what the library then accepts', () => {
+  test('aligns values that the library then accepts', () => {
     const text = '{"Price": "$1,234.50", "mood": "Bullish (看涨)", "tags": "ai"}';
     expect(parse(text, schema, { align: true })).toMatchObject({
       ok: true,
@@ -71,7 +71,7 @@ describe('alignable', () => {
     expect(parse('{"n": 5}', schema, { align: true })).toMatchObject({ ok: true, value: { n: 5 } });
   });
 
-  test('leaves to the library what JSON Schema cannot express', () => {
+  test('lets the library validate what JSON Schema cannot express', () => {
     const schema = alignable(z.object({ even: z.number().refine((n) => n % 2 === 0), when: z.date().optional() }));
     expect(parse('{"even": "4"}', schema, { align: true })).toMatchObject({ ok: true, value: { even: 4 } });
     expect(parse('{"even": "3"}', schema, { align: true }).ok).toBe(false);
@@ -102,7 +102,7 @@ describe('alignable', () => {
     expect(schema['~sluice'].align({ kind: 'failed', value: '5' }).changes).toEqual([]);
   });
 
-  test('writes everything of zod 3 that JSON Schema can express', () => {
+  test('converts everything of zod 3 that JSON Schema can express', () => {
     // The object that TypeScript generates for an enum.
     const Level = { Low: 0, High: 1, 0: 'Low', 1: 'High' } as const;
     interface Node {
@@ -158,7 +158,7 @@ describe('alignable', () => {
     });
   });
 
-  test('aligns any schema to a JSON Schema that is given with it', () => {
+  test('aligns any schema to the JSON Schema passed with it', () => {
     const foreign: StandardSchema<unknown, { n: number }> = {
       '~standard': {
         version: 1,
@@ -197,7 +197,7 @@ describe('alignable', () => {
 
   test('names the missing package for valibot schemas', () => {
     const builtin = vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined);
-    // Files share a process: what a failing test left behind would fail others.
+    // Test files share a process: state left by a failing test would make others fail.
     onTestFinished(() => builtin.mockRestore());
     expect(() => alignable(v.string())).toThrow(
       expect.objectContaining({

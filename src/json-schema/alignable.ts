@@ -9,12 +9,12 @@ import { readDocument } from './schema-references.js';
 import { TRUSTED_ALIGNMENT_STEPS, createAlignment } from './alignable-schema.js';
 
 /** The input type of a Standard Schema. */
-type InputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
+type SchemaInput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['input'];
 /** The output type of a Standard Schema. */
-type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
+type SchemaOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
 /**
- * Makes a schema of another library able to align: zod 3 and 4, zod mini, arktype, valibot and Effect through their JSON Schema export,
+ * Adds alignment to a schema of another library: zod 3 and 4, zod mini, arktype, valibot and Effect through their JSON Schema export,
  * any other with its JSON Schema as the second argument. Values are aligned to that; the schema itself validates the result, so
  * that its refinements, transforms and defaults apply.
  *
@@ -25,7 +25,7 @@ type OutputOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['
 export function alignable<Schema extends StandardSchema>(
   schema: Schema,
   jsonSchema?: JsonSchema,
-): AlignableSchema<InputOf<Schema>, OutputOf<Schema>> {
+): AlignableSchema<SchemaInput<Schema>, SchemaOutput<Schema>> {
   const document = readDocument(jsonSchema ?? exportOrExplain(schema), TRUSTED_BOUNDS);
   const checks = compileSchema(document, compileNativePattern);
   return {

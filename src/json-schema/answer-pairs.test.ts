@@ -10,8 +10,8 @@ import { SYNTAX_PAIRS } from './fixtures/pairs/syntax.js';
 import { fromJsonSchema } from './from-json-schema.js';
 
 /**
- * Answers with the value that a careful person demands without and with `align`, decided before they were run. With the rules as they
- * were, 133 of the first 146 were right, 4 refused and 9 wrong. Four of the wrong ones were valid JSON with backslashes, which is not
+ * Answers with the value that a careful person expects without and with `align`, decided before they were run. With the rules at that
+ * time, 133 of the first 146 were right, 4 refused and 9 wrong. Four of the wrong ones were valid JSON with backslashes, which is not
  * reinterpreted: those two answers were rewritten, and two more of their kind added. Of the second 66, written after the rules had changed,
  * 61 were right, none refused and 5 wrong.
  */

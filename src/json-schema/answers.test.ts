@@ -81,7 +81,7 @@ describe('bolder readings', () => {
     '```\n',
     ']\n',
     'a b ',
-  ])('end soon on many of %j', (part) => {
+  ])('end quickly on many of %j', (part) => {
     const schema = fromJsonSchema({
       type: 'object',
       properties: { name: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } },

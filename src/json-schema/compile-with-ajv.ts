@@ -6,10 +6,10 @@ import { hasUniqueItems, isMultipleOf } from './json-values.js';
 import { toRegExp } from './patterns/pattern.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-/** The verdict alone; the interpreter names the issues of the few values that fail. */
+/** Returns only the verdict; the interpreter finds the issues of the few values that fail. */
 export type Verdict = (value: unknown) => boolean;
 
-/** Known once the first attempt was refused, so that a page's policy is violated, and reported, only once. */
+/** Set when the first attempt was refused, so that a page's policy is violated, and reported, only once. */
 let isForbidden = false;
 
 /**
@@ -29,9 +29,9 @@ export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
     formats: Object.fromEntries(FORMATS),
     code: { regExp: Object.assign((source: string) => toRegExp(source, '#'), { code: 'sluice' }) },
   });
-  // Keeping track of what was evaluated makes Ajv throw on some schemas; those that need it are interpreted.
+  // Tracking evaluated properties makes Ajv throw on some schemas; schemas that need it are interpreted.
   ajv.opts.unevaluated = false;
-  // Ajv compares list items in pairs and divides doubles; ours are linear, and exact for decimals.
+  // Ajv compares list items in pairs and divides doubles; these checks are linear, and exact for decimals.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
     keyword: 'uniqueItems',
@@ -61,14 +61,14 @@ export function compileWithAjv(schema: SchemaNode): Verdict | undefined {
 
 /**
  * Keywords that Ajv 8.20 handles incorrectly, found by comparing verdicts on random schemas: tracking evaluated keys can
- * throw, `contains` with a reference to `true` accepts an empty list, a property named `__proto__` is not checked. Dynamic
- * references are resolved more simply here.
+ * throw; `contains` with a reference to `true` accepts an empty list; a property named `__proto__` is not checked. Dynamic
+ * references are included because the interpreter follows them like plain ones, and Ajv does not.
  */
-const LEFT = new Set(['unevaluatedItems', 'unevaluatedProperties', 'contains', '$dynamicRef', '__proto__']);
+const NOT_FOR_AJV = new Set(['unevaluatedItems', 'unevaluatedProperties', 'contains', '$dynamicRef', '__proto__']);
 
-/** Whether a schema uses something on which Ajv cannot be relied; also where a key only looks like it. */
-export function isLeftToInterpreter(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.some(isLeftToInterpreter);
+/** Whether a schema uses a keyword that Ajv handles incorrectly; also true if a property has the name of one. */
+export function needsInterpreter(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(needsInterpreter);
   if (!isJsonObject(schema)) return false;
-  return Object.keys(schema).some((key) => LEFT.has(key) || isLeftToInterpreter(schema[key]));
+  return Object.keys(schema).some((key) => NOT_FOR_AJV.has(key) || needsInterpreter(schema[key]));
 }

@@ -6,7 +6,7 @@ import { exportZod3, isZod3 } from './zod3-json-schema.js';
 /** A part that a library cannot express as JSON Schema is left open: the schema itself validates it. */
 const LENIENT = { unrepresentable: 'any', errorMode: 'ignore' };
 
-/** Libraries that write JSON Schema with a function of a package, and how it is called. */
+/** Libraries that export JSON Schema with a function of a package: its name and options. */
 const PACKAGES: Readonly<Record<string, { readonly name: string; readonly path: readonly string[]; options: object }>> =
   {
     valibot: {
@@ -20,8 +20,8 @@ const PACKAGES: Readonly<Record<string, { readonly name: string; readonly path: 
   };
 
 /**
- * The JSON Schema of what a schema accepts, written by its own library: through Standard JSON Schema (zod, arktype), through a
- * method, or through a function of a package (valibot, zod mini, Effect). Schemas of zod 3 are written here.
+ * Exports the JSON Schema of a schema's input through its library: through Standard JSON Schema (zod, arktype), through a
+ * method, or through a function of a package (valibot, zod mini, Effect). Schemas of zod 3 are converted here.
  */
 export function exportJsonSchema(schema: StandardSchema): unknown {
   const standard: object = schema['~standard'];
@@ -42,8 +42,7 @@ export function exportJsonSchema(schema: StandardSchema): unknown {
 }
 
 /**
- * The package is loaded through Node.js when it is needed; elsewhere, and where it is not installed, the error says what to
- * do.
+ * Loads the package through Node.js on demand. On other platforms, and if it is not installed, the error says what to do.
  */
 function exportWithPackage(schema: StandardSchema, vendor: string): unknown {
   const { name = '', path = [], options = {} } = PACKAGES[vendor] ?? {};

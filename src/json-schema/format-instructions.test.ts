@@ -8,7 +8,7 @@ import { alignable, formatInstructions, fromJsonSchema } from './index.js';
 const SCHEMA = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] } as const;
 
 describe('formatInstructions', () => {
-  test('says the form of the answer and the schema, and nothing of ours', () => {
+  test('contains the form of the answer and the schema, and no Sluice markers', () => {
     expect(formatInstructions(SCHEMA)).toBe(
       [
         'Answer with one JSON object that is valid under this JSON Schema:',
@@ -26,7 +26,7 @@ describe('formatInstructions', () => {
     expect(formatInstructions(schema)).toContain(form);
   });
 
-  test('asks for tags if the answer is parsed with profile tagged', () => {
+  test('requests tags if the answer is parsed with profile tagged', () => {
     expect(formatInstructions(SCHEMA, { profile: 'tagged' })).toContain('between <json> and </json>');
     expect(formatInstructions(SCHEMA)).not.toContain('<json>');
   });
@@ -38,14 +38,14 @@ describe('formatInstructions', () => {
     ['valibot', v.object({ line: v.number() })],
     ['arktype', type({ line: 'number' })],
     ['alignable', alignable(z.object({ line: z.number() }))],
-  ])('takes a schema of %s', (_, schema) => {
+  ])('accepts a schema of %s', (_, schema) => {
     const text = formatInstructions(schema);
     expect(text).toContain('one JSON object');
     expect(text).toContain('"line"');
     expect(text).not.toContain('$schema');
   });
 
-  test('takes what the schema accepts, not what it makes of it', () => {
+  test('uses the input of the schema, not its output', () => {
     expect(formatInstructions(z.object({ line: z.string().transform(Number) }))).toContain('{"type":"string"}');
   });
 

@@ -7,13 +7,13 @@ import { readDocument } from './schema-references.js';
 
 /** Options of {@link formatInstructions}. */
 export interface FormatInstructionsOptions {
-  /** The profile the answer is parsed with: `tagged` asks for `<json>` tags. */
+  /** The profile the answer is parsed with: `tagged` requests `<json>` tags. */
   readonly profile?: Profile;
 }
 
 /**
  * Formats instructions for a prompt, so that a model answers with a value of this schema: the form of the answer and the
- * JSON Schema. Takes a JSON Schema, or a schema that {@link alignable} takes. Throws where a schema cannot be written as
+ * JSON Schema. Accepts a JSON Schema, or a schema that {@link alignable} accepts. Throws if a schema cannot be exported as
  * JSON Schema.
  *
  * @example
@@ -35,10 +35,10 @@ export function formatInstructions(
   ].join('\n');
 }
 
-/** The document without `$schema`, which is of no use to a model. */
+/** Reads the document without `$schema`, which is of no use to a model. */
 function readJsonSchema(schema: StandardSchema | JsonSchema): unknown {
-  const own = isStandardSchema(schema) ? readOwn(schema) : schema;
-  const { node } = readDocument(own, TRUSTED_BOUNDS).root;
+  const jsonSchema = isStandardSchema(schema) ? getJsonSchema(schema) : schema;
+  const { node } = readDocument(jsonSchema, TRUSTED_BOUNDS).root;
   if (!isJsonObject(node)) return node;
   const { $schema: _, ...rest } = node;
   return rest;
@@ -48,7 +48,7 @@ function isStandardSchema(schema: StandardSchema | JsonSchema): schema is Standa
   return (typeof schema === 'object' || typeof schema === 'function') && '~standard' in schema;
 }
 
-function readOwn(schema: StandardSchema | AlignableSchema): unknown {
+function getJsonSchema(schema: StandardSchema | AlignableSchema): unknown {
   const known = '~sluice' in schema ? schema['~sluice'].jsonSchema : undefined;
   return known ?? exportJsonSchema(schema);
 }

@@ -1,5 +1,5 @@
-/** Longest text of any format that is looked at; a longer one never matches. */
-const LONGEST = 8192;
+/** Longest text that any format accepts. */
+const MAX_LENGTH = 8192;
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 const TIME = /^(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:z|([+-])(\d\d):(\d\d))$/i;
@@ -11,7 +11,7 @@ const NOT_IN_URI = /[\s<>"{}|\\^`\p{Cc}]|%(?![\da-f]{2})/iu;
 const SCHEME = /^[a-z][a-z\d+.-]*:/i;
 
 /**
- * The formats that are checked; any other is ignored. They are the ones that language models are asked for and that can be
+ * The formats that are checked; any other is ignored. They are the formats that are common in prompts and can be
  * checked without Unicode tables; each check takes linear time.
  */
 export const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map(
@@ -27,7 +27,7 @@ export const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map(
     uri: (text: string) => SCHEME.test(text) && !NOT_IN_URI.test(text) && !text.endsWith(':'),
     'uri-reference': (text: string) => !NOT_IN_URI.test(text),
     uuid: (text: string) => UUID.test(text),
-  }).map(([name, test]) => [name, (text: string) => text.length <= LONGEST && test(text)]),
+  }).map(([name, test]) => [name, (text: string) => text.length <= MAX_LENGTH && test(text)]),
 );
 
 function isDate(text: string): boolean {

@@ -35,7 +35,7 @@ const finding = {
 };
 
 describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
-  test('says what is wrong and where', () => {
+  test('reports the problem and its location', () => {
     const result = validate({ type: 'array', items: finding }, [{ file: 1, line: 0, other: true }], trusted);
     expect(result.issues).toEqual([
       { path: [0, 'severity'], message: 'required, but missing' },
@@ -45,7 +45,7 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     ]);
   });
 
-  test('names the issues of the one alternative that is meant', () => {
+  test('reports the issues of the only alternative that fits', () => {
     const schema = { anyOf: [{ type: 'null' }, { type: 'object', properties: { a: { type: 'string' } } }] };
     expect(validate(schema, { a: 1 }, trusted).issues).toEqual([
       { path: ['a'], message: 'expected string, got number' },
@@ -81,7 +81,7 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     expect(isValid(tree, deepen({ child: 1 }), trusted)).toBe(false);
   });
 
-  test('answers with an issue, not an exception, if a value is deeper than the call stack', () => {
+  test('returns an issue instead of throwing if a value is deeper than the call stack', () => {
     let value: unknown = [];
     for (let level = 0; level < 200_000; level += 1) value = [value];
     const schema = { type: 'array', items: { allOf: [{ $ref: '#' }] } };
@@ -154,7 +154,7 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     expect(isValid(schema, value, trusted)).toBe(expected);
   });
 
-  test('follows references by pointer, by anchor, by id, and below keywords it does not know', () => {
+  test('follows references by pointer, by anchor, by id, and below unknown keywords', () => {
     const schema = {
       $id: 'https://example.org/root',
       properties: {
@@ -197,7 +197,7 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     ['$async', { $async: true, type: 'string' }, 'a', 1],
     ['unknown keywords and formats', { type: 'string', format: 'phone', 'x-order': 1, example: {} }, 'a', 1],
     ['a pattern that is only valid without the u flag', { pattern: '^[\\w-.]+$' }, 'a-.b', 'a b'],
-  ])('understands older spellings: %s', (_title, schema, good, bad) => {
+  ])('converts older keywords: %s', (_title, schema, good, bad) => {
     expect(isValid(schema, good, trusted)).toBe(true);
     expect(isValid(schema, bad, trusted)).toBe(false);
   });
@@ -224,7 +224,7 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     ['a remote reference', { $ref: 'https://example.org/x' }, '#: "https://example.org/x" is not in this schema'],
     ['a reference in a circle', { $ref: '#/$defs/a', $defs: { a: { allOf: [{ $ref: '#' }] } } }, 'refers to itself'],
     ['a schema deeper than 256', deepSchema(300), 'nested deeper than'],
-  ])('refuses %s, and says where', (_title, schema, message) => {
+  ])('refuses %s, with the location', (_title, schema, message) => {
     expect(catchError(schema, trusted)).toMatchObject({
       code: 'INVALID_SCHEMA',
       message: expect.stringContaining(message) as string,
@@ -249,7 +249,7 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     ['a function of its newer interface', { type: 'function', name: 'f', parameters: finding, strict: true }],
     ['a tool of Anthropic', { name: 'f', description: 'x', input_schema: finding }],
     ['a tool of MCP', { name: 'f', title: 'F', inputSchema: finding }],
-  ])('takes the schema out of %s', (_title, envelope) => {
+  ])('unwraps the schema from %s', (_title, envelope) => {
     expect(isValid(envelope, { file: 'a', line: 1, severity: 'low' }, trusted)).toBe(true);
     expect(isValid(envelope, { file: 'a' }, trusted)).toBe(false);
     expect(isValid(envelope, 'anything', trusted)).toBe(false);
@@ -263,7 +263,7 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
       { name: 'f', schema: { age: 'number' } },
       '"age": not a JSON Schema keyword',
     ],
-  ])('refuses %s, which would let anything pass', (_title, schema, message) => {
+  ])('refuses %s, which would accept anything', (_title, schema, message) => {
     expect(catchError(schema, trusted)).toMatchObject({
       code: 'INVALID_SCHEMA',
       message: expect.stringContaining(message) as string,
@@ -276,7 +276,9 @@ describe.each(ways)('fromJsonSchema, trusted: $trusted', ({ trusted }) => {
     [{ $comment: 'x' }],
     [{ 'x-internal': true }],
     [{ description: 'x', default: 1 }],
-  ])('takes %j, which means to let anything pass', (schema) => expect(isValid(schema, [1, 'a'], trusted)).toBe(true));
+  ])('accepts %j, which intentionally accepts anything', (schema) =>
+    expect(isValid(schema, [1, 'a'], trusted)).toBe(true),
+  );
 
   test('refuses a schema that contains itself as an object', () => {
     const schema: Record<string, unknown> = {};
@@ -310,7 +312,7 @@ describe('an untrusted schema', () => {
       };
     }
     const result = validate({ $ref: '#/$defs/d60', $defs }, 1, false);
-    expect(result.issues).toEqual([{ path: [], message: 'checking this takes more than 5000000 steps' }]);
+    expect(result.issues).toEqual([{ path: [], message: 'validation takes more than 5000000 steps' }]);
   });
 
   test('cannot make a pattern exponential', () => {

@@ -1,5 +1,5 @@
 import type { AlignableSchema } from '../json/index.js';
-import { compileWithAjv, isLeftToInterpreter } from './compile-with-ajv.js';
+import { compileWithAjv, needsInterpreter } from './compile-with-ajv.js';
 import type { Verdict } from './compile-with-ajv.js';
 import { compileSchema } from './interpreter/compile-schema.js';
 import { interpretJsonSchema } from './interpret-json-schema.js';
@@ -13,17 +13,17 @@ import type { SchemaValidator } from './alignable-schema.js';
 
 /** Options of {@link fromJsonSchema}. */
 export interface FromJsonSchemaOptions {
-  /** False for an untrusted schema: no code is generated from it, and what it may cost is bounded. Default true. */
+  /** False for an untrusted schema: no code is generated from it, and its cost is bounded. Default true. */
   readonly trusted?: boolean;
 }
 
 /**
- * Makes a JSON Schema (draft 2020-12) a schema that `parse` takes, able to align. The value is returned unchanged: no
- * defaults, no coercion. Throws `INVALID_SCHEMA`, with the place, for a schema that cannot be used.
+ * Turns a JSON Schema (draft 2020-12) into a schema for `parse` that can align. The value is returned unchanged: no
+ * defaults, no coercion. Throws `INVALID_SCHEMA`, with the location, for an unusable schema.
  *
  * The type of the values is inferred from a schema that the compiler knows (written in place, `as const`, or made with TypeBox);
- * any other is given: `fromJsonSchema<Finding>(schema)`. The envelopes of OpenAI, Anthropic and MCP (`{ name, strict, schema }`,
- * `{ name, parameters }`, `{ name, input_schema }`) are opened.
+ * otherwise pass it: `fromJsonSchema<Finding>(schema)`. The envelopes of OpenAI, Anthropic and MCP (`{ name, strict, schema }`,
+ * `{ name, parameters }`, `{ name, input_schema }`) are unwrapped.
  *
  * @example
  * const schema = fromJsonSchema({ type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] })
@@ -37,7 +37,7 @@ export function fromJsonSchema<T = Inferred, const Schema extends JsonSchema = J
   if (!trusted) return interpretJsonSchema<T, Schema>(schema);
   const document = readDocument(schema, TRUSTED_BOUNDS);
   const checks = compileSchema(document, compileNativePattern);
-  const verdict = isLeftToInterpreter(document.root.node) ? undefined : compileWithAjv(document.root.node);
+  const verdict = needsInterpreter(document.root.node) ? undefined : compileWithAjv(document.root.node);
   const explain = validateWithChecks(checks(document.root.node), Infinity);
   const validate = verdict === undefined ? explain : validateWithVerdict(verdict, explain);
   return toAlignableSchema<GivenOrInferred<T, Schema>>(
@@ -48,13 +48,13 @@ export function fromJsonSchema<T = Inferred, const Schema extends JsonSchema = J
   );
 }
 
-/** Ajv gives the verdict, the interpreter the reasons: one wording for both, and no cost where a value passes. */
+/** Ajv decides the verdict; the interpreter finds the issues of values that fail, in the same words as without Ajv. */
 function validateWithVerdict(passes: Verdict, explain: SchemaValidator): SchemaValidator {
   return (value) => {
     try {
       if (passes(value)) return { value };
     } catch {
-      // A value too deep for Ajv, or one that its comparison of objects trips over (`{ "valueOf": 1 }`).
+      // A value too deep for Ajv, or one that its comparison of objects fails on (`{ "valueOf": 1 }`).
       return explain(value);
     }
     const result = explain(value);

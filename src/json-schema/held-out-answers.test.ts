@@ -10,19 +10,18 @@ import { reasoning, toolCalls } from './fixtures/held-out/thinking-and-tools.js'
 import { fromJsonSchema } from './from-json-schema.js';
 
 /**
- * Refused although a careful person could read them: full-width braces behind words, a cut word of which only one member of an enum
- * is left, assignments in a string, a unit that no name speaks of.
+ * Refused although a careful person could read them: full-width braces after words, a truncated word that only one member of an enum
+ * begins with, assignments in a string.
  *
  * Before any rule was changed for them, 85 of the first 103 answers were right, 10 refused and 8 wrong; of 78 further ones 66, 3 and
  * 9. Seven expectations did not hold on a second look (valid JSON is not reinterpreted, for one): three answers were rewritten, three
  * expectations changed, one answer (`010`) left out. Counted so, it was 88, 10 and 5; and 68, 3 and 6. The rules were then changed with
- * these answers in view, so they no longer measure how texts fare that had no part in it.
+ * these answers in view, so they no longer measure the results for unseen texts.
  */
 const REFUSED: readonly string[] = [
   'a Japanese answer with corner brackets and full-width punctuation',
   'cut in an enum that has one member left',
   JSON.stringify('{"path": "a.js", "content": "const s = "a", t = "b";"}').slice(0, 100),
-  JSON.stringify('{"name": "Ann", "age": "30 years"}').slice(0, 100),
 ];
 
 function judge({ text, schema, options = {}, ...expected }: HeldOutAnswer): 'right' | 'refused' | `wrong: ${string}` {
@@ -32,7 +31,7 @@ function judge({ text, schema, options = {}, ...expected }: HeldOutAnswer): 'rig
   return isRight ? 'right' : `wrong: ${JSON.stringify(result.value)}`;
 }
 
-/** All of them, written before the rules were changed for any. */
+/** All collections, written before the rules were changed for any of them. */
 const ANSWERS = {
   reasoning,
   'tool calls': toolCalls,

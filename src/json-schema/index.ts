@@ -2,6 +2,7 @@ export { alignable } from './alignable.js';
 export { RULE_COSTS, type AlignmentRule } from './align/rules.js';
 export { formatInstructions, type FormatInstructionsOptions } from './format-instructions.js';
 export { fromJsonSchema, type FromJsonSchemaOptions } from './from-json-schema.js';
+export { fromRecordSchema } from './from-record-schema.js';
 export type { InferJsonSchema } from './infer-json-schema.js';
 export { interpretJsonSchema } from './interpret-json-schema.js';
 export { type JsonSchema, isJsonObject, getOwnValue } from './json-schema.js';

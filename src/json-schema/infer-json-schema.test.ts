@@ -40,7 +40,7 @@ describe('the type of the values', () => {
     expectTypeOf(interpretJsonSchema(finding)).toEqualTypeOf<AlignableSchema<Finding>>();
   });
 
-  test('is inferred from a schema written in place', () => {
+  test('is inferred from an inline schema', () => {
     const result = parse(
       '{"line": 3}',
       fromJsonSchema({ type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] }),
@@ -63,7 +63,7 @@ describe('the type of the values', () => {
     expectTypeOf<InferJsonSchema<{ readonly not: { readonly type: 'string' } }>>().toEqualTypeOf<unknown>();
   });
 
-  test('joins allOf, and closes with false', () => {
+  test('merges allOf, and is closed by false', () => {
     type Joined = InferJsonSchema<{
       readonly allOf: readonly [
         {

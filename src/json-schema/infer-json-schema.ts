@@ -1,6 +1,6 @@
 /**
- * The type of the values a JSON Schema describes, as far as it can be computed: `unknown` where it cannot (references, `not`,
- * a schema whose type is not known to the compiler). TypeBox schemas of both generations are understood.
+ * The type of the values a JSON Schema describes, as far as it can be computed; otherwise `unknown` (references, `not`,
+ * a schema whose type is not known to the compiler). TypeBox schemas of both generations are supported.
  *
  * @example
  * const schema = { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] } as const
@@ -46,7 +46,7 @@ type InferNamed<Schema, Type> = Type extends 'string'
             ? InferObject<Schema>
             : unknown;
 
-/** A list may be shorter than its `prefixItems`, so they say nothing about its type. */
+/** A list may be shorter than its `prefixItems`, so its type cannot be inferred from them. */
 type InferArray<Schema> = Schema extends { readonly prefixItems: unknown }
   ? unknown[]
   : Schema extends { readonly items: infer Item }
@@ -76,7 +76,7 @@ type RequiredKeys<Schema, Properties> = Schema extends { readonly '~kind': 'Obje
 type Flatten<T> = { [Key in keyof T]: T[Key] };
 
 declare const inferred: unique symbol;
-/** Stands for "the type the schema describes" where no type is given. */
+/** The default type argument: the type that the schema describes. */
 export type Inferred = typeof inferred;
-/** The type that was given, or else the one that the schema describes. */
+/** The given type, or else the one that the schema describes. */
 export type GivenOrInferred<T, Schema> = [T] extends [Inferred] ? InferJsonSchema<Schema> : T;

@@ -9,13 +9,13 @@ import { UNTRUSTED_STEPS, validateWithChecks, toAlignableSchema } from './aligna
 
 /** Options of {@link interpretJsonSchema}. */
 export interface InterpretOptions {
-  /** Steps that all validations may take together; below zero once one was stopped. Alignment has its own bound. */
+  /** Steps for all validations together; below zero once one was stopped. Alignment has a separate bound. */
   readonly allowance?: { steps: number };
 }
 
 /**
- * The part of `fromJsonSchema` that generates no code: for pages whose policy forbids `eval`, and for untrusted schemas. Bounded in
- * size, depth, steps and pattern cost; a bundle that uses only this one does not contain Ajv.
+ * `fromJsonSchema` without generated code: for pages whose policy forbids `eval`, and for untrusted schemas. Bounded in
+ * size, depth, steps and pattern cost; a bundle that uses only this function does not contain Ajv.
  *
  * @example
  * const schema = interpretJsonSchema(await request.json())

@@ -14,12 +14,12 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value of a key the object itself has; never one that every object inherits, such as `constructor`. */
+/** Returns the value of an own key; never an inherited one such as `constructor`. */
 export function getOwnValue(object: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Sets a key as an ordinary own property, `__proto__` too. */
+/** Sets an own property, also for the key `__proto__`. */
 export function setOwnValue(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -28,7 +28,7 @@ export function setOwnValue(object: Record<string, unknown>, key: string, value:
   }
 }
 
-/** A schema that cannot be used; the message says where, as a JSON pointer into the schema. */
+/** Creates the error for an unusable schema; `location` is a JSON pointer into it. */
 export function createSchemaError(location: string, problem: string, cause?: unknown): SluiceError<'INVALID_SCHEMA'> {
   return new SluiceError('INVALID_SCHEMA', `Invalid JSON Schema at ${location}: ${problem}`, { cause });
 }

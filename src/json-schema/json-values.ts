@@ -1,7 +1,7 @@
 import { isJsonObject } from './json-schema.js';
 
 /**
- * Serializes a JSON value so that two texts are the same exactly if the values are equal: `1` equals `1.0`, and the order of keys
+ * Serializes a JSON value so that equal values have the same result: `1` equals `1.0`, and the order of keys
  * does not matter. One pass, so that comparing many values takes linear time.
  */
 export function toEqualityKey(value: unknown): string {
@@ -34,8 +34,8 @@ export function hasUniqueItems(items: readonly unknown[]): boolean {
 }
 
 /**
- * Whether a number is a multiple of another as decimals, the way people read them: 19.99 is a multiple of 0.01,
- * although the quotient of the two doubles is not whole.
+ * Whether a number is a multiple of another, computed with decimals: 19.99 is a multiple of 0.01, although the quotient of
+ * the two doubles is not an integer.
  */
 export function isMultipleOf(value: number, divisor: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;

@@ -3,43 +3,44 @@ import type { SchemaNode } from './json-schema.js';
 import { KEYWORD_SHAPES, TYPE_NAMES } from './schema-keywords.js';
 import type { DataShape, KeywordShape } from './schema-keywords.js';
 
-/** How large a schema may be. */
+/** The maximum size of a schema. */
 export interface SchemaBounds {
-  /** Most JSON values in the schema, counted with every keyword and nested schema. */
+  /** Maximum number of JSON values in the schema, including every keyword and nested schema. */
   readonly nodes: number;
-  /** Deepest nesting of the schema itself. */
+  /** Maximum nesting depth of the schema itself. */
   readonly depth: number;
 }
 
-/** Bounds for schemas the program itself wrote: they only catch objects that contain themselves. */
+/** Bounds for the application's own schemas: they only catch objects that contain themselves. */
 export const TRUSTED_BOUNDS: SchemaBounds = { nodes: 1_000_000, depth: 256 };
 
 /** Bounds for untrusted schemas: the largest is compiled in about a second, usual ones in a millisecond. */
 export const UNTRUSTED_BOUNDS: SchemaBounds = { nodes: 20_000, depth: 64 };
 
 /**
- * Copies a schema in the spelling of draft 2020-12 and checks the shape of every keyword, so that everything after this can rely
- * on it. Throws `INVALID_SCHEMA` with the place.
+ * Copies a schema, converted to draft 2020-12, and checks the shape of every keyword, so later code can rely on it. Throws
+ * `INVALID_SCHEMA` with the location.
  */
 export function readSchema(schema: unknown, location: string, bounds: SchemaBounds): SchemaNode {
   let nodes = 0;
   return readNode(schema, location, 0);
 
-  function enter(place: string, depth: number): void {
+  function enter(pointer: string, depth: number): void {
     nodes += 1;
-    if (nodes > bounds.nodes) throw createSchemaError(place, `more than ${bounds.nodes} values; use a smaller schema`);
+    if (nodes > bounds.nodes)
+      throw createSchemaError(pointer, `more than ${bounds.nodes} values; use a smaller schema`);
     if (depth > bounds.depth) throw createSchemaError('#', `nested deeper than ${bounds.depth}; move parts to $defs`);
   }
 
-  function readNode(node: unknown, place: string, depth: number): SchemaNode {
-    enter(place, depth);
+  function readNode(node: unknown, pointer: string, depth: number): SchemaNode {
+    enter(pointer, depth);
     if (typeof node === 'boolean') return node;
     if (!isJsonObject(node))
-      throw createSchemaError(place, `a schema is an object or a boolean, not ${describe(node)}`);
+      throw createSchemaError(pointer, `a schema is an object or a boolean, not ${describeValue(node)}`);
     const read: Record<string, unknown> = {};
     for (const [keyword, value] of modernizeSchema(node)) {
       const shape = KEYWORD_SHAPES.get(keyword);
-      const inner = `${place}/${escapePointer(keyword)}`;
+      const inner = `${pointer}/${escapePointer(keyword)}`;
       setOwnValue(
         read,
         keyword,
@@ -49,18 +50,18 @@ export function readSchema(schema: unknown, location: string, bounds: SchemaBoun
     return read;
   }
 
-  function readKeyword(shape: KeywordShape, value: unknown, place: string, depth: number): unknown {
+  function readKeyword(shape: KeywordShape, value: unknown, pointer: string, depth: number): unknown {
     switch (shape) {
       case 'schema':
-        return readNode(value, place, depth);
+        return readNode(value, pointer, depth);
       case 'schemas':
         if (!Array.isArray(value) || value.length === 0)
-          throw createSchemaError(place, 'expected a list of at least one schema');
-        return value.map((item, index) => readNode(item, `${place}/${index}`, depth));
+          throw createSchemaError(pointer, 'expected a list of at least one schema');
+        return value.map((item, index) => readNode(item, `${pointer}/${index}`, depth));
       case 'schemaMap':
-        return readMap(value, place, depth, readNode);
+        return readMap(value, pointer, depth, readNode);
       case 'stringsMap':
-        return readMap(value, place, depth, (item, inner) => readKeyword('strings', item, inner, depth));
+        return readMap(value, pointer, depth, (item, inner) => readKeyword('strings', item, inner, depth));
       case 'string':
       case 'boolean':
       case 'number':
@@ -70,43 +71,43 @@ export function readSchema(schema: unknown, location: string, bounds: SchemaBoun
       case 'values':
       case 'strings':
       case 'anything':
-        checkData(shape, value, place);
-        return readData(value, place, depth);
+        checkData(shape, value, pointer);
+        return readData(value, pointer, depth);
     }
   }
 
-  function readData(value: unknown, place: string, depth: number): unknown {
-    enter(place, depth);
-    if (Array.isArray(value)) return value.map((item, index) => readData(item, `${place}/${index}`, depth + 1));
-    if (isJsonObject(value)) return readMap(value, place, depth + 1, readData);
+  function readData(value: unknown, pointer: string, depth: number): unknown {
+    enter(pointer, depth);
+    if (Array.isArray(value)) return value.map((item, index) => readData(item, `${pointer}/${index}`, depth + 1));
+    if (isJsonObject(value)) return readMap(value, pointer, depth + 1, readData);
     return value;
   }
 }
 
-/** Where the schema is in the envelopes that interfaces of models and tools put it in. */
+/** The fields that contain the schema in the envelopes of model and tool APIs. */
 const CONTENTS = ['schema', 'json_schema', 'function', 'parameters', 'input_schema', 'inputSchema'];
 /** `{ type: 'json_schema', json_schema: { name, schema } }` has two. */
-const DEEPEST_ENVELOPE = 4;
+const MAX_ENVELOPE_DEPTH = 4;
 const ENVELOPE_TYPES: ReadonlySet<unknown> = new Set(['json_schema', 'function', 'custom']);
 /** Keywords that do not restrict values: a schema that has only these intentionally allows anything. */
 const ANNOTATION =
   /^(?:[$x]|title$|description$|default$|examples?$|deprecated$|readOnly$|writeOnly$|content|nullable$|additionalItems$|dependencies$|id$)/;
 
 /**
- * Takes a schema out of its envelope: `{ name, strict, schema }`, `{ type: 'json_schema', json_schema }`, `{ name, parameters }`,
- * `{ name, input_schema }`. Read as a schema, an envelope has no keyword and would let anything pass; so would any other object
- * without one, which is refused.
+ * Unwraps a schema from its envelope: `{ name, strict, schema }`, `{ type: 'json_schema', json_schema }`, `{ name, parameters }`,
+ * `{ name, input_schema }`. Read as a schema, an envelope has no keyword and would accept anything. So would any other object
+ * without a keyword, which is refused.
  */
 export function openEnvelope(schema: unknown): unknown {
   let inner = schema;
-  for (let level = 0; level < DEEPEST_ENVELOPE && isJsonObject(inner); level += 1) {
+  for (let level = 0; level < MAX_ENVELOPE_DEPTH && isJsonObject(inner); level += 1) {
     const envelope = inner;
     const keys = Object.keys(envelope).filter((key) => !(key === 'type' && ENVELOPE_TYPES.has(envelope[key])));
     if (keys.length === 0 || keys.some((key) => KEYWORD_SHAPES.has(key))) return envelope;
     const content = CONTENTS.find((key) => isJsonObject(envelope[key]));
     if (content === undefined) {
       if (keys.some((key) => ANNOTATION.test(key))) return envelope;
-      const listed = keys.slice(0, 5).map((key) => describe(key));
+      const listed = keys.slice(0, 5).map((key) => describeValue(key));
       throw createSchemaError(
         '#',
         `${listed.join(', ')}: not a JSON Schema keyword; describe properties under "properties"`,
@@ -119,31 +120,31 @@ export function openEnvelope(schema: unknown): unknown {
 
 function readMap(
   value: unknown,
-  place: string,
+  pointer: string,
   depth: number,
-  read: (item: unknown, place: string, depth: number) => unknown,
+  read: (item: unknown, pointer: string, depth: number) => unknown,
 ): Record<string, unknown> {
-  if (!isJsonObject(value)) throw createSchemaError(place, `expected an object, not ${describe(value)}`);
+  if (!isJsonObject(value)) throw createSchemaError(pointer, `expected an object, not ${describeValue(value)}`);
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
-    setOwnValue(copy, key, read(value[key], `${place}/${escapePointer(key)}`, depth));
+    setOwnValue(copy, key, read(value[key], `${pointer}/${escapePointer(key)}`, depth));
   }
   return copy;
 }
 
-function checkData(shape: DataShape, value: unknown, place: string): void {
+function checkData(shape: DataShape, value: unknown, pointer: string): void {
   const problem = findProblem(shape, value);
-  if (problem !== undefined) throw createSchemaError(place, problem);
+  if (problem !== undefined) throw createSchemaError(pointer, problem);
 }
 
 function findProblem(shape: DataShape, value: unknown): string | undefined {
   switch (shape) {
     case 'string':
-      return typeof value === 'string' ? undefined : `expected a string, not ${describe(value)}`;
+      return typeof value === 'string' ? undefined : `expected a string, not ${describeValue(value)}`;
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : `expected true or false, not ${describe(value)}`;
+      return typeof value === 'boolean' ? undefined : `expected true or false, not ${describeValue(value)}`;
     case 'number':
-      return Number.isFinite(value) ? undefined : `expected a number, not ${describe(value)}`;
+      return Number.isFinite(value) ? undefined : `expected a number, not ${describeValue(value)}`;
     case 'positive':
       return Number.isFinite(value) && Number(value) > 0 ? undefined : 'expected a number above 0';
     case 'count':
@@ -166,26 +167,26 @@ function findTypesProblem(value: unknown): string | undefined {
   if (names.length === 0) return 'expected at least one type';
   const unknown = names.find((name) => typeof name !== 'string' || !TYPE_NAMES.has(name));
   if (unknown === undefined) return undefined;
-  return `${describe(unknown)} is not a type; use one of ${[...TYPE_NAMES].join(', ')}`;
+  return `${describeValue(unknown)} is not a type; use one of ${[...TYPE_NAMES].join(', ')}`;
 }
 
-function describe(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : `a value of type ${typeof value}`;
 }
 
-/** One step of a JSON pointer, as RFC 6901 escapes it. */
+/** Escapes one step of a JSON pointer (RFC 6901). */
 export function escapePointer(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Keywords that would change how a compiler behaves and do not restrict values. */
+/** Keywords that do not restrict values but would change the behaviour of a compiler. */
 const DROPPED = new Set(['$schema', '$async', '$comment', '$vocabulary', 'id']);
 
 /**
- * Spells one schema object the way draft 2020-12 does. Libraries and people still write draft 7 and OpenAPI 3.0:
+ * Converts one schema object to draft 2020-12. Libraries and people still write draft 7 and OpenAPI 3.0:
  * `items` as a list, `dependencies`, `exclusiveMinimum: true`, `nullable`.
  */
 function modernizeSchema(schema: Readonly<Record<string, unknown>>): Map<string, unknown> {
@@ -200,14 +201,14 @@ function modernizeSchema(schema: Readonly<Record<string, unknown>>): Map<string,
     if (keywords.has('additionalItems')) keywords.set('items', keywords.get('additionalItems'));
   }
   if (isJsonObject(keywords.get('dependencies'))) splitDependencies(keywords);
-  takeBooleanBound(keywords, 'minimum', 'exclusiveMinimum');
-  takeBooleanBound(keywords, 'maximum', 'exclusiveMaximum');
-  takeNullable(keywords);
+  convertBooleanBound(keywords, 'minimum', 'exclusiveMinimum');
+  convertBooleanBound(keywords, 'maximum', 'exclusiveMaximum');
+  convertNullable(keywords);
   return keywords;
 }
 
-/** OpenAPI gives `nullable` a meaning only together with `type`. */
-function takeNullable(keywords: Map<string, unknown>): void {
+/** Converts `nullable`, which in OpenAPI has a meaning only together with `type`. */
+function convertNullable(keywords: Map<string, unknown>): void {
   const type = keywords.get('type');
   if (keywords.get('nullable') === true && type !== undefined) {
     const types: readonly unknown[] = Array.isArray(type) ? type : [type];
@@ -227,7 +228,7 @@ function splitDependencies(keywords: Map<string, unknown>): void {
   if (schemas.length > 0) keywords.set('dependentSchemas', Object.fromEntries(schemas));
 }
 
-function takeBooleanBound(keywords: Map<string, unknown>, bound: string, exclusive: string): void {
+function convertBooleanBound(keywords: Map<string, unknown>, bound: string, exclusive: string): void {
   const flag = keywords.get(exclusive);
   if (typeof flag !== 'boolean') return;
   keywords.delete(exclusive);

@@ -13,7 +13,7 @@ export type DataShape =
 /** All kinds of keyword values: plain data, schemas, and lists or maps of them. */
 export type KeywordShape = DataShape | 'schema' | 'schemas' | 'schemaMap' | 'stringsMap';
 
-/** Every keyword of draft 2020-12 that decides a verdict. Others are tolerated and ignored. */
+/** Every keyword of draft 2020-12 that affects validation. Others are ignored. */
 export const KEYWORD_SHAPES: ReadonlyMap<string, KeywordShape> = new Map<string, KeywordShape>([
   ['$id', 'string'],
   ['$anchor', 'string'],
@@ -62,7 +62,7 @@ export const KEYWORD_SHAPES: ReadonlyMap<string, KeywordShape> = new Map<string,
   ['else', 'schema'],
 ]);
 
-/** The names `type` may use. */
+/** The names allowed in `type`. */
 export const TYPE_NAMES: ReadonlySet<string> = new Set([
   'null',
   'boolean',

@@ -4,29 +4,29 @@ import { escapePointer, openEnvelope, readSchema } from './read-schema.js';
 import type { SchemaBounds } from './read-schema.js';
 import { KEYWORD_SHAPES } from './schema-keywords.js';
 
-/** A schema inside a document, and where it stands. */
+/** A schema inside a document, and its location. */
 export interface LocatedSchema {
   readonly node: SchemaNode;
   readonly location: string;
 }
 
-/** A checked schema with its `$id`s and anchors found, so that `$ref` can be followed. Nothing is ever fetched. */
+/** A checked schema with an index of its `$id`s and anchors, which `$ref` needs. Nothing is ever fetched. */
 export interface SchemaDocument {
   readonly root: LocatedSchema;
-  /** The schema a `$ref` or `$dynamicRef` in `from` means. Throws `INVALID_SCHEMA` if the document does not have it. */
+  /** Finds the target of a `$ref` or `$dynamicRef` in `from`. Throws `INVALID_SCHEMA` if the document does not have it. */
   readonly resolve: (reference: string, from: SchemaObject, location: string) => LocatedSchema;
 }
 
 /** The base of relative references in a schema without `$id`. */
 const BASE = 'https://schema.invalid/';
 
-/** Reads and checks a schema, taken out of the envelope it may come in. Throws `INVALID_SCHEMA` with the place. */
+/** Reads and checks a schema, unwrapped from its envelope. Throws `INVALID_SCHEMA` with the location. */
 export function readDocument(schema: unknown, bounds: SchemaBounds): SchemaDocument {
   return indexSchema(readSchema(openEnvelope(schema), '#', bounds), bounds);
 }
 
 /**
- * Finds every `$id` and anchor of a schema.
+ * Indexes every `$id` and anchor of a schema.
  *
  * Dynamic references are followed like plain ones, which is exact while the document is one resource; with several a
  * `$dynamicRef` is refused rather than guessed.
@@ -41,7 +41,7 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
   const resolved = new WeakMap<SchemaObject, Map<string, LocatedSchema>>();
   return { root: { node: root, location: '#' }, resolve: resolveOnce };
 
-  /** Reading a URI costs more than everything else here, and the same reference is followed again and again. */
+  /** Caches targets: parsing a URI costs more than everything else here, and the same references recur. */
   function resolveOnce(reference: string, from: SchemaObject, location: string): LocatedSchema {
     const known = resolved.get(from) ?? new Map<string, LocatedSchema>();
     resolved.set(from, known);
@@ -70,12 +70,12 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
     const uri = resolveUri(reference, bases.get(from) ?? BASE, location);
     const resource = targets.get(withoutFragment(uri));
     const fragment = decodeFragment(uri);
-    const missing = `${JSON.stringify(reference)} is not in this schema; references are never fetched; put the target under $defs`;
-    if (resource === undefined) throw createSchemaError(location, missing);
+    const notFound = `${JSON.stringify(reference)} is not in this schema; references are never fetched; put the target under $defs`;
+    if (resource === undefined) throw createSchemaError(location, notFound);
     if (fragment === '') return resource;
     if (!fragment.startsWith('/')) {
       const anchored = targets.get(`${withoutFragment(uri)}#${fragment}`);
-      if (anchored === undefined) throw createSchemaError(location, missing);
+      if (anchored === undefined) throw createSchemaError(location, notFound);
       if (resources > 1 && '$dynamicRef' in from) {
         throw createSchemaError(location, '$dynamicRef is not supported in a schema with several $id; use $ref');
       }
@@ -90,11 +90,11 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
           ? getOwnValue(target, key)
           : undefined;
     }
-    if (typeof target !== 'boolean' && !isJsonObject(target)) throw createSchemaError(location, missing);
+    if (typeof target !== 'boolean' && !isJsonObject(target)) throw createSchemaError(location, notFound);
     return locate(target, `${resource.location}${fragment}`, withoutFragment(uri));
   }
 
-  /** A pointer may lead below an unknown keyword; what stands there has not been read as a schema yet. */
+  /** Reads the target as a schema if it is below an unknown keyword and has not been read yet. */
   function locate(target: SchemaNode, location: string, base: string): LocatedSchema {
     if (typeof target === 'boolean' || bases.has(target)) return { node: target, location };
     const known = extra.get(target);
@@ -106,19 +106,19 @@ function indexSchema(root: SchemaNode, bounds: SchemaBounds): SchemaDocument {
   }
 }
 
-/** The schemas directly inside a schema object, whatever keyword they stand under. */
+/** Lists the schemas directly inside a schema object, under any keyword. */
 export function listChildSchemas(node: SchemaObject, location: string): LocatedSchema[] {
   const children: LocatedSchema[] = [];
   for (const keyword of Object.keys(node)) {
     const shape = KEYWORD_SHAPES.get(keyword);
     const value = node[keyword];
-    const place = `${location}/${escapePointer(keyword)}`;
+    const pointer = `${location}/${escapePointer(keyword)}`;
     if (shape === 'schema') {
-      pushSchema(children, value, place);
+      pushSchema(children, value, pointer);
     } else if (shape === 'schemas' && Array.isArray(value)) {
-      for (const [position, item] of value.entries()) pushSchema(children, item, `${place}/${position}`);
+      for (const [position, item] of value.entries()) pushSchema(children, item, `${pointer}/${position}`);
     } else if (shape === 'schemaMap' && isJsonObject(value)) {
-      for (const key of Object.keys(value)) pushSchema(children, value[key], `${place}/${escapePointer(key)}`);
+      for (const key of Object.keys(value)) pushSchema(children, value[key], `${pointer}/${escapePointer(key)}`);
     }
   }
   return children;

@@ -17,7 +17,7 @@ describe('align: an answer in plain words', () => {
     ['hold', 'HOLD'],
     ['My verdict is SELL.', 'SELL'],
     ['<think>BUY or SELL?</think>\nBUY', 'BUY'],
-  ])('%s is %s if the schema asks for one of its words', (text, value) => {
+  ])('%s is %s if the schema expects one of its words', (text, value) => {
     expect(outcome(text, verdict)).toBe(value);
   });
 
@@ -25,7 +25,7 @@ describe('align: an answer in plain words', () => {
     expect(outcome(text, verdict)).toBe('NO_JSON');
   });
 
-  test('the text is the answer if the schema takes any text', () => {
+  test('the text is the answer if the schema accepts any text', () => {
     expect(outcome('Hello there.', fromJsonSchema({ type: 'string' }))).toBe('Hello there.');
   });
 

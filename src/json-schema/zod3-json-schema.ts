@@ -1,9 +1,9 @@
 import { isJsonObject } from './json-schema.js';
 
-/** Deepest nesting that is written out; what is deeper is left open. */
-const DEEPEST = 64;
+/** Maximum nesting that is converted; deeper schemas accept anything. */
+const MAX_DEPTH = 64;
 
-/** Recursive schemas: written once, referred to everywhere else. */
+/** Recursive schemas: converted once, referenced everywhere else. */
 type Definitions = Map<unknown, { readonly name: string; schema: object }>;
 
 /** Whether a schema was made with zod 3, which has no JSON Schema export. */
@@ -12,22 +12,22 @@ export function isZod3(schema: unknown): boolean {
 }
 
 /**
- * Writes the input of a zod 3 schema as JSON Schema. What cannot be written (refinements, transforms, classes) is left open:
- * the schema itself validates the result.
+ * Converts the input of a zod 3 schema to JSON Schema. Parts that it cannot express (refinements, transforms, classes) accept
+ * anything: the schema itself validates the result.
  */
 export function exportZod3(schema: unknown): object {
   const definitions: Definitions = new Map();
   const root = write(schema, definitions, 0);
-  const $defs = Object.fromEntries(Array.from(definitions.values(), (one) => [one.name, one.schema]));
+  const $defs = Object.fromEntries(Array.from(definitions.values(), (item) => [item.name, item.schema]));
   return definitions.size === 0 ? root : { allOf: [root], $defs };
 }
 
 function write(schema: unknown, definitions: Definitions, depth: number): object {
   const definition = readDefinition(schema);
-  if (depth > DEEPEST) return {};
+  if (depth > MAX_DEPTH) return {};
   const inner = (key: string): object => write(definition[key], definitions, depth + 1);
   const list = (schemas: unknown): object[] =>
-    Array.isArray(schemas) ? schemas.map((one) => write(one, definitions, depth + 1)) : [];
+    Array.isArray(schemas) ? schemas.map((item) => write(item, definitions, depth + 1)) : [];
   switch (definition['typeName']) {
     case 'ZodString':
       return { type: 'string', ...readChecks(definition, STRING_CHECKS), ...readFormat(definition) };

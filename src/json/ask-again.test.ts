@@ -7,7 +7,7 @@ const Verdict = z.object({ verdict: z.enum(['buy', 'hold', 'sell']), confidence:
 const GOOD = '{"verdict": "hold", "confidence": 0.5}';
 const VALUE = { verdict: 'hold', confidence: 0.5 };
 
-/** A model that gives these answers one after the other, and remembers what it was asked. */
+/** A model that returns these answers one after the other, and records its prompts. */
 function modelSaying(...answers: string[]): {
   readonly call: (request: ModelCall) => Promise<string>;
   readonly asked: ModelCall[];
@@ -136,7 +136,7 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
     expect(asked[1]?.prompt.length).toBeLessThan(3000);
   });
 
-  test('every attempt is visible to onAttempt, the failed ones and the one that passed', async () => {
+  test('onAttempt receives every attempt, failed or not', async () => {
     const reports: AttemptReport<unknown>[] = [];
     const { call, asked } = modelSaying('no', '{"verdict": "maybe"}', GOOD);
     await generateAndParse(call, Verdict, {
@@ -175,7 +175,7 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
     expect(call).toHaveBeenCalledTimes(2);
   });
 
-  test('aborted before: nothing is called, the reason is thrown', async () => {
+  test('aborted before the call: calls nothing and throws the reason', async () => {
     const { call, asked } = modelSaying(GOOD);
     const reason = new Error('user went away');
     const signal = AbortSignal.abort(reason);
@@ -245,7 +245,7 @@ describe('generateAndParse: ask, parse, ask again with the error', () => {
     expect(asked[1]?.prompt).toContain('NO_JSON');
   });
 
-  test('a schema that answers asynchronously is waited for', async () => {
+  test('awaits an asynchronous schema', async () => {
     const Slow = Verdict.refine(async ({ confidence }) => confidence < 1);
     const { call } = modelSaying('{"verdict": "hold", "confidence": 2}', GOOD);
     expect(await generateAndParse(call, Slow, { prompt: PROMPT })).toEqual(VALUE);

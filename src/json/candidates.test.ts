@@ -11,7 +11,7 @@ function found(text: string, { most = 100, strict = false } = {}): string[] {
 }
 
 describe('candidates in running text', () => {
-  test('finds values in running text, first first', () => {
+  test('finds values in running text, in order', () => {
     expect(found('a {"a": 1} b {"b": 2} c')).toEqual(['{"a": 1}', '{"b": 2}']);
   });
 
@@ -40,11 +40,11 @@ describe('candidates in running text', () => {
     expect(found('x {"a": {"b": 1}} y')).toEqual(['{"a": {"b": 1}}']);
   });
 
-  test('placeholders are passed over', () => {
+  test('skips placeholders', () => {
     expect(found('Dear {name}, {"a": 1}')).toEqual(['{"a": 1}']);
   });
 
-  test('a value that cannot be read is reported as a whole, so that its parts do not pass for it', () => {
+  test('reports an unreadable value in full instead of returning one of its parts', () => {
     expect(found('x {"a": f(1), "b": {"c": 2}} y {"d": 3}')).toEqual(['{"a": f(1), "b": {"c": 2}}', '{"d": 3}']);
   });
 
@@ -52,19 +52,19 @@ describe('candidates in running text', () => {
     expect(found('x {"a": [1, {"b": 2}')).toEqual(['{"a": [1, {"b": 2}']);
   });
 
-  test('an object in a set of braces is found', () => {
+  test('finds an object inside another pair of braces', () => {
     expect(found('{{"a": 1}}')).toEqual(['{"a": 1}']);
   });
 
-  test('finds no more values than asked for', () => {
+  test('finds no more values than requested', () => {
     expect(found('{"a": 1} {"b": 2} {"c": 3}', { most: 2 })).toEqual(['{"a": 1}', '{"b": 2}']);
   });
 
-  test.each(['{', '[', '{x} ', '[x] ', '{"a":', '{"a": f(1) ', '{ "'])('any number of %j comes to an end', (piece) => {
+  test.each(['{', '[', '{x} ', '[x] ', '{"a":', '{"a": f(1) ', '{ "'])('reading any number of %j ends', (piece) => {
     expect(found(piece.repeat(50_000)).length).toBeLessThanOrEqual(100);
   });
 
-  test('an object behind a megabyte of noise is found', () => {
+  test('finds an object after a megabyte of noise', () => {
     const noise = 'if (a[i] < 10) { return "x"; } // {note}\n'.repeat(25_000);
     expect(found(`${noise}{"a": 1}`)).toContain('{"a": 1}');
   });

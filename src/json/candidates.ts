@@ -1,23 +1,23 @@
-import { DEEPEST_ENVELOPE, COST_OF_TRY } from './bounds.js';
+import { MAX_ENVELOPE_DEPTH, COST_OF_TRY } from './bounds.js';
 import { listEnvelopeContents } from './find/envelope.js';
 import { createSpan, findFencedSpans, findLastTag, findMarkedSpans, findProseSpans, type Span } from './find/spans.js';
 import { blankThinking, findGenericSpans, findUnifiedSpans } from './find/strict-spans.js';
 import { surveyText, type Survey } from './find/survey.js';
 import type { ParseOptions } from './options.js';
 import { readProse, readSpan, readStrict, type SearchSettings } from './read-span.js';
-import { untouched, type Reading } from './reader/reader.js';
+import { createReading, type Reading } from './reader/reader.js';
 
 /**
  * A span and its reading. The span is read at the first call of `read`, and the reading is cached. Not a getter: V8 keeps
  * the getter of a plain object, and with it the value, in the hidden class until the next full garbage collection.
  */
 export interface FoundCandidate extends Span {
-  /** How many envelopes it was taken out of. */
+  /** Number of envelopes around it. */
   readonly level: number;
   readonly read: () => Reading;
 }
 
-function foundCandidate(
+function createCandidate(
   { finder, start, end, untouched: isUntouched }: Span,
   read: () => Reading,
   level = 0,
@@ -67,23 +67,23 @@ export function* findCandidates(
       return;
     case 'unified': {
       yield* readSpans(text, [createSpan('whole', 0, text.length, true)], settings);
-      const spoken = blankThinking(text);
-      yield* readSpans(spoken, findUnifiedSpans(spoken), settings);
+      const visible = blankThinking(text);
+      yield* readSpans(visible, findUnifiedSpans(visible), settings);
     }
   }
 }
 
-/** The text itself without the thinking: where the schema wants a word or a number, this may be the whole answer. */
+/** The text itself without the thinking: if the schema expects a word or a number, this may be the entire answer. */
 export function findWords(text: string): readonly FoundCandidate[] {
   return surveyText(text).regions.map((region) =>
-    foundCandidate({ ...region, finder: 'whole', untouched: false }, () =>
-      untouched(text.slice(region.start, region.end).trim(), region.end),
+    createCandidate({ ...region, finder: 'whole', untouched: false }, () =>
+      createReading(text.slice(region.start, region.end).trim(), region.end),
     ),
   );
 }
 
 function* readSpans(text: string, spans: Iterable<Span>, settings: SearchSettings): Generator<FoundCandidate> {
-  for (const span of spans) yield foundCandidate(span, () => readSpan(text, span, settings));
+  for (const span of spans) yield createCandidate(span, () => readSpan(text, span, settings));
 }
 
 /** Profile `default`: the text, then everything found inside it. `inEnvelopes`: contents of the values rejected so far. */
@@ -95,7 +95,7 @@ function* findAnywhere(
   const valid = readStrict(text, 0, settings);
   if (valid !== undefined) {
     // Anything that looks like thinking, tags or fences is inside its strings.
-    yield foundCandidate(createSpan('whole', 0, text.length, true), () => valid);
+    yield createCandidate(createSpan('whole', 0, text.length, true), () => valid);
     return;
   }
   const survey = surveyText(text);
@@ -110,33 +110,33 @@ function* findAnywhere(
  * budgets, in characters.
  */
 function* findUnmarked(text: string, { regions }: Survey, settings: SearchSettings): Generator<FoundCandidate> {
-  const most = settings.limits.candidates;
+  const maxCandidates = settings.limits.candidates;
   const budget = 4 * text.length + 65_536;
   const fenced = new Map<number, Reading>();
-  let left = budget;
+  let remaining = budget;
   for (const candidate of readSpans(text, findFencedSpans(text, regions), settings)) {
-    if (left < 0) break;
+    if (remaining < 0) break;
     const reading = candidate.read();
     fenced.set(candidate.start, reading);
-    left -= reading.end - candidate.start;
+    remaining -= reading.end - candidate.start;
     yield candidate;
   }
   const objects: FoundCandidate[] = [];
   const arrays: FoundCandidate[] = [];
   const spans = findProseSpans(text, regions);
-  left = budget;
-  for (let step = spans.next(-1); step.done !== true && objects.length < most && left > 0;) {
+  remaining = budget;
+  for (let step = spans.next(-1); step.done !== true && objects.length < maxCandidates && remaining > 0;) {
     const { start } = step.value;
-    const first = fenced.get(start);
-    const { reading, next, seen, span } = readProse(text, step.value, settings, first);
-    // Counted apart: any number of `[INFO]` and `[1]` must not hide the one object.
+    const earlier = fenced.get(start);
+    const { reading, next, seen, span } = readProse(text, step.value, settings, earlier);
+    // Counted separately: any number of `[INFO]` and `[1]` must not hide the one object.
     const found = text[start] === '[' ? arrays : objects;
-    if (span !== undefined && first === undefined && found.length < most) {
+    if (span !== undefined && earlier === undefined && found.length < maxCandidates) {
       // A value whose repair depended on the text after it must also be readable alone.
       const isFinal = reading.ok ? reading.repairs.length === 0 : 'value' in reading;
-      found.push(foundCandidate(span, () => (isFinal ? reading : readSpan(text, span, settings))));
+      found.push(createCandidate(span, () => (isFinal ? reading : readSpan(text, span, settings))));
     }
-    left -= seen - start + COST_OF_TRY;
+    remaining -= seen - start + COST_OF_TRY;
     step = spans.next(next);
   }
   yield* objects;
@@ -153,12 +153,12 @@ function* findInEnvelopes(
 ): Generator<FoundCandidate> {
   for (let envelope = rejected.shift(); envelope !== undefined; envelope = rejected.shift()) {
     const { start, end, level } = envelope.candidate;
-    if (level >= DEEPEST_ENVELOPE) continue;
-    const inside = (readInside: () => Reading): FoundCandidate =>
-      foundCandidate({ finder: 'envelope', start, end, untouched: false }, readInside, level + 1);
+    if (level >= MAX_ENVELOPE_DEPTH) continue;
+    const createContent = (readInside: () => Reading): FoundCandidate =>
+      createCandidate({ finder: 'envelope', start, end, untouched: false }, readInside, level + 1);
     for (const content of listEnvelopeContents(envelope.value)) {
-      if (typeof content !== 'string') yield inside(() => untouched(content, end));
-      else for (const inner of findInText(content)) yield inside(() => moveReading(inner.read(), start, end));
+      if (typeof content !== 'string') yield createContent(() => createReading(content, end));
+      else for (const inner of findInText(content)) yield createContent(() => moveReading(inner.read(), start, end));
     }
   }
 }

@@ -20,7 +20,7 @@ describe.each([
   });
 });
 
-describe('slips of syntax, wherever the value stands', () => {
+describe('syntax errors, anywhere in the text', () => {
   const enclosed = syntaxCases.filter(({ text }) => /^[{[]/.test(text));
 
   test.each(titled(enclosed))('in a tag: %s', (_title, { text, value }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isMeant } from './choice.js';
+import { isIntended } from './choice.js';
 
 /** Whether the second value of a text is preferred to the first. */
 function prefersSecond(text: string): boolean {
@@ -8,10 +8,10 @@ function prefersSecond(text: string): boolean {
     end: index + length,
   }));
   if (first === undefined || second === undefined) throw new Error('two values expected');
-  return isMeant(text, first, second);
+  return isIntended(text, first, second);
 }
 
-describe('the later value is meant', () => {
+describe('the later value is intended', () => {
   test.each([
     ['words of correction', '{"a": 1} Sorry, {"a": 2}'],
     ['words of correction after a label', 'Answer: {"a": 1}\nWait.\n{"a": 2}'],
@@ -29,7 +29,7 @@ describe('the later value is meant', () => {
   });
 });
 
-describe('the first value is meant', () => {
+describe('the first value is intended', () => {
   test.each([
     ['no words between', '{"a": 1}\n\n{"a": 2}'],
     ['both inside one sentence', 'Either {"a": 1} or {"a": 2}.'],

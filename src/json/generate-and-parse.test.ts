@@ -23,7 +23,7 @@ async function askAgain(
 }
 
 describe('the prompt of a retry', () => {
-  test('asks for tags if the profile demands them', async () => {
+  test('requests tags if the profile requires them', async () => {
     expect(await askAgain('no tag', { profile: 'tagged' })).toContain(
       'the JSON object only, between <json> and </json>,',
     );
@@ -38,11 +38,11 @@ describe('the prompt of a retry', () => {
     [z.object({}), 'the JSON object only'],
     [z.number(), 'the JSON value only'],
     [withFields('line'), 'the JSON value only'],
-  ])('asks for the type of the root', async (schema, form) => {
+  ])('requests the type of the root', async (schema, form) => {
     expect(await askAgain('no', {}, schema as typeof Line)).toContain(form);
   });
 
-  test('asks for an object if the profile demands one', async () => {
+  test('requests an object if the profile requires one', async () => {
     expect(await askAgain('[1]', { profile: 'unified' }, withFields('line') as never)).toContain(
       'the JSON object only',
     );
@@ -62,13 +62,13 @@ describe('the prompt of a retry', () => {
     expect(retry.length).toBeLessThan(3000);
   });
 
-  test('shows no value that JSON cannot hold', async () => {
+  test('shows no value that JSON cannot represent', async () => {
     const retry = await askAgain('{"line": 12345678901234567890}', { numbers: 'bigint' });
     expect(retry).toContain('SCHEMA_MISMATCH');
     expect(retry).not.toContain('Rejected value');
   });
 
-  test('asks for less if the answer was cut off', async () => {
+  test('requests a shorter answer if the answer was truncated', async () => {
     expect(await askAgain('{"line": ')).toContain('Answer more briefly.');
     expect(await askAgain('{"line": ', { retryPrompt: 'zh' })).toContain('请缩短内容。');
     expect(await askAgain('no')).not.toContain('briefly');
@@ -81,8 +81,8 @@ describe('the prompt of a retry', () => {
   });
 });
 
-describe('what a call returns and costs', () => {
-  test('a text with its usage; the detailed form adds up the usage of all attempts', async () => {
+describe('the result and usage of a call', () => {
+  test('accepts a text with its usage; the detailed form sums the usage of all attempts', async () => {
     const answers: ModelAnswer[] = [
       { text: 'no', usage: { inputTokens: 10, outputTokens: 2, model: 'm' } },
       { text: `Sure: {"line": 3,}`, usage: { inputTokens: 20, outputTokens: 5 } },
@@ -111,7 +111,7 @@ describe('what a call returns and costs', () => {
     expect(calls).toBe(1);
   });
 
-  test('no text at all is an empty answer', async () => {
+  test('a missing text is an empty answer', async () => {
     const asking = generateAndParse(async () => ({ text: null }), Line, { prompt: PROMPT, maxRetries: 0 });
     await expect(asking).rejects.toMatchObject({ code: 'EMPTY_INPUT' });
   });
@@ -173,15 +173,18 @@ describe('time', () => {
     }
   });
 
-  test.each(['timeoutMs', 'backoffMs', 'maxRetries'])('refuses a %s that is no count', async (name) => {
-    const call = vi.fn<() => Promise<string>>();
-    const asking = generateAndParse(call, Line, { prompt: PROMPT, [name]: Number.NaN });
-    await expect(asking).rejects.toMatchObject({ code: 'INVALID_OPTION' });
-    expect(call).not.toHaveBeenCalled();
-  });
+  test.each(['timeoutMs', 'backoffMs', 'maxRetries'])(
+    'refuses a %s that is not a non-negative integer',
+    async (name) => {
+      const call = vi.fn<() => Promise<string>>();
+      const asking = generateAndParse(call, Line, { prompt: PROMPT, [name]: Number.NaN });
+      await expect(asking).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+      expect(call).not.toHaveBeenCalled();
+    },
+  );
 });
 
-test('the last error carries the text, which stays out of logs', async () => {
+test('the last error has the text as a property that logs do not show', async () => {
   const asking = generateAndParse(async () => 'I cannot.', Line, { prompt: PROMPT });
   const error = await asking.catch((thrown: unknown) => thrown as ParseError);
   expect(error).toMatchObject({ code: 'NO_JSON', raw: 'I cannot.' });

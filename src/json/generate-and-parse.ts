@@ -43,7 +43,7 @@ export interface GenerateOptions<T> extends ParseOptions {
   readonly temperature?: number;
   /** Passed to `call`. */
   readonly maxTokens?: number;
-  /** Calls after the first one, at most. Default 1; 0 asks once. */
+  /** Calls after the first one, at most. Default 1; 0: no retries. */
   readonly maxRetries?: number;
   /** Longest wait for one answer; then `CALL_TIMED_OUT` is thrown. Default 0: no limit. */
   readonly timeoutMs?: number;
@@ -58,14 +58,14 @@ export interface GenerateOptions<T> extends ParseOptions {
   readonly detailed?: boolean;
 }
 
-/** A value and how it came about. */
+/** A value, and the attempts and repairs that led to it. */
 export interface Generated<T> {
   readonly value: T;
-  /** Calls it took. */
+  /** Number of calls. */
   readonly attempts: number;
   /** Sums over all attempts, by the names the model's provider uses. */
   readonly usage: Readonly<Record<string, number>>;
-  /** Of the answer that passed. */
+  /** The repairs of the answer that passed. */
   readonly repairs: readonly Repair[];
   readonly warnings: readonly Warning[];
 }
@@ -73,7 +73,7 @@ export interface Generated<T> {
 /**
  * Asks a model, parses the answer, and asks again with the error if that fails. Works with any provider: `call` is any
  * function that returns text, or `{ text, usage }`. A rejected `call` is not retried; an abort throws the signal's reason. The
- * error of the last attempt carries the text as `raw`.
+ * error of the last attempt has the text as `raw`.
  *
  * @example
  * const verdict = await generateAndParse(
@@ -119,7 +119,7 @@ export async function generateAndParse<T>(
   let prompt = task;
   for (let attempt = 1; ; attempt++) {
     const answer = await waitUntilAborted(
-      (either) => call({ prompt, systemMessage, temperature, maxTokens, signal: either, attempt }),
+      (combined) => call({ prompt, systemMessage, temperature, maxTokens, signal: combined, attempt }),
       signal,
       timeoutMs,
     );
@@ -139,7 +139,7 @@ export async function generateAndParse<T>(
   }
 }
 
-/** An abort ends the wait, and leaves no timer that would keep a program from ending. */
+/** Waits. An abort ends the wait and clears the timer, which would otherwise keep the process running. */
 async function pause(duration: number, signal: AbortSignal | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = (): Promise<void> =>
@@ -149,13 +149,13 @@ async function pause(duration: number, signal: AbortSignal | undefined): Promise
   await waitUntilAborted(wait, signal).finally(() => clearTimeout(timer));
 }
 
-/** An error in a listener, synchronous or not, must not lose the answer. */
+/** Calls the listener. Its errors, synchronous or not, are ignored, so that the answer is not lost. */
 function report<T>(listener: GenerateOptions<T>['onAttempt'], attempt: AttemptReport<T>): void {
   const notify = async (): Promise<unknown> => listener?.(attempt);
   notify().catch(() => undefined);
 }
 
-/** Converts a result of the model to an answer. Anything that is neither a text nor contains one is left for `parse` to reject. */
+/** Converts the result of `call` to an answer. `parse` rejects the text if it is not a string. */
 function toModelAnswer(answer: string | ModelAnswer): ModelAnswer {
   return typeof answer !== 'string' && isContainer(answer) && 'text' in answer ? answer : { text: answer as string };
 }
@@ -171,15 +171,18 @@ function addUp(total: Record<string, number>, usage: object = {}): void {
  */
 async function waitUntilAborted<T>(
   work: (signal: AbortSignal | undefined) => Promise<T>,
-  given: AbortSignal | undefined,
+  callerSignal: AbortSignal | undefined,
   timeoutMs = 0,
 ): Promise<T> {
-  const late = new AbortController();
-  const signal = timeoutMs > 0 ? AbortSignal.any([late.signal, ...(given === undefined ? [] : [given])]) : given;
+  const timeout = new AbortController();
+  const signal =
+    timeoutMs > 0
+      ? AbortSignal.any([timeout.signal, ...(callerSignal === undefined ? [] : [callerSignal])])
+      : callerSignal;
   signal?.throwIfAborted();
   const finished = new AbortController();
   const expire = (): void =>
-    late.abort(new SluiceError('CALL_TIMED_OUT', `No answer within ${timeoutMs} ms (timeoutMs).`));
+    timeout.abort(new SluiceError('CALL_TIMED_OUT', `No answer within ${timeoutMs} ms (timeoutMs).`));
   const timer = timeoutMs > 0 ? setTimeout(expire, timeoutMs) : undefined;
   const aborted = new Promise<never>((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { signal: finished.signal });

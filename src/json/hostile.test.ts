@@ -4,11 +4,11 @@ import { expectError } from './fixtures/outcome.js';
 import { withFields } from './fixtures/schemas.js';
 import { parse, ParseError, type ParseResult, repairJson } from './index.js';
 
-// Much text on a busy machine: these tests ask for the outcome, the benchmarks ask how long it takes.
+// Long texts may take long on a busy machine: these tests check the outcome, the benchmarks check the time.
 vi.setConfig({ testTimeout: 60_000 });
 
 const KILOBYTE = 1024;
-/** Time is linear, so a part asks the same; `npm run torture` asks for all of it. */
+/** The time is linear, so a part of each text is enough here; `npm run torture` uses all of it. */
 const LENGTH = Number(process.env['HOSTILE_KILOBYTES'] ?? 64) * KILOBYTE;
 
 /** The outcome in one word: a status, or the code of the error. */
@@ -16,7 +16,7 @@ function describeResult(result: ParseResult<unknown>): string {
   return result.ok || result.status === 'comment' ? result.status : result.error.code;
 }
 
-/** Whether the repaired text is valid JSON, or why there is none. Anything but a ParseError is a failure. */
+/** Whether the repaired text is valid JSON, or why there is none. Any error other than a ParseError fails the test. */
 function describeRepair(text: string): string {
   try {
     JSON.parse(repairJson(text));
@@ -28,7 +28,7 @@ function describeRepair(text: string): string {
 }
 
 describe('hostile input has one known outcome for every profile and reader', () => {
-  test.each(hostileTexts)('much of %s', (_, make) => {
+  test.each(hostileTexts)('a long text of %s', (_, make) => {
     const [text, half] = [make(LENGTH), make(LENGTH / 2)];
     const outcomes = {
       default: describeResult(parse(text)),
@@ -42,7 +42,7 @@ describe('hostile input has one known outcome for every profile and reader', () 
     expect(outcomes).toMatchSnapshot();
   });
 
-  test.each(hostileTexts)('a schema that asks for a field refuses half of that of %s', (_, make) => {
+  test.each(hostileTexts)('a schema that requires a field rejects a long text of %s', (_, make) => {
     expect(expectError(parse(make(LENGTH / 2), withFields('wanted'), { allowPartial: true })).name).toBe('ParseError');
   });
 });

@@ -3,7 +3,7 @@ import { expectError, expectSuccess } from './fixtures/outcome.js';
 import { withFields } from './fixtures/schemas.js';
 import { parse, PARSE_ERROR_CODES, ParseError, type ParseResult, repairJson } from './index.js';
 
-// Megabytes on a busy machine: these tests ask whether there is an answer, the benchmarks ask when.
+// Megabytes of text may take long on a busy machine: these tests check the outcome, the benchmarks check the time.
 vi.setConfig({ testTimeout: 60_000 });
 
 const MEGABYTE = 1024 * 1024;
@@ -12,7 +12,7 @@ function isAnswered(result: ParseResult<unknown>): boolean {
   return result.ok || result.status === 'comment' || PARSE_ERROR_CODES.includes(result.error.code);
 }
 
-/** Valid JSON, or undefined if there is nothing to be saved. Anything but a ParseError is a failure. */
+/** Valid JSON, or undefined if the text cannot be repaired. Any error other than a ParseError fails the test. */
 function repairedValue(text: string, depth: number): unknown {
   try {
     return JSON.parse(repairJson(text, { limits: { depth } }));
@@ -56,7 +56,7 @@ describe('depth beyond the limit is LIMIT_EXCEEDED, not a stack overflow', () =>
     expect(() => repairJson(text)).toThrow(ParseError);
   });
 
-  test('a limit that was raised is kept, and nothing overflows below it', () => {
+  test('honours a raised limit without a stack overflow', () => {
     const text = '['.repeat(50_000) + ']'.repeat(50_000);
     expect(parse(text, undefined, { limits: { depth: 50_000 } }).ok).toBe(true);
     expect(parse(`x ${text}`, undefined, { limits: { depth: 50_000 } }).ok).toBe(true);

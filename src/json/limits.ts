@@ -1,31 +1,47 @@
+import type { Path } from './repair.js';
+
 type Fields = Record<string, unknown>;
 
-/** Whether the text takes more than `limit` bytes in UTF-8. Counts only where the length does not decide it. */
+/** Whether the text takes more than `limit` bytes in UTF-8. Encodes it only if its length does not decide. */
 export function exceedsBytes(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && new TextEncoder().encode(text).length > limit);
 }
 
-/** Whether a value is nested deeper than `limit`, without recursion and without lists of what it holds. */
-export function isDeeperThan(value: unknown, limit: number): boolean {
-  const open: Fields[] = [];
-  const depths: number[] = [];
-  pushContainer(value, 1, open, depths);
-  for (let container = open.pop(); container !== undefined; container = open.pop()) {
-    const depth = depths.pop() ?? 0;
-    if (depth > limit) return true;
-    if (Array.isArray(container)) {
-      for (const item of container) pushContainer(item, depth + 1, open, depths);
-    } else {
-      for (const key in container) pushContainer(container[key], depth + 1, open, depths);
-    }
+/**
+ * Whether a double represents every number of a value exactly; undefined if the value is nested deeper than `limit`. One walk
+ * for both checks, level by level, because it is most of the cost of valid JSON in addition to `JSON.parse`.
+ */
+export function examineNumbers(value: unknown, limit: number): boolean | undefined {
+  let isExact = true;
+  let level: unknown[] = [[value]];
+  for (let depth = 0; level.length > 0 && depth <= limit; depth++) {
+    const next: unknown[] = [];
+    const visit = (part: unknown): void => {
+      if (isContainer(part)) next.push(part);
+      else if (isInexact(part)) isExact = false;
+    };
+    for (const container of level as Fields[])
+      if (Array.isArray(container)) for (const item of container) visit(item);
+      else for (const key in container) visit(container[key]);
+    level = next;
   }
-  return false;
+  return level.length > 0 ? undefined : isExact;
 }
 
-function pushContainer(value: unknown, depth: number, open: Fields[], depths: number[]): void {
-  if (!isContainer(value)) return;
-  open.push(value);
-  depths.push(depth);
+/** Finds the path of the first number that is not exact, down to `depth` levels: the search is recursive. */
+export function findInexactNumber(value: unknown, depth: number): Path | undefined {
+  if (isInexact(value)) return [];
+  if (depth > 0 && isContainer(value))
+    for (const key in value) {
+      const path = findInexactNumber(value[key], depth - 1);
+      if (path !== undefined) return [Array.isArray(value) ? Number(key) : key, ...path];
+    }
+  return undefined;
+}
+
+/** Whether a value is a number that a double may not represent exactly: infinite, or an integer beyond 2^53. */
+function isInexact(value: unknown): boolean {
+  return typeof value === 'number' && !(Math.abs(value) < 2 ** 53);
 }
 
 /** Whether a value is an object or an array. */

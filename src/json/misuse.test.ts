@@ -14,8 +14,8 @@ test('null instead of the options is misuse', () => {
 
 describe('a schema that cannot validate is misuse', () => {
   test.each([
-    ['a JSON Schema as it stands', { type: 'object' }],
-    ['options in the place of the schema', { allowPartial: true }],
+    ['a plain JSON Schema', { type: 'object' }],
+    ['options instead of the schema', { allowPartial: true }],
     ['a name', 'object'],
     ['null', null],
   ])('%s', async (_, schema) => {
@@ -31,24 +31,32 @@ describe('a schema that cannot validate is misuse', () => {
     ).rejects.toEqual(refusal);
   });
 
-  test('a schema that is a function, as those of arktype, is fine', () => {
+  test('accepts a schema that is a function, as in arktype', () => {
     const schema = Object.assign(() => undefined, withFields('a'));
     expect(parse(TEXT, schema).ok).toBe(true);
   });
 });
 
-describe('options that do not exist or cannot have their value are misuse', () => {
+describe('rejects unknown options and invalid values as misuse', () => {
   test.each<[string, object, string]>([
-    ['a misspelt name', { allowpartial: true }, 'Unknown option allowpartial. Known options: profile, allowPartial'],
-    ['a name every object has', { constructor: 1 }, 'Unknown option constructor'],
-    ['an unknown profile', { profile: 'strict' }, 'profile must be default|generic|tagged|unified'],
-    ['an unknown preference', { prefer: 'best' }, 'prefer must be first|last'],
-    ['a word for a flag', { align: 'true' }, 'align must be boolean'],
-    ['a function for a list', { normalizers: (value: unknown) => value }, 'normalizers must be list'],
-    ['a limit that is no bound', { limits: { depth: Number.NaN } }, 'depth must be a non-negative number'],
-    ['a negative limit', { limits: { bytes: -1 } }, 'bytes must be a non-negative number'],
-    ['a misspelt limit', { limits: { byte: 9 } }, 'Unknown option byte. Known options: bytes'],
-    ['the name of a profile in the place of the options', 'tagged' as unknown as object, 'Unknown option 0'],
+    ['a misspelt name', { allowpartial: true }, 'Invalid option allowpartial. Expected: profile, allowPartial'],
+    ['a name every object has', { constructor: 1 }, 'Invalid option constructor'],
+    ['an unknown profile', { profile: 'strict' }, 'Invalid option profile. Expected: default|generic|tagged|unified'],
+    ['an unknown preference', { prefer: 'best' }, 'Invalid option prefer. Expected: first|last'],
+    ['a word for a flag', { align: 'true' }, 'Invalid option align. Expected: boolean'],
+    [
+      'a function for a list',
+      { normalizers: (value: unknown) => value },
+      'Invalid option normalizers. Expected: array',
+    ],
+    [
+      'a limit that is not a number',
+      { limits: { depth: Number.NaN } },
+      'Invalid option depth. Expected: a non-negative number',
+    ],
+    ['a negative limit', { limits: { bytes: -1 } }, 'Invalid option bytes. Expected: a non-negative number'],
+    ['a misspelt limit', { limits: { byte: 9 } }, 'Invalid option byte. Expected: bytes'],
+    ['the name of a profile instead of the options', 'tagged' as unknown as object, 'Invalid option 0'],
   ])('%s', async (_, options, message) => {
     const refusal = expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining(message) });
     expect(() => untyped(TEXT, undefined, options)).toThrow(refusal);
@@ -61,14 +69,14 @@ describe('options that do not exist or cannot have their value are misuse', () =
     expect(parse(TEXT, undefined, options).ok).toBe(true);
   });
 
-  test('options of streams and of generateAndParse are known there, and no others', async () => {
+  test('streams and generateAndParse accept their own options and no others', async () => {
     const options = { partial: { numbers: true }, stopWhenComplete: true, validatePartial: false, label: 'x' } as const;
     expect(createJsonStream(undefined, options).push(TEXT).complete).toBe(true);
-    expect(() => untyped(TEXT, undefined, options)).toThrow('Unknown option partial');
+    expect(() => untyped(TEXT, undefined, options)).toThrow('Invalid option partial');
     const asking = generateAndParse(async () => TEXT, withFields('a'), { prompt: 'x', maxRetry: 3 } as {
       prompt: string;
     });
-    await expect(asking).rejects.toThrow('Unknown option maxRetry');
+    await expect(asking).rejects.toThrow('Invalid option maxRetry');
   });
 
   test('align without a schema is misuse', () => {
@@ -78,7 +86,7 @@ describe('options that do not exist or cannot have their value are misuse', () =
   });
 });
 
-describe('what is given as the text', () => {
+describe('the text argument', () => {
   test.each([null, undefined])('%s is empty', (text) => {
     expect(expectError(parse(text)).code).toBe('EMPTY_INPUT');
     expect(() => parseOrThrow(text)).toThrow(expect.objectContaining({ code: 'EMPTY_INPUT' }));
@@ -103,7 +111,7 @@ describe('what is given as the text', () => {
 });
 
 describe('errors', () => {
-  test('written as JSON, an error has its message', () => {
+  test('an error serialized as JSON has its message', () => {
     const error = expectError(parse('{"a": '));
     expect(JSON.parse(JSON.stringify(error))).toMatchObject({
       name: 'ParseError',
@@ -112,7 +120,7 @@ describe('errors', () => {
     });
   });
 
-  test('written as JSON, an error has large integers as their digits', () => {
+  test('an error serialized as JSON has large integers with all digits', () => {
     const text = '{"id": 12345678901234567890, "list": [98765432109876543210]}';
     const error = expectError(parse(text, z.object({ id: z.string() }), { numbers: 'bigint' }));
     expect(error.value).toEqual({ id: 12345678901234567890n, list: [98765432109876543210n] });

@@ -7,8 +7,8 @@ export type TextInput = string | Uint8Array | null | undefined;
 export type Profile = 'default' | 'generic' | 'tagged' | 'unified';
 
 /**
- * Converts a parsed value to the shape that the schema expects before validation, for example by mapping field names. Runs in the
- * order given; one that throws ends the parse with `NORMALIZER_FAILED`.
+ * Converts a parsed value to the shape that the schema expects before validation, for example by mapping field names. Normalizers run in the
+ * order given; if one throws, the parse fails with `NORMALIZER_FAILED`.
  */
 export type Normalizer = (value: unknown) => unknown;
 
@@ -38,23 +38,23 @@ export interface ParseOptions {
   readonly label?: string;
   readonly limits?: Limits;
   /**
-   * How to return numbers that a double cannot represent. `bigint`: such integers as bigints, which `JSON.stringify` writes as
-   * strings where it is given the result. `raw`: such numbers as source text.
+   * How to return numbers that a double cannot represent. `bigint`: such integers as bigints, which `JSON.stringify(result)`
+   * writes as strings. `raw`: such numbers as source text.
    */
   readonly numbers?: 'double' | 'bigint' | 'raw';
-  /** Warn about duplicate keys in valid JSON too; costs the fast path. Default false. */
+  /** Warn about duplicate keys in valid JSON too; this disables the fast path. Default false. */
   readonly detectDuplicates?: boolean;
 }
 
 const NUMBER = 'a non-negative number';
-/** The allowed values of each option: a list of strings, or a type; `any` is not checked. */
+/** The allowed values of each option, or its type; `any` is not checked. */
 const OPTIONS: Readonly<Record<keyof ParseOptions, string>> = {
   profile: 'default|generic|tagged|unified',
   allowPartial: 'boolean',
   align: 'boolean',
   prefer: 'first|last',
   ambiguous: 'warn|fail',
-  normalizers: 'list',
+  normalizers: 'array',
   label: 'any',
   limits: 'object',
   numbers: 'double|bigint|raw',
@@ -65,20 +65,18 @@ const OPTIONS: Readonly<Record<keyof ParseOptions, string>> = {
 export function checkOptions(options: object | null, known: Readonly<Record<string, string>> = OPTIONS): void {
   for (const [name, value] of Object.entries(options ?? { null: 0 })) {
     const allowed = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (allowed === undefined)
+    if (allowed === undefined || (value !== undefined && !isOfKind(value, allowed)))
       throw new SluiceError(
         'INVALID_OPTION',
-        `Unknown option ${name}. Known options: ${Object.keys(known).join(', ')}.`,
+        `Invalid option ${name}. Expected: ${allowed ?? Object.keys(known).join(', ')}.`,
       );
-    if (value !== undefined && !isOfKind(value, allowed))
-      throw new SluiceError('INVALID_OPTION', `${name} must be ${allowed}.`);
   }
 }
 
-/** Whether a value is of the allowed kind. `NaN` is not a number here: nothing compares as greater, so as a limit it would have no effect. */
+/** Whether a value is of the allowed kind. `NaN` is rejected as a limit: no comparison with it is true, so it would limit nothing. */
 function isOfKind(value: unknown, allowed: string): boolean {
   if (allowed === NUMBER) return typeof value === 'number' && value >= 0;
-  const kind = Array.isArray(value) ? 'list' : typeof value === 'string' ? value : typeof value;
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'string' ? value : typeof value;
   return allowed === 'any' || allowed.split('|').includes(kind);
 }
 

@@ -3,7 +3,7 @@ import type { Candidate } from './find/spans.js';
 import type { SchemaIssue } from './schema.js';
 
 /**
- * Why a text gave no value, from the nearest stage to the furthest. A closed list: `docs/errors.md` says what to do about
+ * The reasons why a text has no value, in the order of the stages. A closed list: `docs/errors.md` explains
  * each.
  */
 export const PARSE_ERROR_CODES = [
@@ -21,7 +21,7 @@ export const PARSE_ERROR_CODES = [
 /** One of {@link PARSE_ERROR_CODES}. */
 export type ParseErrorCode = (typeof PARSE_ERROR_CODES)[number];
 
-/** One candidate that was tried and why it was not taken. */
+/** A candidate that was tried, and the reason it was rejected. */
 export interface Attempt {
   readonly candidate: Candidate;
   readonly code: ParseErrorCode;
@@ -45,7 +45,7 @@ export interface ParseErrorDetails {
  */
 export class ParseError extends SluiceError<ParseErrorCode> {
   override readonly name = 'ParseError';
-  /** With `SCHEMA_MISMATCH`: what the schema objects to, and where. */
+  /** With `SCHEMA_MISMATCH`: the schema's issues, with their paths. */
   declare readonly issues?: readonly SchemaIssue[];
   /** The value that failed the schema, or was given to the normalizer that threw. */
   declare readonly value?: unknown;

@@ -26,13 +26,13 @@ describe('prefer overrides the order of finders', () => {
   });
 });
 
-describe('rounds over all candidates: as they are, completed, aligned', () => {
-  test('a whole candidate is taken before a cut one that stands earlier in the order', () => {
+describe('rounds over all candidates: unchanged, completed, aligned', () => {
+  test('prefers a complete candidate to an earlier truncated one', () => {
     const text = 'x {"a": 1} y <json>{"a": 2';
     expect(expectSuccess(parse(text, A, { allowPartial: true })).value).toEqual({ a: 1 });
   });
 
-  test('without allowPartial a cut value is TRUNCATED', () => {
+  test('without allowPartial a truncated value is TRUNCATED', () => {
     expect(expectError(parse('{"a": [1, 2', A)).code).toBe('TRUNCATED');
   });
 
@@ -52,7 +52,7 @@ describe('rounds over all candidates: as they are, completed, aligned', () => {
     ['open containers, however deep', '{"a": [{"b": [[1, {"c": "d', { a: [{ b: [[1, { c: 'd' }]] }] }],
     ['an array whose literal was cut', '{"a": [true, fal', { a: [true] }],
     ['a container that had only just begun', '{"a": {', { a: {} }],
-    ['a value behind a comma', '{"a": 1,', { a: 1 }],
+    ['a value after a comma', '{"a": 1,', { a: 1 }],
   ])('allowPartial keeps %s', (_, text, value) => {
     const result = parse(text, undefined, { allowPartial: true });
     expect(expectSuccess(result).value).toEqual(value);
@@ -60,7 +60,7 @@ describe('rounds over all candidates: as they are, completed, aligned', () => {
     expect(listWarnings(result)).toContain('PARTIAL_VALUE');
   });
 
-  test('allowPartial leaves a whole value alone', () => {
+  test('allowPartial does not change a complete value', () => {
     expect(expectSuccess(parse('{"a": 1}', A, { allowPartial: true }))).toMatchObject({
       repairLevel: 'none',
       warnings: [],
@@ -83,19 +83,19 @@ describe('rounds over all candidates: as they are, completed, aligned', () => {
     expect(expectError(parse('{"count": "7"}', alignableCount)).code).toBe('SCHEMA_MISMATCH');
   });
 
-  test('a cut value is completed before it is aligned', () => {
+  test('completes a truncated value before it is aligned', () => {
     const result = parse('{"count": "7', alignableCount, { align: true, allowPartial: true });
     expect(expectSuccess(result)).toMatchObject({ value: { count: 7 }, repairLevel: 'schema_aligned' });
     expect(listWarnings(result)).toEqual(['OUTPUT_REPAIRED_GENERIC', 'OUTPUT_ALIGNED_TO_SCHEMA', 'PARTIAL_VALUE']);
   });
 
-  test('align with a schema that cannot is misuse', () => {
+  test('align with a schema that does not support it is misuse', () => {
     expect(() => parse('{"a": 1}', A, { align: true })).toThrow(expect.objectContaining({ code: 'ALIGN_UNSUPPORTED' }));
   });
 });
 
 describe('limits', () => {
-  test('bytes: counted in UTF-8, at the limit taken, beyond it refused', () => {
+  test('bytes: counted in UTF-8, accepted at the limit, refused beyond it', () => {
     const text = '{"a": "é汉😀"}';
     const bytes = new TextEncoder().encode(text).length;
     expect(parse(text, A, { limits: { bytes } }).ok).toBe(true);
@@ -105,7 +105,7 @@ describe('limits', () => {
   });
 
   test.each(['{"a": {"b": [1]}}', 'x {"a": {"b": [1,]}} y', "{a: {b: ['c']}}"])(
-    'depth: at the limit taken, beyond it refused: %s',
+    'depth: accepted at the limit, refused beyond it: %s',
     (text) => {
       expect(parse(text, A, { limits: { depth: 3 } }).ok).toBe(true);
       expect(expectError(parse(text, A, { limits: { depth: 2 } })).code).toBe('LIMIT_EXCEEDED');
@@ -150,10 +150,28 @@ describe('numbers', () => {
     ['The answer:\n```json\n{"id": 12345678901234567890,}\n```', ['id']],
     ['{"response": "{\\"id\\": 12345678901234567890}"}', ['id']],
     ['{"id": 9007199254740991, "pi": 3.14159265358979323846, "small": 1e-400, "text": "9007199254740993"}', undefined],
-  ])('double: %s warns of the first number that is not held exactly', (written, path) => {
+  ])('double: %s warns of the first number that is not represented exactly', (written, path) => {
     const { warnings } = expectSuccess(parse(written, written.includes('response') ? withFields('id') : undefined));
     const found = warnings.filter(({ code }) => code === 'INEXACT_NUMBER');
     expect(found.map((warning) => warning.path)).toEqual(path === undefined ? [] : [path]);
+  });
+
+  test.each<[string, string, readonly (string | number)[] | undefined]>([
+    ['an integer beyond 2^53', '{"list": [{"id": 1}, {"id": 9007199254740993, "other": 1e400}]}', ['list', 1, 'id']],
+    ['an infinite number', '{"a": [[], [2, 1e400]], "b": 9007199254740993}', ['a', 1, 1]],
+    ['a number with few digits and a short exponent', '{"n": 1e22}', undefined],
+    ['many digits in a string only', '{"n": "9007199254740993"}', undefined],
+  ])('double: a long text with %s', (_, written, path) => {
+    const filled = written.replace(/\}$/, `, "filler": "${'x'.repeat(3000)}"}`);
+    const found = expectSuccess(parse(filled)).warnings.filter(({ code }) => code === 'INEXACT_NUMBER');
+    expect(found.map((warning) => warning.path)).toEqual(path === undefined ? [] : [path]);
+  });
+
+  test('double: searches deep values for inexact numbers without a stack overflow', () => {
+    const nest = (depth: number): string => `${'['.repeat(depth)}9007199254740993${']'.repeat(depth)}`;
+    const limits = { depth: 100_000 };
+    expect(expectSuccess(parse(nest(4000), undefined, { limits })).warnings[0]?.path).toHaveLength(4000);
+    expect(expectSuccess(parse(nest(50_000), undefined, { limits })).warnings).toEqual([]);
   });
 
   test('bigint and raw: no warning if every digit is kept', () => {
@@ -164,7 +182,7 @@ describe('numbers', () => {
     expect(expectSuccess(parse(text, undefined, { numbers: 'bigint' })).warnings).toMatchObject([{ path: ['big'] }]);
   });
 
-  test('bigint: integers a double cannot hold, all others as doubles', () => {
+  test('bigint: integers that a double cannot represent, all others as doubles', () => {
     expect(expectSuccess(parse(text, undefined, { numbers: 'bigint' })).value).toEqual({
       id: 12345678901234567890n,
       pi: Math.PI,
@@ -174,7 +192,7 @@ describe('numbers', () => {
     });
   });
 
-  test('raw: numbers a double cannot hold as their source text, all others as doubles', () => {
+  test('raw: numbers that a double cannot represent as source text, all others as doubles', () => {
     expect(expectSuccess(parse(text, undefined, { numbers: 'raw' })).value).toEqual({
       id: '12345678901234567890',
       pi: '3.14159265358979323846',
@@ -205,7 +223,7 @@ describe('numbers', () => {
     ['[100000000000000000000]', [100000000000000000000]],
     ['[1.0, 1.50, 0.10000000000000000000, 2e3]', [1, 1.5, 0.1, 2000]],
     ['[-0]', [-0]],
-  ])('what a double holds exactly stays a double: %s', (numbers, value) => {
+  ])('what a double represents exactly stays a double: %s', (numbers, value) => {
     expect(expectSuccess(parse(numbers, undefined, { numbers: 'bigint' })).value).toEqual(value);
     expect(expectSuccess(parse(numbers, undefined, { numbers: 'raw' })).value).toEqual(value);
   });
@@ -218,7 +236,7 @@ describe('numbers', () => {
 });
 
 describe('duplicate keys', () => {
-  test('the last value counts; the tolerant reader warns with key, place and path', () => {
+  test('the last value counts; the tolerant reader warns with key, offset and path', () => {
     const result = parse('{"x": {"a": 1, "a": 2,}}');
     expect(expectSuccess(result).value).toEqual({ x: { a: 2 } });
     expect(result.warnings).toContainEqual(
@@ -226,14 +244,14 @@ describe('duplicate keys', () => {
     );
   });
 
-  test('valid JSON is read on the fast path without a warning unless detectDuplicates asks', () => {
+  test('reads valid JSON on the fast path without a warning unless detectDuplicates is set', () => {
     expect(listWarnings(parse('{"a": 1, "a": 2}'))).toEqual([]);
     const result = parse('{"a": 1, "a": 2}', undefined, { detectDuplicates: true });
     expect(expectSuccess(result)).toMatchObject({ value: { a: 2 }, repairLevel: 'none', repairs: [] });
     expect(listWarnings(result)).toEqual(['DUPLICATE_KEY']);
   });
 
-  test('the same key in different objects is no duplicate', () => {
+  test('the same key in different objects is not a duplicate', () => {
     expect(listWarnings(parse('[{"a": 1}, {"a": {"a": 2}}]', undefined, { detectDuplicates: true }))).toEqual([]);
   });
 
@@ -248,19 +266,19 @@ describe('allowPartial drops the unfinished last item when only that fails the s
   const head = '{"id": 1, "items": [{"name": "a", "price": 1}';
   const partial = { allowPartial: true };
 
-  test('an object that was cut off', () => {
+  test('an object that was truncated', () => {
     const result = expectSuccess(parse(`${head}, {"name": "b"`, Order, partial));
     expect(result.value).toEqual({ id: 1, items: [{ name: 'a', price: 1 }] });
     expect(listWarnings(result)).toContain('PARTIAL_VALUE');
   });
 
-  test('an item that was cut off in a list inside it', () => {
+  test('a truncated item in a list inside it', () => {
     const Tagged = z.array(z.object({ tags: z.array(z.string()), n: z.number() }));
     const text = '[{"tags": ["x"], "n": 1}, {"tags": ["y", "z"';
     expect(expectSuccess(parse(text, Tagged, partial)).value).toEqual([{ tags: ['x'], n: 1 }]);
   });
 
-  test('not one that was finished: it is wrong, not unfinished', () => {
+  test('not if the item was finished: it is wrong, not unfinished', () => {
     expect(parse(`${head}, {"name": "b"}`, Order, partial).ok).toBe(false);
     expect(parse(`${head}, {"name": "b"}, {"name": "c", "price": 3`, Order, partial).ok).toBe(false);
   });
@@ -278,7 +296,7 @@ describe('allowPartial drops the unfinished last item when only that fails the s
 describe('the error is that of the candidate nearest to the schema', () => {
   const Person = z.object({ name: z.string(), age: z.number(), city: z.string() });
 
-  test('with the fewest issues, wherever it stands', () => {
+  test('with the fewest issues, anywhere in the text', () => {
     const error = expectError(
       parse('{"x": 1}, then {"name": "Ann", "age": "30", "city": "Rome"}, then {"y": 2}', Person),
     );

@@ -17,7 +17,7 @@ import {
 const A = withFields('a');
 
 describe('the order of finders', () => {
-  /** Every way of finding, each with its own number, in the order of the design. */
+  /** One row for each finder, in the order in which they are tried. */
   const whole = '{"a": 0}';
   const tag = '<json>{"a": 1}</json>';
   const ndjson = '{"a": 2}\n{"b": 2}';
@@ -37,25 +37,25 @@ describe('the order of finders', () => {
     expect(expectSuccess(parse(text, A)).candidate.finder).toBe(finder);
   });
 
-  test('of several tags the last one that fits the schema is taken', () => {
+  test('uses the last of several tags that fits the schema', () => {
     expect(expectSuccess(parse('<json>{"a": 1}</json><json>{"a": 2}</json><json>{"b": 3}</json>', A)).value).toEqual({
       a: 2,
     });
   });
 
-  test('of several lines of NDJSON the last one that fits the schema is taken', () => {
+  test('uses the last line of NDJSON that fits the schema', () => {
     expect(expectSuccess(parse('{"a": 1}\n{"a": 2}\n{"b": 3}\n', A)).value).toEqual({ a: 2 });
   });
 
-  test('of several fences the first one that fits is taken', () => {
+  test('uses the first of several fences that fits', () => {
     expect(expectSuccess(parse('```\n{"b": 1}\n```\n```\n{"a": 2}\n```', A)).value).toEqual({ a: 2 });
   });
 
-  test('of several objects in prose the first one that fits is taken', () => {
+  test('uses the first of several objects in prose that fits', () => {
     expect(expectSuccess(parse('x {"b": 1} y {"a": 2} z', A)).value).toEqual({ a: 2 });
   });
 
-  test('objects in prose are taken before arrays, filled ones before empty ones', () => {
+  test('prefers objects in prose to arrays, and filled ones to empty ones', () => {
     expect(expectSuccess(parse('see [1], {} and then {"x": 1}')).value).toEqual({ x: 1 });
     expect(expectSuccess(parse('see {} and then ["a"]')).value).toEqual(['a']);
   });
@@ -64,14 +64,14 @@ describe('the order of finders', () => {
     expect(expectSuccess(parse(envelope))).toMatchObject({ value: { response: '{"a": 3}' }, repairLevel: 'none' });
   });
 
-  test('a scalar is an answer when it is the whole text', () => {
+  test('a scalar is an answer if it is the entire text', () => {
     expect(expectSuccess(parse('42')).value).toBe(42);
     expect(expectSuccess(parse(' "yes" ')).value).toBe('yes');
     expect(expectSuccess(parse('null')).value).toBeNull();
   });
 });
 
-describe('the candidate says where the value stands', () => {
+describe('the candidate has the offsets of the value', () => {
   test.each<[FinderName, string, string]>([
     ['whole', '{"a": 1}', '{"a": 1}'],
     ['tag', 'x <json>{"a": 1}</json> y', '{"a": 1}'],
@@ -79,13 +79,13 @@ describe('the candidate says where the value stands', () => {
     ['fence', 'x\n```json\n{"a": 1}\n```\ny', '{"a": 1}'],
     ['prose', 'x {"a": 1} y', '{"a": 1}'],
     ['envelope', '{"text": "{\\"a\\": 1}"}', '{"text": "{\\"a\\": 1}"}'],
-  ])('%s: start and end are offsets into the text given', (finder, text, span) => {
+  ])('%s: start and end are offsets into the given text', (finder, text, span) => {
     const { candidate } = expectSuccess(parse(text, A));
     expect(candidate.finder).toBe(finder);
     expect(text.slice(candidate.start, candidate.end)).toBe(span);
   });
 
-  test('offsets of repairs are offsets into the text given, wherever the value stood', () => {
+  test('offsets of repairs refer to the given text, wherever the value is', () => {
     const text = 'Thinking about it… here: {"a": True, "b": [1,]} done';
     const { repairs } = expectSuccess(parse(text));
     expect(repairs.map(({ kind, offset }) => [kind, text.slice(offset, offset + 4)])).toEqual([
@@ -97,7 +97,7 @@ describe('the candidate says where the value stands', () => {
 });
 
 describe('AMBIGUOUS_CANDIDATES', () => {
-  test('another candidate in prose passes too, with another value: a warning with its place', () => {
+  test('warns, with the offset, if another candidate in prose passes with a different value', () => {
     const text = 'Either {"a": 1} or {"a": 2}.';
     const result = parse(text, A);
     expect(expectSuccess(result).value).toEqual({ a: 1 });
@@ -179,14 +179,14 @@ describe('repairLevel, repairs and warnings', () => {
     expect(listWarnings(result)).toContain('OUTPUT_REPAIRED_GENERIC');
   });
 
-  test('every repair has a sentence and an offset', () => {
+  test('every repair has a message and an offset', () => {
     for (const repair of expectSuccess(parse("x {a: 'b', // c\n d: None,}")).repairs) {
       expect(repair.message).not.toBe('');
       expect(repair.offset).toBeGreaterThanOrEqual(0);
     }
   });
 
-  test('a failure has repair level none, however far it came', () => {
+  test('a failure has repair level none, at every stage', () => {
     expect(parse('x {"b": 1,}', A)).toMatchObject({ status: 'failed', repairLevel: 'none', warnings: [] });
   });
 });
@@ -220,7 +220,7 @@ describe('the error is that of the furthest stage', () => {
     expect(expectError(parse(text, A, options)).code).toBe(code);
   });
 
-  test('every candidate tried is an attempt with its finder, place, code and reason', () => {
+  test('records every candidate as an attempt with finder, offsets, code and reason', () => {
     const text = 'x {"b": 1} y {"c": f(x)} z';
     const { attempts } = expectError(parse(text, A));
     expect(attempts.map(({ candidate, code }) => [candidate.finder, candidate.start, code])).toEqual([
@@ -252,7 +252,7 @@ describe('the error is that of the furthest stage', () => {
     expect(expectError(parse(marked.replace('¦', ''))).message).toContain(`(offset ${marked.indexOf('¦')})`);
   });
 
-  test('valid JSON that the schema refuses is one attempt', () => {
+  test('valid JSON that the schema rejects is one attempt', () => {
     expect(expectError(parse('{"b": 1}', A)).attempts).toHaveLength(1);
     expect(expectError(parse('"{\\"b\\": 1}"', A)).attempts).toHaveLength(2);
   });
@@ -264,7 +264,7 @@ describe('the error is that of the furthest stage', () => {
     expect(content?.message).toContain('(offset 2)');
   });
 
-  test('no message carries the whole text', () => {
+  test('no message contains the entire text', () => {
     const secret = 'S3CRET'.repeat(100);
     for (const text of [
       secret,
@@ -310,25 +310,25 @@ describe('schemas', () => {
     expect(issues?.[0]?.path).toEqual(['list', 1, 'id']);
   });
 
-  test('what the schema returns is returned as given: its own defaults and transforms apply', () => {
+  test('returns the output of the schema: its defaults and transforms apply', () => {
     const schema = z.object({ a: z.string().transform(Number), b: z.number().default(5) });
     expect(expectSuccess(parse('{"a": "7"}', schema)).value).toEqual({ a: 7, b: 5 });
   });
 
-  test('a schema that answers asynchronously is misuse of parse and parseOrThrow', () => {
+  test('parse and parseOrThrow reject an asynchronous schema as misuse', () => {
     for (const misuse of [parse, parseOrThrow]) {
       expect(() => misuse('{"a": 1}', withFieldsLater('a'))).toThrow(expect.objectContaining({ code: 'ASYNC_SCHEMA' }));
     }
   });
 
-  test('parseAsync gives for every schema what parse gives for one that answers at once', async () => {
+  test('parseAsync returns for every schema what parse returns for a synchronous one', async () => {
     for (const raw of ['{"a": 1}', 'x {"b": 1} y {"a": 2} z {"a": 3}', '{"b": 1}', 'prose', '{"a": ', '']) {
       expect(await parseAsync(raw, withFieldsLater('a'))).toEqual(parse(raw, A));
       expect(await parseAsync(raw)).toEqual(parse(raw));
     }
   });
 
-  test('parseAsync takes the options of parse', async () => {
+  test('parseAsync accepts the options of parse', async () => {
     expect(expectSuccess(await parseAsync('{"a": [1', withFieldsLater('a'), { allowPartial: true })).value).toEqual({
       a: [1],
     });

@@ -1,7 +1,7 @@
 import { SluiceError } from '../base/index.js';
 import { checkOptions, type ParseOptions, type Profile, type TextInput } from './options.js';
 import type { ParseError } from './parse-error.js';
-import { type Aligner, type CheckAnswer, runPipeline } from './pipeline.js';
+import { type Aligner, type CheckResult, runPipeline } from './pipeline.js';
 import { failWith, NO_TAG, type ParseFailure, type ParseResult, type ParseSuccess } from './result.js';
 import {
   checkSchema,
@@ -12,8 +12,8 @@ import {
 } from './schema.js';
 
 /**
- * Finds, reads and validates the JSON value in a model's or agent's text. Never throws on bad input; a schema that
- * answers asynchronously is misuse and throws `ASYNC_SCHEMA` (use {@link parseAsync}).
+ * Finds, reads and validates the JSON value in a model's or agent's text. Never throws on bad input; an asynchronous schema
+ * is misuse and throws `ASYNC_SCHEMA` (use {@link parseAsync}).
  *
  * @example
  * const result = parse('Sure! ```json\n{"line": 3,}\n```', z.object({ line: z.number() }))
@@ -41,15 +41,15 @@ export function parse(raw: TextInput, schema?: StandardSchema, options: ParseOpt
   const pipeline = runPipeline(raw, schema !== undefined, findAligner(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
-    const answer = validate(schema, step.value);
-    if (answer instanceof Promise) throw new SluiceError('ASYNC_SCHEMA', 'The schema is asynchronous. Use parseAsync.');
-    step = pipeline.next(toAnswer(answer));
+    const result = validate(schema, step.value);
+    if (result instanceof Promise) throw new SluiceError('ASYNC_SCHEMA', 'The schema is asynchronous. Use parseAsync.');
+    step = pipeline.next(toCheckResult(result));
   }
   return step.value;
 }
 
 /**
- * {@link parse} for schemas that answer asynchronously.
+ * {@link parse} for asynchronous schemas.
  *
  * @example
  * const result = await parseAsync(text, z.object({ user: z.string().refine(existsInDatabase) }))
@@ -63,7 +63,7 @@ export async function parseAsync<T>(
   const pipeline = runPipeline(raw, schema !== undefined, findAligner(schema, options), options);
   let step = pipeline.next();
   while (step.done !== true) {
-    step = pipeline.next(toAnswer(await validate(schema, step.value)));
+    step = pipeline.next(toCheckResult(await validate(schema, step.value)));
   }
   return step.value as ParseResult<T>;
 }
@@ -83,10 +83,10 @@ export function parseOrThrow<T>(raw: TextInput, schema?: StandardSchema<unknown,
   throw result.status === 'failed' ? result.error : createCommentError(options.label);
 }
 
-/** Options with which a result is a value or a failure: only profile `tagged` gives comments. */
+/** Options with which a result is a value or a failure: only profile `tagged` returns comments. */
 type WithoutComment = ParseOptions & { readonly profile?: Exclude<Profile, 'tagged'> };
 
-/** A comment where a value was needed. */
+/** The error for a comment where a value was needed. */
 export function createCommentError(label: string | undefined): ParseError {
   return failWith([{ code: 'NO_JSON', message: NO_TAG }], label).error;
 }
@@ -103,9 +103,9 @@ function validate(
   return schema?.['~standard'].validate(value) ?? { value };
 }
 
-function toAnswer(answer: StandardResult<unknown>): CheckAnswer {
-  if (answer.issues === undefined) return { value: answer.value };
-  return { issues: answer.issues.map((issue) => ({ message: issue.message, path: toPlainPath(issue) })) };
+function toCheckResult(result: StandardResult<unknown>): CheckResult {
+  if (result.issues === undefined) return { value: result.value };
+  return { issues: result.issues.map((issue) => ({ message: issue.message, path: toPlainPath(issue) })) };
 }
 
 function toPlainPath(issue: StandardIssue): (string | number)[] {

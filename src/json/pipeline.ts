@@ -1,22 +1,21 @@
-import { findInexactNumber } from './inexact-number.js';
-import { isMeant } from './choice.js';
-import { MAX_RIVALS } from './bounds.js';
+import { isIntended } from './choice.js';
+import { MAX_RIVALS, MAX_SEARCH_DEPTH } from './bounds.js';
 import { writeBigint } from '../base/index.js';
 import { BracketWalker } from './find/bracket-walker.js';
 import { findCandidates, findWords, type FoundCandidate, type RejectedValue } from './candidates.js';
-import { isContainer } from './limits.js';
+import { findInexactNumber, isContainer } from './limits.js';
 import { removeNoise } from './find/noise.js';
 import type { Candidate } from './find/spans.js';
 import type { ParseOptions, TextInput } from './options.js';
 import { resolveSettings, type SearchSettings } from './read-span.js';
 import type { ReadValue } from './reader/reader.js';
 import { CUT_OFF } from './reader/source.js';
-import { repairAt, type Repair } from './repair.js';
+import { createRepair, type Repair } from './repair.js';
 import {
   describeMismatch,
   describeUnreadable,
   failWith,
-  makeWritable,
+  makeSerializable,
   NO_TAG,
   takeText,
   type Details,
@@ -26,8 +25,15 @@ import {
 } from './result.js';
 import type { AlignableSchema, Alignment, AlignmentChange, SchemaIssue } from './schema.js';
 
+/**
+ * Matches a number that a double may not represent exactly, also inside strings: most texts have no match, and their values
+ * are not searched. Four digits are written one by one because V8 then skips faster through the text: `\d{16}` takes four
+ * times as long.
+ */
+const MANY_DIGITS = /\d(?:\d\d\d\d\d{11}|e\+?\d\d\d)/i;
+
 /** The schema's verdict on a value. */
-export type CheckAnswer = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
+export type CheckResult = { readonly value: unknown } | { readonly issues: readonly SchemaIssue[] };
 
 /** Converts a value to match the schema; only present if alignment is on. */
 export type Aligner = AlignableSchema['~sluice'];
@@ -63,8 +69,8 @@ interface Attempted {
   readonly objection: Details | undefined;
 }
 
-/** A part of the pipeline: yields values for its caller to check, and returns what it found. */
-type Checking<T> = Generator<unknown, T, CheckAnswer>;
+/** A part of the pipeline: yields values for its caller to check, and returns its findings. */
+type Checking<T> = Generator<unknown, T, CheckResult>;
 
 /**
  * The whole pipeline from text to value, as a generator that yields values for its caller to check, so that the same code
@@ -80,7 +86,7 @@ export function* runPipeline(
   const raw = takeText(given, settings.limits);
   if (typeof raw !== 'string') return failWith([raw], options.label);
   const result = yield* searchTwice(raw, settings, align, options);
-  return settings.numbers === 'bigint' && result.ok ? makeWritable(result) : result;
+  return settings.numbers === 'bigint' && result.ok ? makeSerializable(result) : result;
 }
 
 /** Searches the text and, if nothing could be read, the text without noise. */
@@ -95,18 +101,19 @@ function* searchTwice(
   const isRead = result.status !== 'failed' || (result.error.code === 'SCHEMA_MISMATCH' && !raw.includes('<![CDATA['));
   if (settings.profile !== 'default' || isRead) return result;
   const clean = removeNoise(raw);
-  const second = clean === raw ? result : yield* searchText(clean, settings, align, options, [repairAt('noise', 0)]);
+  const second =
+    clean === raw ? result : yield* searchText(clean, settings, align, options, [createRepair('noise', 0)]);
   if (!second.ok) return result;
   // Offsets in the cleaned text do not apply to the original.
   return {
     ...second,
-    repairs: second.repairs.map(({ kind }) => repairAt(kind, 0)),
+    repairs: second.repairs.map(({ kind }) => createRepair(kind, 0)),
     warnings: second.warnings.map(({ offset: _, ...warning }) => warning),
     candidate: { ...second.candidate, start: 0, end: raw.length },
   };
 }
 
-/** Searches one text, round by round. `repairs`: what was done to the text before. */
+/** Searches one text, round by round. `repairs`: the repairs already made to it. */
 function* searchText(
   raw: string,
   settings: SearchSettings,
@@ -116,7 +123,8 @@ function* searchText(
 ): Checking<ParseResult<unknown>> {
   const search: Search = { raw, settings, options, align, repairs, seen: [], failed: [], rejected: [] };
   for (const round of ROUNDS) {
-    if ((completes(round) && options.allowPartial !== true) || (aligns(round) && align === undefined)) continue;
+    if ((acceptsTruncated(round) && options.allowPartial !== true) || (usesAligner(round) && align === undefined))
+      continue;
     const result = yield* searchRound(search, round);
     if (result !== undefined) return result;
   }
@@ -130,11 +138,11 @@ function* searchText(
   };
 }
 
-function completes(round: Round): boolean {
+function acceptsTruncated(round: Round): boolean {
   return round.startsWith('completed');
 }
 
-function aligns(round: Round): boolean {
+function usesAligner(round: Round): boolean {
   return /aligned|words|text/.test(round);
 }
 
@@ -162,17 +170,17 @@ function* searchRound(search: Search, round: Round): Checking<ParseResult<unknow
     }
     const attempted = yield* attempt(search, found, round);
     if (attempted === undefined) {
-      if (isFirst) noteUnreadable(search, found);
+      if (isFirst) recordUnreadable(search, found);
       continue;
     }
     const { objection, changes, reading, value } = attempted;
     if (objection === undefined) {
       if (isWords && changes.length === 0 && (round === 'text' || failed.length > 0)) continue;
-      const isAlone = isWords || completes(round) || profile !== 'default' || found.finder === 'whole';
+      const isAlone = isWords || acceptsTruncated(round) || profile !== 'default' || found.finder === 'whole';
       return isAlone ? succeed(search, attempted) : yield* searchRivals(search, attempted, candidates, round);
     }
     if (isFirst) {
-      failed.push({ ...objection, value, candidate: placeCandidate(attempted) });
+      failed.push({ ...objection, value, candidate: locateCandidate(attempted) });
       // It may be an envelope around the answer.
       if (objection.code === 'SCHEMA_MISMATCH') rejected.push({ value: reading.value, candidate: found });
     }
@@ -191,45 +199,53 @@ function* searchRivals(
 ): Checking<ParseResult<unknown>> {
   const { raw, options } = search;
   let winner = first;
-  let rival: number | undefined;
-  let looked = 0;
+  let rivalOffset: number | undefined;
+  let examined = 0;
+  const others = [...search.seen];
   for (const found of candidates) {
-    const { start, end } = placeCandidate(winner);
+    const { start, end } = locateCandidate(winner);
     const isOther = !isOpen(first.found) && found.finder !== first.found.finder;
-    if (++looked > MAX_RIVALS || (isOther && round === 'as written')) break;
-    if (isOther || (found.start >= start && found.start < end)) continue;
+    if (++examined > MAX_RIVALS || (isOther && round === 'as written')) break;
+    const isInside = found.start >= start && found.start < end;
+    // An envelope may contain several answers, such as the calls of two tools.
+    if (isOther || (isInside && found.finder !== 'envelope')) continue;
+    others.push(found);
     // If words show that it is the intended one, it may need alignment although the winner does not.
-    const mayAlign = search.align !== undefined && isMeant(raw, { start, end }, found, true);
+    const mayAlign = search.align !== undefined && isIntended(raw, { start, end }, found, true);
     const attempted = yield* attempt(search, found, mayAlign ? 'aligned' : round);
     if (attempted?.objection?.code === 'SCHEMA_MISMATCH')
       search.rejected.push({ value: attempted.reading.value, candidate: found });
     if (attempted === undefined || attempted.objection !== undefined || !isRival(attempted.value, winner.value))
       continue;
-    rival ??= found.start;
-    if ((!isOpen(found) && found.finder !== 'envelope') || options.prefer !== undefined) continue;
-    if (isMeant(raw, { start, end }, placeCandidate(attempted))) [winner, rival] = [attempted, start];
+    rivalOffset ??= found.start;
+    if (isInside || (!isOpen(found) && found.finder !== 'envelope') || options.prefer !== undefined) continue;
+    if (isIntended(raw, { start, end }, locateCandidate(attempted))) [winner, rivalOffset] = [attempted, start];
   }
-  if (rival === undefined || options.ambiguous !== 'fail') return succeed(search, winner, rival);
-  return failWith([{ code: 'AMBIGUOUS', message: `Another value also passes, at offset ${rival}.` }], options.label);
+  rivalOffset ??= search.align?.findItem?.(winner.value, others);
+  if (rivalOffset === undefined || options.ambiguous !== 'fail') return succeed(search, winner, rivalOffset);
+  return failWith(
+    [{ code: 'AMBIGUOUS', message: `A different value also passes, at offset ${rivalOffset}.` }],
+    options.label,
+  );
 }
 
 /** Aligns, normalizes and checks the value of a candidate; undefined if it has none that this round accepts. */
 function* attempt(search: Search, found: FoundCandidate, round: Round): Checking<Attempted | undefined> {
   const { settings, align } = search;
   const reading = found.read();
-  if (!reading.ok && !(completes(round) && 'value' in reading)) return undefined;
+  if (!reading.ok && !(acceptsTruncated(round) && 'value' in reading)) return undefined;
   const attempted = prepare(search, found, reading, round);
   if (attempted.objection !== undefined || !settings.hasSchema) return attempted;
   // A truncated word that could have become a different one is not a usable value.
-  const mayGoOn = !reading.ok && align?.mayGoOn?.(attempted.value, search.raw.slice(0, reading.end)) === true;
-  const answer: CheckAnswer = mayGoOn ? { issues: [] } : yield attempted.value;
-  if ('value' in answer) return { ...attempted, value: answer.value };
+  const mayGrow = !reading.ok && align?.mayGrow?.(attempted.value, search.raw.slice(0, reading.end)) === true;
+  const checked: CheckResult = mayGrow ? { issues: [] } : yield attempted.value;
+  if ('value' in checked) return { ...attempted, value: checked.value };
   const shorter = reading.ok
     ? undefined
-    : dropLastItem(attempted.value, answer.issues, search.raw.slice(found.start, reading.end));
-  const second = shorter === undefined ? answer : yield shorter;
+    : dropLastItem(attempted.value, checked.issues, search.raw.slice(found.start, reading.end));
+  const second = shorter === undefined ? checked : yield shorter;
   if ('value' in second) return { ...attempted, value: second.value };
-  return { ...attempted, objection: describeMismatch('The value', answer.issues) };
+  return { ...attempted, objection: describeMismatch('The value', checked.issues) };
 }
 
 /**
@@ -250,14 +266,14 @@ function dropLastItem(value: unknown, issues: readonly SchemaIssue[], text: stri
   return list?.pop() === undefined ? undefined : copy;
 }
 
-/** Aligns a value, checks its root, runs the normalizers. */
+/** Aligns a value, checks its root and runs the normalizers. */
 function prepare(search: Search, found: FoundCandidate, reading: ReadValue, round: Round): Attempted {
   const { settings, options, align } = search;
   const { normalizers = [] } = options;
-  const isKept = normalizers.length > 0 || align !== undefined || found.level > 0;
-  // The candidate keeps its parsed value: normalizers and schemas may mutate their input, so they get a copy.
-  const own = isKept && isContainer(reading.value) ? structuredClone(reading.value) : reading.value;
-  const { value: aligned, changes } = alignValue(search, found, own, round);
+  const needsCopy = normalizers.length > 0 || align !== undefined || found.level > 0;
+  // Normalizers and schemas may mutate their input, and later rounds use the parsed value again: they get a copy.
+  const input = needsCopy && isContainer(reading.value) ? structuredClone(reading.value) : reading.value;
+  const { value: aligned, changes } = alignValue(search, found, input, round);
   let value = aligned;
   let objection: Details | undefined;
   if (settings.profile === 'unified' && (!isContainer(value) || Array.isArray(value))) {
@@ -275,12 +291,12 @@ function prepare(search: Search, found: FoundCandidate, reading: ReadValue, roun
 
 function alignValue(search: Search, { start, end }: Candidate, value: unknown, round: Round): Alignment {
   const { align, raw } = search;
-  if (align === undefined || !aligns(round)) return { value, changes: [] };
+  if (align === undefined || !usesAligner(round)) return { value, changes: [] };
   if (round === 'text') return align.readText?.(String(value)) ?? { value, changes: [] };
   return align.align(value, { text: raw, start, end, candidates: search.seen });
 }
 
-function noteUnreadable({ failed }: Search, { finder, start, read }: FoundCandidate): void {
+function recordUnreadable({ failed }: Search, { finder, start, read }: FoundCandidate): void {
   const reading = read();
   // A text that does not even start like a value does not count as an attempt: it may just be prose.
   if (reading.ok || (!reading.plausible && reading.failure.code === 'SYNTAX')) return;
@@ -288,9 +304,10 @@ function noteUnreadable({ failed }: Search, { finder, start, read }: FoundCandid
   failed.push({ ...describeUnreadable(reading.failure), candidate });
 }
 
-/** A different value of the same kind. */
+/** Whether two values differ and are of the same kind; a list of objects is of the same kind as an object. */
 function isRival(value: unknown, winner: unknown): boolean {
-  return Array.isArray(value) === Array.isArray(winner) && write(value) !== write(winner);
+  const isSameKind = Array.isArray(value) === Array.isArray(winner) || [value, winner].flat().every(isContainer);
+  return isSameKind && write(value) !== write(winner);
 }
 
 /** Serializes equal values to the same text, whatever the order of their keys. */
@@ -302,16 +319,16 @@ function write(value: unknown): string {
   );
 }
 
-/** `rival`: offset of another candidate that also passes, with a different value. */
-function succeed(search: Search, winner: Attempted, rival?: number): ParseResult<unknown> {
+/** Builds the result. `rivalOffset`: the offset of another candidate that also passes, with a different value. */
+function succeed(search: Search, winner: Attempted, rivalOffset?: number): ParseResult<unknown> {
   const { found, reading, value, changes } = winner;
-  const candidate = placeCandidate(winner);
-  const cutOut = !found.untouched && reading.repairs[0]?.kind !== 'extracted';
-  const cutting = cutOut ? [repairAt('extracted', candidate.start)] : [];
-  const repairs = [...search.repairs, ...cutting, ...reading.repairs];
+  const candidate = locateCandidate(winner);
+  const isExtracted = !found.untouched && reading.repairs[0]?.kind !== 'extracted';
+  const extraction = isExtracted ? [createRepair('extracted', candidate.start)] : [];
+  const repairs = [...search.repairs, ...extraction, ...reading.repairs];
   const warnings: Warning[] = [];
-  const warn = (code: Warning['code'], message: string, place?: { readonly offset: number }): void => {
-    warnings.push({ code, message, ...place });
+  const warn = (code: Warning['code'], message: string, location?: Pick<Warning, 'offset' | 'path'>): void => {
+    warnings.push({ code, message, ...location });
   };
   const last = repairs.at(-1);
   if (last !== undefined)
@@ -319,24 +336,21 @@ function succeed(search: Search, winner: Attempted, rival?: number): ParseResult
   if (changes.length > 0) warn('OUTPUT_ALIGNED_TO_SCHEMA', `Changes to fit the schema: ${changes.length}.`);
   if (last?.kind === 'truncated') warn('PARTIAL_VALUE', `${CUT_OFF}.`, { offset: last.offset });
   warnings.push(...reading.duplicates);
-  const inexact = findInexactNumber(search.raw, reading.value);
-  if (inexact !== undefined)
-    warnings.push({
-      code: 'INEXACT_NUMBER',
-      message: 'A number is too large to be represented exactly.',
-      path: inexact,
-    });
-  if (rival !== undefined) warn('AMBIGUOUS_CANDIDATES', 'Another value passes.', { offset: rival });
+  const mayLoseDigits = reading.isExact !== true && MANY_DIGITS.test(search.raw);
+  const path = mayLoseDigits ? findInexactNumber(reading.value, MAX_SEARCH_DEPTH) : undefined;
+  if (path !== undefined) warn('INEXACT_NUMBER', 'A number is too large to be exact.', { path });
+  if (rivalOffset !== undefined)
+    warn('AMBIGUOUS_CANDIDATES', 'A different value also passes.', { offset: rivalOffset });
   const repairLevel = changes.length > 0 ? 'schema_aligned' : repairs.length > 0 ? 'deterministic_generic' : 'none';
   return { ok: true, status: 'success', value, repairLevel, repairs, alignment: changes, warnings, candidate };
 }
 
-function placeCandidate({ found, reading }: Attempted): Candidate {
+function locateCandidate({ found, reading }: Attempted): Candidate {
   const { finder, start, end } = found;
   return { finder, start, end: isOpen(found) ? reading.end : end };
 }
 
-/** The reader determines where it ends, and it may not be the only value. */
+/** Whether the reader determines where a candidate ends; other values may then follow it. */
 function isOpen({ finder }: FoundCandidate): boolean {
   return finder === 'fence' || finder === 'prose';
 }

@@ -23,7 +23,7 @@ const TEXT = JSON.stringify(DIGEST);
 const PROFILES: readonly ParseOptions[] = [{ profile: 'generic' }, { profile: 'default' }];
 
 describe.each(PROFILES)('profile $profile, generic rules', (options) => {
-  test('the raw text is read first: valid JSON that fits the schema is taken with repair level none', () => {
+  test('reads the raw text first: valid JSON that fits the schema has repair level none', () => {
     const result = parse(TEXT, Digest, options);
     expect(result).toMatchObject({
       ok: true,
@@ -36,13 +36,13 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
     expect(expectSuccess(result).candidate).toEqual({ finder: 'whole', start: 0, end: TEXT.length });
   });
 
-  test('a code fence around the JSON is peeled off', () => {
+  test('strips a code fence around the JSON', () => {
     const result = parse(`任务已完成。\n\`\`\`json\n${TEXT}\n\`\`\``, Digest, options);
     expect(expectSuccess(result).value).toEqual(DIGEST);
     expect(expectSuccess(result).candidate.finder).toBe('fence');
   });
 
-  test('the response field of an envelope holds the JSON as a string', () => {
+  test('the response field of an envelope contains the JSON as a string', () => {
     const envelope = JSON.stringify({ session_id: 'xxx', response: TEXT }, undefined, 2);
     const result = parse(envelope, Digest, options);
     expect(expectSuccess(result).value).toEqual(DIGEST);
@@ -55,7 +55,7 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
     expect(expectError(parse(envelope, Digest, options)).code).toBe('SCHEMA_MISMATCH');
   });
 
-  test('the first JSON object is taken out of the text around it', () => {
+  test('extracts the first JSON object from the text around it', () => {
     const text = `The task is complete.\nResult:\n${TEXT}\n附加统计信息...`;
     const result = parse(text, Digest, options);
     const start = text.indexOf('{');
@@ -97,7 +97,7 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
     expect(expectSuccess(parse(envelope, Digest, options)).candidate.finder).toBe('envelope');
   });
 
-  test('an envelope may hold a fence, and the fence the JSON', () => {
+  test('an envelope may contain a fence with the JSON', () => {
     const envelope = JSON.stringify({ response: `Here you are:\n\`\`\`json\n${TEXT}\n\`\`\`` });
     expect(expectSuccess(parse(envelope, Digest, options)).value).toEqual(DIGEST);
   });
@@ -112,7 +112,7 @@ describe.each(PROFILES)('profile $profile, generic rules', (options) => {
 });
 
 describe('generic rules: deterministic, and no others', () => {
-  test('the same text gives the same result every time', () => {
+  test('the same text has the same result every time', () => {
     const text = `Done.\n\`\`\`json\n${TEXT}\n\`\`\``;
     expect(parse(text, Digest, { profile: 'generic' })).toEqual(parse(text, Digest, { profile: 'generic' }));
   });
@@ -128,7 +128,7 @@ describe('generic rules: deterministic, and no others', () => {
     expect(['SYNTAX', 'TRUNCATED']).toContain(error.code);
   });
 
-  test('the issues of the best candidate are reported, not those of the last', () => {
+  test('reports the issues of the best candidate, not those of the last', () => {
     const text = `Log {not json} and {"digest_path": 7} and more`;
     const error = expectError(parse(text, z.object({ digest_path: z.string() })));
     expect(error.code).toBe('SCHEMA_MISMATCH');

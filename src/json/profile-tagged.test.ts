@@ -30,7 +30,7 @@ describe('profile tagged', () => {
     expect(candidate).toEqual({ finder: 'tag', start: 30, end: 37 });
   });
 
-  test('found in the chatter, the trailing comma repaired', () => {
+  test('finds the value in prose and repairs the trailing comma', () => {
     const result = parseTagged('Sure, here is the json: <json> { "a": 1, } </json> Hope this helps!');
     expect(expectSuccess(result)).toMatchObject({ value: { a: 1 }, repairLevel: 'deterministic_generic' });
     expect(listRepairKinds(result)).toContain('extra_comma');
@@ -61,11 +61,11 @@ describe('profile tagged', () => {
     'The answer is {"a":1}.',
     '<JSONP>{"a":1}</JSONP>',
     'json>{"a":1}</json>',
-  ])('JSON outside of a tag is part of the comment: %s', (raw) => {
+  ])('JSON outside a tag is part of the comment: %s', (raw) => {
     expect(expectComment(parseTagged(raw)).comment).toBe(raw);
   });
 
-  test('where a value is demanded, a comment is NO_JSON', () => {
+  test('a comment is NO_JSON if a value is required', () => {
     expect(() => parseOrThrow('no tag', undefined, { profile: 'tagged', label: 'review' })).toThrow(
       expect.objectContaining({ code: 'NO_JSON', message: expect.stringContaining('review') }),
     );
@@ -73,7 +73,7 @@ describe('profile tagged', () => {
 });
 
 describe('profile tagged: which block', () => {
-  test('of several blocks the last one is taken', () => {
+  test('uses the last of several blocks', () => {
     const raw = '<json>{"draft":1}</json> wait, better: <json>{"draft":2}</json> done';
     expect(expectSuccess(parseTagged(raw)).value).toEqual({ draft: 2 });
   });
@@ -85,7 +85,7 @@ describe('profile tagged: which block', () => {
     expect(error.attempts).toHaveLength(1);
   });
 
-  test('a dot matches all: the content may reach over many lines', () => {
+  test('the content may span many lines', () => {
     const result = parseTagged('<json>\n{\n  "a": [\n    1,\n    2\n  ]\n}\n</json>');
     expect(expectSuccess(result)).toMatchObject({ value: { a: [1, 2] }, repairLevel: 'none' });
   });
@@ -94,7 +94,7 @@ describe('profile tagged: which block', () => {
     expect(expectSuccess(parseTagged('Thinking done. <json>{"a": [1, 2]}')).value).toEqual({ a: [1, 2] });
   });
 
-  test('an unclosed block counts as cut out, so it is not clean', () => {
+  test('an unclosed block counts as extracted', () => {
     expect(expectSuccess(parseTagged('<json>{"a":1}')).repairLevel).toBe('deterministic_generic');
   });
 
@@ -103,7 +103,7 @@ describe('profile tagged: which block', () => {
     expect(expectSuccess(parseTagged(raw)).value).toEqual({ a: 2 });
   });
 
-  test('an unclosed last block that was cut does not fall back to an earlier one', () => {
+  test('does not fall back to an earlier block if the unclosed last one is truncated', () => {
     expect(expectError(parseTagged('<json>{"a":1}</json> again: <json>{"a":')).code).toBe('TRUNCATED');
   });
 
@@ -114,19 +114,22 @@ describe('profile tagged: which block', () => {
     'It stands between <json> and </json>.',
     'It stands between "<json>" and "</json>".',
     'That is why I used <json>',
-  ])('a tag that is only mentioned behind the answer falls back to the last closed block: %s', (words) => {
+  ])('a tag that is only mentioned after the answer falls back to the last closed block: %s', (words) => {
     const raw = `<json>{"a":0}</json><json>{"a":1}</json>\n${words}`;
     expect(expectSuccess(parseTagged(raw))).toMatchObject({ value: { a: 1 }, repairLevel: 'none' });
   });
 
-  test('a block that was cut stays the last one, also with a mention behind it', () => {
+  test('a truncated block stays the last one, even if a tag is mentioned after it', () => {
     const raw = '<json>{"a":1}</json> again: <json>{"a": I wrote it in <json> tags';
     expect(parseTagged(raw).ok).toBe(false);
   });
 
-  test.each(['{"a":', '[', '"te', '```json\n{"a"', '-1'])('an older block never stands in for a cut one: %s', (cut) => {
-    expect(parseTagged(`<json>{"a":1}</json> <json>${cut}`)).not.toMatchObject({ value: { a: 1 } });
-  });
+  test.each(['{"a":', '[', '"te', '```json\n{"a"', '-1'])(
+    'never uses an older block instead of a truncated one: %s',
+    (cut) => {
+      expect(parseTagged(`<json>{"a":1}</json> <json>${cut}`)).not.toMatchObject({ value: { a: 1 } });
+    },
+  );
 
   test('a tag inside the thinking is not the answer', () => {
     const raw = '<thinking>I could say <json>{"a":0}</json> but no.</thinking><json>{"a":1}</json>';
@@ -155,7 +158,7 @@ describe('profile tagged: which block', () => {
     expect(expectError(parseTagged(' \n ')).code).toBe('EMPTY_INPUT');
   });
 
-  test('a tag that holds prose is an error, not a comment', () => {
+  test('a tag that contains prose is an error, not a comment', () => {
     expect(expectError(parseTagged('<json>sorry, I have nothing</json>')).code).toMatch(/SYNTAX|NO_JSON/);
   });
 });
@@ -196,7 +199,7 @@ describe('profile tagged: a contract with issues', () => {
     ['severity critical', { issues: [{ ...issue, severity: 'critical' }] }],
     ['severity medium', { issues: [{ ...issue, severity: 'medium' }] }],
     ['severity low', { issues: [{ ...issue, severity: 'low' }] }],
-  ])('takes %s', (_, value) => {
+  ])('accepts %s', (_, value) => {
     expect(expectSuccess(parse(tagged(value), AnalysisResult, { profile: 'tagged' })).value).toEqual(value);
   });
 
@@ -231,7 +234,7 @@ describe('profile tagged: several megabytes of thinking', () => {
     ['in a thinking block', `<thinking>\n${thinking}</thinking>\n\n${answer}`],
     ['without any block', `${thinking}\n${answer}`],
     ['with drafts in tags', `<thinking>${`${thought}<json>{"issues": 0}</json>`.repeat(20_000)}</thinking>${answer}`],
-  ])('%s, the tag behind it is found', (_, raw) => {
+  ])('%s, and the tag after it is found', (_, raw) => {
     const result = parse(raw, AnalysisResult, { profile: 'tagged' });
     expect(expectSuccess(result)).toMatchObject({
       repairLevel: 'none',

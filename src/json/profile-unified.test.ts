@@ -35,7 +35,7 @@ function throwText(): never {
 }
 
 describe('profile unified: nine steps in order', () => {
-  test.each(['', ' ', '\n\t \r\n'])('step 1: an empty or blank text is refused at once (%j)', (raw) => {
+  test.each(['', ' ', '\n\t \r\n'])('step 1: an empty or blank text is refused immediately (%j)', (raw) => {
     expect(expectError(parse(raw, Verdict, { profile: 'unified' })).code).toBe('EMPTY_INPUT');
   });
 
@@ -93,7 +93,7 @@ describe('profile unified: nine steps in order', () => {
     expect(expectSuccess(parseUnified(raw)).value).toEqual({ note: '<think>x</think>', fence: '```' });
   });
 
-  test('step 6: failing that, from the first brace to its pair', () => {
+  test('step 6: otherwise from the first brace to its closing brace', () => {
     const raw = `The verdict is ${GOOD} as explained {above}.`;
     expect(expectSuccess(parse(raw, Verdict, { profile: 'unified' })).value).toEqual(VALUE);
   });
@@ -119,7 +119,7 @@ describe('profile unified: nine steps in order', () => {
     expect(normalizer).not.toHaveBeenCalled();
   });
 
-  test('step 8 before step 9: the schema sees what the normalizers made', () => {
+  test('step 8 before step 9: the schema receives the result of the normalizers', () => {
     const result = parse('{"verdict": "HOLD", "confidence": 0.5}', Verdict, {
       profile: 'unified',
       normalizers: [lowerCaseVerdict],
@@ -127,13 +127,13 @@ describe('profile unified: nine steps in order', () => {
     expect(expectSuccess(result).value).toEqual(VALUE);
   });
 
-  test('step 9: the schema decides, with the place of each objection', () => {
+  test('step 9: the schema decides, with the path of each issue', () => {
     const error = expectError(parse('{"verdict": "maybe", "confidence": "high"}', Verdict, { profile: 'unified' }));
     expect(error.code).toBe('SCHEMA_MISMATCH');
     expect(error.issues?.map((issue) => issue.path)).toEqual([['verdict'], ['confidence']]);
   });
 
-  test('the first successful read is final: a later object is not tried when the schema refuses the first', () => {
+  test('the first successful read is final: a later object is not tried if the schema rejects the first', () => {
     const raw = `First {"verdict": "maybe"} then ${GOOD}`;
     expect(expectError(parse(raw, Verdict, { profile: 'unified' })).code).toBe('SCHEMA_MISMATCH');
   });
@@ -155,7 +155,7 @@ describe('profile unified: nine steps in order', () => {
 });
 
 describe('profile unified: normalizers', () => {
-  test('run in the order given, each on what the one before returned', () => {
+  test('run in the given order, each on the result of the previous one', () => {
     const result = parse('{"a": 1}', undefined, { normalizers: [adding('first'), adding('second'), adding('third')] });
     expect(expectSuccess(result).value).toEqual(['first', 'second', 'third']);
   });
@@ -166,13 +166,13 @@ describe('profile unified: normalizers', () => {
     expect(normalizer).not.toHaveBeenCalled();
   });
 
-  test('are given the parsed value itself', () => {
+  test('receive the parsed value itself', () => {
     const normalizer = vi.fn<Normalizer>((value) => value);
     parse('```json\n{"a": [1, {"b": null}]}\n```', undefined, { normalizers: [normalizer] });
     expect(normalizer).toHaveBeenCalledWith({ a: [1, { b: null }] });
   });
 
-  test('one that throws gives NORMALIZER_FAILED with the value it was given and the cause', () => {
+  test('a normalizer that throws causes NORMALIZER_FAILED with its input and the cause', () => {
     const bug = new TypeError('cannot read verdict');
     const broken: Normalizer = () => {
       throw bug;
@@ -186,7 +186,7 @@ describe('profile unified: normalizers', () => {
     expect(error.message).toContain('cannot read verdict');
   });
 
-  test('one that throws something other than an error is reported too', () => {
+  test('reports a normalizer that throws something other than an error', () => {
     const error = expectError(parse('{"a": 1}', undefined, { normalizers: [throwText] }));
     expect(error).toMatchObject({ code: 'NORMALIZER_FAILED', value: { a: 1 }, cause: 'just text' });
   });
@@ -217,7 +217,7 @@ describe('profile unified: functions and errors', () => {
     expect(isSluiceError(thrown)).toBe(true);
   });
 
-  test('a thin parser wraps it as its own error in three lines', () => {
+  test('a caller can wrap the error in its own in three lines', () => {
     const readVerdict = (raw: string): z.infer<typeof Verdict> => {
       try {
         return parseOrThrow(raw, Verdict, { profile: 'unified', label: 'judge/verdict' });
@@ -230,7 +230,7 @@ describe('profile unified: functions and errors', () => {
     expect(() => readVerdict('{"verdict": 1}')).toThrow(/^judge\/verdict: /);
   });
 
-  test('the context label stands in every message', () => {
+  test('every message contains the label', () => {
     for (const raw of ['', 'prose', '[1]', '{"verdict": 1}', '{"a": ']) {
       expect(expectError(parse(raw, Verdict, { profile: 'unified', label: 'research/macro' })).message).toMatch(
         /^research\/macro: /,

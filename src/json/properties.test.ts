@@ -27,7 +27,7 @@ const anySchema = fc.constantFrom(
   createSchema((value): value is unknown => value !== null),
 );
 
-/** The repaired text; undefined if there is nothing to be saved. Anything but a ParseError is a failure. */
+/** The repaired text; undefined if it cannot be repaired. Any error other than a ParseError fails the test. */
 function repaired(text: string): string | undefined {
   try {
     return repairJson(text);
@@ -106,7 +106,7 @@ describe('valid JSON is the identity', () => {
     );
   });
 
-  test('numbers raw: numbers a double holds stay numbers', () => {
+  test('numbers raw: numbers that a double represents exactly stay numbers', () => {
     fc.assert(
       fc.property(jsonText, (text) => {
         const result = expectSuccess(parse(text, undefined, { numbers: 'raw' }));
@@ -116,7 +116,7 @@ describe('valid JSON is the identity', () => {
   });
 });
 
-describe('a valid value is found exactly, wherever it stands', () => {
+describe('finds a valid value exactly, anywhere in the text', () => {
   const before = fc.constantFrom(
     '',
     'Sure! ',
@@ -176,7 +176,7 @@ describe('a valid value is found exactly, wherever it stands', () => {
 });
 
 describe('truncation', () => {
-  test('allowPartial gives a value whose finished scalars are the original’s', () => {
+  test('allowPartial returns a value whose finished scalars are those of the original', () => {
     fc.assert(
       fc.property(jsonContainer, fc.nat(), (value, cut) => {
         const text = JSON.stringify(value);
@@ -188,7 +188,7 @@ describe('truncation', () => {
     );
   });
 
-  test('without allowPartial a cut object or array is TRUNCATED, never a value', () => {
+  test('without allowPartial a truncated object or array is TRUNCATED, never a value', () => {
     fc.assert(
       fc.property(jsonContainer, fc.nat(), (value, cut) => {
         const text = JSON.stringify(value);
@@ -222,7 +222,7 @@ describe('repairJson', () => {
     );
   });
 
-  test('leaves valid JSON as it is', () => {
+  test('returns valid JSON unchanged', () => {
     fc.assert(
       fc.property(jsonText, (text) => {
         expect(repairJson(text)).toBe(text);
@@ -246,7 +246,7 @@ function listContainers(value: unknown): object[] {
   return [value, ...Object.values(value).flatMap(listContainers)];
 }
 
-/** Whether `part` is what may be left of `whole` when its text was cut: the last string or number shortened, the rest equal. */
+/** Whether `part` may be the rest of `whole` after its text was truncated: the last string or number shortened, everything else equal. */
 function isPrefix(part: unknown, whole: unknown): boolean {
   if (typeof part === 'string') return typeof whole === 'string' && whole.startsWith(part);
   if (typeof part === 'number') return typeof whole === 'number' && listBeginnings(whole).includes(part);
@@ -256,7 +256,7 @@ function isPrefix(part: unknown, whole: unknown): boolean {
   return Object.entries(part).every(([key, value]) => original.has(key) && isPrefix(value, original.get(key)));
 }
 
-/** The numbers the text of a number may be read as while it arrives. */
+/** The numbers that the text of a number may be read as while it arrives. */
 function listBeginnings(whole: number): number[] {
   const text = JSON.stringify(whole);
   return Array.from(text, (_, length) => Number(text.slice(0, length + 1).replace(/e[+-]?$/, '')));

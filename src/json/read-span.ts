@@ -1,12 +1,12 @@
 import { BracketWalker } from './find/bracket-walker.js';
 import type { Span } from './find/spans.js';
-import { isContainer, isDeeperThan } from './limits.js';
+import { examineNumbers, isContainer } from './limits.js';
 import { resolveLimits, type Limits, type ParseOptions, type Profile } from './options.js';
-import { createCautiousPolicy, repairSets, tooDeep } from './reader/reader-policy.js';
-import { readValue, refused, untouched, type Reading } from './reader/reader.js';
-import { repairAt, type RepairSet } from './repair.js';
+import { createCautiousPolicy, repairSets, describeDepthLimit } from './reader/reader-policy.js';
+import { createReading, createRefusal, readValue, type Reading } from './reader/reader.js';
+import { createRepair, type RepairSet } from './repair.js';
 
-/** The options of one call, with defaults filled in and what follows from the profile. */
+/** The options of one call with their defaults, and the settings derived from the profile. */
 export interface SearchSettings {
   readonly profile: Profile;
   readonly repairs: RepairSet;
@@ -69,20 +69,20 @@ export interface ProseReading {
 }
 
 /**
- * Reads from a bracket in running text, where `first` is the result of an earlier attempt. The inside of a value is not
+ * Reads from a bracket in running text. `earlier`: the result of an earlier attempt to read there. The inside of a value is not
  * searched again, even if the value cannot be read: a part could be mistaken for the whole.
  */
 export function readProse(
   text: string,
   span: Span,
   settings: SearchSettings,
-  first: Reading | undefined,
+  earlier: Reading | undefined,
 ): ProseReading {
   const { start, end: limit } = span;
-  const reading = first ?? readOpen(text, start, limit, settings);
+  const reading = earlier ?? readOpen(text, start, limit, settings);
   if (reading.ok) {
     // Without a schema nothing else distinguishes an answer from prose.
-    const isProse = !settings.hasSchema && isNoAnswer(text, start, reading.value);
+    const isProse = !settings.hasSchema && isPartOfSentence(text, start, reading.value);
     const { end } = reading;
     return { reading, next: end, seen: end, span: isProse ? undefined : { ...span, end } };
   }
@@ -90,19 +90,22 @@ export function readProse(
   if (!reading.plausible && !/^.\s{0,64}["']/.test(text.slice(start, start + 99)))
     return { reading, next: start + 1, seen: reading.end, span: undefined };
   const end = reading.failure.code === 'SYNTAX' ? new BracketWalker(text, start).findEnd(limit) : -1;
-  // Text that follows it, up to a blank line, belongs to it too.
+  // If more JSON follows the value, everything up to a blank line belongs to it too.
   const next = /^[\s}\]]*,\s*["'{[]/.test(text.slice(end, end + 99)) ? text.indexOf('\n\n', end) : end;
   return { reading, next, seen: Math.max(reading.end, end), span: { ...span, end: end === -1 ? limit : end } };
 }
 
-/** `{}`, `a[0]` and `[1, 2]` in the middle of a sentence. After a colon, or at the beginning of a line, they are answers. */
-function isNoAnswer(text: string, start: number, value: unknown): boolean {
+/**
+ * Whether a value is part of a sentence: `{}`, `a[0]`, `[1, 2]`. After a colon, or at the beginning of a line, such values are
+ * answers.
+ */
+function isPartOfSentence(text: string, start: number, value: unknown): boolean {
   const before = text.slice(Math.max(0, start - 40), start);
   const isArray = Array.isArray(value);
   if (isArray && /[\w)\]]$/.test(before)) return true;
   const items: unknown[] = isContainer(value) ? Object.values(value) : [];
-  const says = items.length > 0 && !(isArray && items.every((item) => typeof item === 'number'));
-  return !says && !/(?:[:：=]|\w>|^|\n)[ \t]*$/.test(before);
+  const hasContent = items.length > 0 && !(isArray && items.every((item) => typeof item === 'number'));
+  return !hasContent && !/(?:[:：=]|\w>|^|\n)[ \t]*$/.test(before);
 }
 
 /** Reads a span that should be one value and nothing else. */
@@ -127,10 +130,10 @@ function readOpen(text: string, start: number, limit: number, settings: SearchSe
   const policy = createCautiousPolicy(settings, settings.repairsInProse, false);
   const reading = readValue(text.slice(start, limit), start, policy);
   // If JSON structure follows the value, it ended too early; if its end was guessed, weaker evidence is enough.
-  const guessed = reading.ok && reading.repairs.some(({ kind }) => /quote$|missing_bracket/.test(kind));
-  const goesOn = guessed ? /^[\s}\]]*["',:]/ : /^[\s}\]]*,\s*"[^"\n]*"\s*[:\]"]/;
-  if (!reading.ok || !goesOn.test(text.slice(reading.end, reading.end + 99))) return reading;
-  return refused('SYNTAX', 'Invalid JSON: unclear end', reading.end, reading.end);
+  const isGuessed = reading.ok && reading.repairs.some(({ kind }) => /quote$|missing_bracket/.test(kind));
+  const continuation = isGuessed ? /^[\s}\]]*["',:]/ : /^[\s}\]]*,\s*"[^"\n]*"\s*[:\]"]/;
+  if (!reading.ok || !continuation.test(text.slice(reading.end, reading.end + 99))) return reading;
+  return createRefusal('SYNTAX', 'Invalid JSON: unclear end', reading.end, reading.end);
 }
 
 /** After an opening fence: valid JSON up to the next fence; otherwise as far as the reader gets. */
@@ -146,7 +149,7 @@ function readFence(text: string, start: number, end: number, settings: SearchSet
   return 'value' in inside ? { ...inside, end: reading.end } : reading;
 }
 
-/** A `<json>` block; where it cannot be read, with the closing tags inside its strings, or without the prose before it. */
+/** Reads a `<json>` block; if that fails, with the closing tags inside its strings, or without the prose before the value. */
 function readTag(text: string, { start, end, lastClose = end }: Span, settings: SearchSettings): Reading {
   const reading = readBlock(text, start, end, settings);
   if (reading.ok) return reading;
@@ -155,10 +158,10 @@ function readTag(text: string, { start, end, lastClose = end }: Span, settings: 
   if (extended.ok) return extended;
   const inner = readOpen(text, bracket, end, settings);
   const isBetter = 'value' in inner && (inner.ok || !('value' in reading));
-  return isBetter ? { ...inner, repairs: [repairAt('extracted', bracket), ...inner.repairs] } : reading;
+  return isBetter ? { ...inner, repairs: [createRepair('extracted', bracket), ...inner.repairs] } : reading;
 }
 
-/** The fast path: what `JSON.parse` accepts is used unchanged. Undefined if it is not valid JSON. */
+/** The fast path: what `JSON.parse` accepts is used unchanged. Returns undefined for anything else. */
 export function readStrict(block: string, offset: number, settings: ReadSettings): Reading | undefined {
   if (settings.needsOwnReader) {
     const reading = readValue(block, offset, createCautiousPolicy(settings, repairSets.none, true));
@@ -174,7 +177,8 @@ export function readStrict(block: string, offset: number, settings: ReadSettings
   }
   const end = offset + block.length;
   const { depth } = settings.limits;
-  // Each level takes at least two characters.
-  const isTooDeep = block.length > 2 * depth && isDeeperThan(value, depth);
-  return isTooDeep ? refused('LIMIT_EXCEEDED', tooDeep(depth), offset, end) : untouched(value, end);
+  const isExact = examineNumbers(value, depth);
+  return isExact === undefined
+    ? createRefusal('LIMIT_EXCEEDED', describeDepthLimit(depth), offset, end)
+    : createReading(value, end, isExact);
 }

@@ -14,7 +14,7 @@ function thrownBy(text: string, options?: RepairJsonOptions): ParseError {
   throw new Error('nothing was thrown');
 }
 
-describe('valid JSON is returned as it is, character by character', () => {
+describe('returns valid JSON unchanged, character by character', () => {
   test.each([...validCases, '{ "a" : 1.0 }', '[1e5,\n\n 2]', '{"a":1,"a":2}'])('%s', (text) => {
     expect(repairJson(text)).toBe(text);
   });
@@ -25,7 +25,7 @@ describe('repairJson makes all repairs of the reader', () => {
     expect(JSON.parse(repairJson(marked.replaceAll('¦', '')))).toEqual(value);
   });
 
-  /** Where the usual repair functions must give something, a key without a value is `null`. */
+  /** Other repair libraries return `null` for a key without a value. */
   const agreeing = tolerantRepairs.filter(
     ({ kinds }) => !kinds.includes('missing_value') && !kinds.includes('truncated'),
   );
@@ -61,7 +61,7 @@ describe('truncation is closed', () => {
   });
 });
 
-describe('where something must be produced', () => {
+describe('if something must be produced', () => {
   test.each([
     ['a missing value is null', '{"a": }', '{"a":null}'],
     ['a missing value before a comma is null', '{"a": , "b": 1}', '{"a":null,"b":1}'],
@@ -126,7 +126,7 @@ describe('throws if nothing can be repaired', () => {
     expect(thrownBy(text).code).toBe(code);
   });
 
-  test('the error is a SluiceError, says where, and does not repeat the text', () => {
+  test('the error is a SluiceError with the offset, and does not repeat the text', () => {
     const error = thrownBy(`}${'secret '.repeat(100)}`);
     expect(isSluiceError(error)).toBe(true);
     expect(error.message).toMatch(/offset \d+/);

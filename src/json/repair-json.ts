@@ -16,8 +16,8 @@ export interface RepairJsonOptions {
 const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/;
 
 /**
- * Turns broken JSON into JSON text, in the manner of the usual repair functions: truncation is closed, a missing value
- * is `null`, a bare word a string, several values become an array. Valid JSON is returned unchanged. Throws a
+ * Turns broken JSON into valid JSON text, as other repair libraries do: truncated containers are closed, a missing
+ * value becomes `null`, a bare word a string, several values an array. Valid JSON is returned unchanged. Throws a
  * `ParseError` if nothing can be repaired. Prefer `parse`, which reports what it did and checks a schema.
  *
  * @example
@@ -26,9 +26,9 @@ const BEGINS_LIKE_JSON = /^[\s\uFEFF]*(?:["'[{“”‘’´\\/#\d+.-]|`(?!``))/
 export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): string {
   const settings = resolveSettings(options, false);
   const { limits } = settings;
-  const taken = takeText(raw, limits);
-  if (typeof taken !== 'string') throw failWith([taken]).error;
-  const text: string = taken;
+  const input = takeText(raw, limits);
+  if (typeof input !== 'string') throw failWith([input]).error;
+  const text: string = input;
   if (readStrict(text, 0, settings)?.ok === true) return text;
   const readGenerously = (span: string): Reading =>
     readValue(
@@ -56,7 +56,7 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
     ]).error;
   }
 
-  /** The value inside running text. Glued to a word or empty, it is more likely a part of the text than the answer. */
+  /** Finds the value inside running text. A value that is empty or touches a word is more likely part of the text. */
   function cutOutValue(): { readonly value: unknown } | undefined {
     const result = parse(text, undefined, { allowPartial: true, limits });
     if (!result.ok || !isContainer(result.value) || Object.keys(result.value).length === 0) return undefined;
@@ -67,7 +67,7 @@ export function repairJson(raw: TextInput, options: RepairJsonOptions = {}): str
   }
 }
 
-/** Numbers that a double cannot hold are written with their source digits; `JSON.stringify` throws at the first of them. */
+/** Numbers that a double cannot represent are written with their source digits; `JSON.stringify` throws at the first of them. */
 function write(value: unknown): string {
   try {
     return JSON.stringify(value);

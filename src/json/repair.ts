@@ -1,8 +1,8 @@
-/** A place inside a value: object keys and array indexes, outermost first. */
+/** The location of a part of a value: object keys and array indexes, outermost first. */
 export type Path = readonly (string | number)[];
 
 /**
- * Every kind of change the readers make to get from the text to a value. A closed list:
+ * Every kind of repair that the readers make. A closed list:
  * `docs/errors.md` explains each one.
  */
 export const REPAIR_KINDS = [
@@ -38,21 +38,18 @@ export const REPAIR_KINDS = [
 /** One of {@link REPAIR_KINDS}. */
 export type RepairKind = (typeof REPAIR_KINDS)[number];
 
-/** One change made to the text, and where (a UTF-16 offset into the text that was given). */
+/** One change made to the text, and its UTF-16 offset in the input. */
 export interface Repair {
   readonly kind: RepairKind;
   readonly message: string;
   readonly offset: number;
-  /** A thousand are listed; the last of them counts how many more were made. */
+  /** At most a thousand are listed; the last one counts how many more there were. */
   readonly omitted?: number;
 }
 
-/** Once: a text may need thousands of repairs. */
-const MESSAGES = Object.fromEntries(REPAIR_KINDS.map((kind) => [kind, kind.replaceAll('_', ' ')]));
-
-/** The record of a repair; its message is its kind in plain words, the page on errors says more. */
-export function repairAt(kind: RepairKind, offset: number): Repair {
-  return { kind, message: MESSAGES[kind] ?? kind, offset };
+/** Creates the record of a repair. The message is the kind without underscores; `docs/errors.md` explains each kind. */
+export function createRepair(kind: RepairKind, offset: number): Repair {
+  return { kind, message: kind.replaceAll('_', ' '), offset };
 }
 
 /** Kinds of repairs that are allowed. */

@@ -7,7 +7,7 @@ import type { ReadFailure } from './reader/source.js';
 import type { Path, Repair } from './repair.js';
 import type { AlignmentChange, SchemaIssue } from './schema.js';
 
-/** Every warning a result may carry. A closed list: `docs/errors.md` explains each one. */
+/** Every warning a result may contain. A closed list: `docs/errors.md` explains each one. */
 export const WARNING_CODES = [
   'OUTPUT_REPAIRED_GENERIC',
   'OUTPUT_ALIGNED_TO_SCHEMA',
@@ -29,7 +29,7 @@ export interface Warning {
   readonly path?: Path;
 }
 
-/** How far the text had to be changed: not at all, in its syntax, or towards the schema. */
+/** The kind of change the value needed: none, a repair of the syntax, or an alignment to the schema. */
 export type RepairLevel = 'none' | 'deterministic_generic' | 'schema_aligned';
 
 /** A value that passed. */
@@ -39,13 +39,13 @@ export interface ParseSuccess<T> {
   readonly value: T;
   readonly repairLevel: RepairLevel;
   readonly repairs: readonly Repair[];
-  /** With `align`: what the aligner changed. */
+  /** With `align`: the changes of the aligner. */
   readonly alignment: readonly AlignmentChange[];
   readonly warnings: readonly Warning[];
   readonly candidate: Candidate;
 }
 
-/** No value: why, and what was tried. */
+/** No value: the error, and all attempts. */
 export interface ParseFailure {
   readonly ok: false;
   readonly status: 'failed';
@@ -96,7 +96,7 @@ export function failWith(failed: readonly FailedAttempt[], label?: string): Pars
   return { ok: false, status: 'failed', error, repairLevel: 'none', warnings: [], attempts };
 }
 
-/** The text to read, or why it cannot be read. Throws for a value that is neither a string nor bytes. */
+/** Returns the text to read, or why it cannot be read. Throws for a value that is neither a string nor bytes. */
 export function takeText(raw: unknown, { bytes }: Required<Limits>): string | FailedAttempt {
   const isBytes = ArrayBuffer.isView(raw);
   const text: unknown = isBytes && raw.byteLength <= bytes ? new TextDecoder().decode(raw) : (raw ?? '');
@@ -118,22 +118,22 @@ export function describeUnreadable({ code, message, offset }: ReadFailure): Deta
   return { code, message: `${message} (offset ${offset}).` };
 }
 
-/** A result with bigints that `JSON.stringify` can write. Not enumerable, so that it is compared and copied as data. */
-export function makeWritable<T extends object>(result: T): T {
+/** Makes `JSON.stringify` write a result with bigints. `toJSON` is not enumerable, so the result can be compared and copied as data. */
+export function makeSerializable<T extends object>(result: T): T {
   return Object.defineProperty(result, 'toJSON', { value: () => copyAsJson({ ...result }) });
 }
 
-/** The first few issues in words, as a model or a person would want to read them. */
-export function describeMismatch(what: string, issues: readonly SchemaIssue[]): Details {
+/** The details of a schema mismatch, with the first few issues in words. */
+export function describeMismatch(subject: string, issues: readonly SchemaIssue[]): Details {
   const more = issues.length > 5 ? `; and ${issues.length - 5} more` : '';
   return {
     code: 'SCHEMA_MISMATCH',
-    message: `${what} does not match the schema: ${joinIssues(issues)}${more}.`,
+    message: `${subject} does not match the schema: ${joinIssues(issues)}${more}.`,
     issues,
   };
 }
 
-/** The first few issues. */
+/** Joins the first few issues into one text. */
 export function joinIssues(issues: readonly SchemaIssue[]): string {
   return issues
     .slice(0, 5)

@@ -4,7 +4,7 @@ import type { ParseError } from './parse-error.js';
 import { joinIssues } from './result.js';
 import type { StandardSchema } from './schema.js';
 
-/** The wording of the corrective prompt: English, Chinese, or by a custom function. */
+/** The wording of the corrective prompt: English, Chinese, or a custom function. */
 export type RetryPrompt = 'en' | 'zh' | ((error: ParseError, prompt: string) => string);
 
 /**
@@ -63,7 +63,7 @@ export function renderRetryPrompt(
   return [...lines, task.replace('<>', profile === 'tagged' ? tags : '').replace('{}', form), '', prompt].join('\n');
 }
 
-/** Empty for what JSON cannot hold, such as a bigint. */
+/** Returns an empty string for values that JSON cannot represent, such as a bigint. */
 function write(value: unknown): string {
   try {
     return JSON.stringify(value) ?? '';
@@ -72,7 +72,7 @@ function write(value: unknown): string {
   }
 }
 
-/** The JSON Schema that a schema has or can write itself; undefined if it cannot. */
+/** The JSON Schema that a schema contains or can export; undefined if there is none. */
 function describeSchema(schema: StandardSchema): { readonly type?: unknown } | undefined {
   const { '~standard': standard, '~sluice': own } = schema as DescribedSchema;
   try {
@@ -82,7 +82,7 @@ function describeSchema(schema: StandardSchema): { readonly type?: unknown } | u
   }
 }
 
-/** Where a schema may have its JSON Schema: ours, and those with a Standard JSON Schema (zod, arktype). */
+/** The properties in which a schema may have its JSON Schema: Sluice's, and that of Standard JSON Schema (zod, arktype). */
 interface DescribedSchema extends StandardSchema {
   readonly '~standard': StandardSchema['~standard'] & {
     readonly jsonSchema?: { readonly input: (options: object) => object };

@@ -3,7 +3,7 @@ import type { Path } from './repair.js';
 
 /**
  * The part of the Standard Schema interface (version 1) that Sluice uses, written out so that this
- * floor needs no package. zod, valibot, arktype and `fromJsonSchema` all provide it.
+ * layer needs no dependency. zod, valibot, arktype and `fromJsonSchema` all provide it.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -25,10 +25,10 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** The type a schema gives: `InferOutput<typeof schema>`. */
+/** The output type of a schema: `InferOutput<typeof schema>`. */
 export type InferOutput<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
-/** One objection of a schema as Sluice reports it, its path made of plain keys and indexes. */
+/** One issue found by a schema. Its path consists of plain keys and indexes. */
 export interface SchemaIssue {
   readonly message: string;
   readonly path: readonly (string | number)[];
@@ -48,7 +48,7 @@ export interface Alignment {
   readonly changes: readonly AlignmentChange[];
 }
 
-/** Where a value comes from: what the aligner cannot see in the value itself. */
+/** The text that a value was read from, for facts that the aligner cannot see in the value itself. */
 export interface AlignmentSource {
   readonly text: string;
   /** Offsets of the value in the text. */
@@ -73,27 +73,29 @@ export interface AlignableSchema<Input = unknown, Output = Input> extends Standa
     /** The JSON Schema it aligns to, to be shown to a model. */
     readonly jsonSchema?: object;
     readonly align: (value: unknown, source?: AlignmentSource) => Alignment;
-    /** Reads a text that is not JSON; an alignment without changes if there is no reading, or more than one. */
+    /** Reads a text that is not JSON. Returns it unchanged unless exactly one valid value can be read from it. */
     readonly readText?: (text: string) => Alignment;
+    /** Finds a candidate that could be another item of a valid list. Returns its offset; undefined if there is none. */
+    readonly findItem?: (list: unknown, candidates: AlignmentSource['candidates']) => number | undefined;
     /** Whether a value at the end of a truncated text could have continued as a different valid one. */
-    readonly mayGoOn?: (value: unknown, text: string) => boolean;
+    readonly mayGrow?: (value: unknown, text: string) => boolean;
     /** The issues of a finished part of a value, before the rest has arrived. */
     readonly checkPart: (path: Path, value: unknown) => readonly SchemaIssue[];
   };
 }
 
-/** Refuses what cannot validate, such as a plain JSON Schema, or options passed as the schema. */
+/** Throws if the schema cannot validate: a plain JSON Schema, or options passed as the schema. */
 export function checkSchema(schema: StandardSchema | undefined): void {
   if (schema === undefined) return;
   const given = schema as Partial<StandardSchema> | null;
   if (typeof given?.['~standard']?.validate === 'function') return;
   throw new SluiceError(
     'INVALID_SCHEMA',
-    'Not a Standard Schema. Wrap a JSON Schema in fromJsonSchema of sluice/json-schema; options are the third argument.',
+    'Not a Standard Schema. Wrap a JSON Schema in fromJsonSchema; options are the third argument.',
   );
 }
 
-/** Returns the alignment of a schema; throws if it has none, because the option cannot work without it. */
+/** Returns the alignment functions of a schema; throws if it has none, because `option` needs them. */
 export function requireAlignment(
   schema: StandardSchema | undefined,
   option: string,

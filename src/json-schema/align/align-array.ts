@@ -1,78 +1,89 @@
+import { FORMATS } from '../formats.js';
 import { isJsonObject } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/index.js';
 import type { AlignmentView, Conjunction } from '../views/schema-views.js';
-import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
+import type { AlignmentContext, ValueLocation, AlignmentRule, Outcome } from './rules.js';
 import { chooseBySpelling } from '../text/choices.js';
 import { foldCase, splitWords } from '../text/spelling.js';
-import { matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
-import { readJsonText, saysNull } from '../text/plain-values.js';
+import { matchKeys, mayContainAnswer } from '../text/key-spelling.js';
+import { readJsonText, isNullText } from '../text/plain-values.js';
 import { readNumber } from '../text/numbers.js';
-import { changed, combineOutcomes, unchanged } from './rules.js';
-import { findItems, placeValues } from './several-values.js';
+import { createChange, combineOutcomes, keepValue } from './rules.js';
+import { findItems, listValues } from './several-values.js';
 
 /** Aligns a value to a list: its items one by one, or another shape to a list of them. */
-export function alignArray(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
-  if (Array.isArray(value)) return alignItems(aligning, view, value, place);
-  for (const reading of listReadings(aligning, view, value, place)) {
-    if (!aligning.mayTry()) break;
-    const inner = aligning.align(view, reading.value, place);
-    if (aligning.passes(view, inner.value))
-      return combineOutcomes(changed(place.path, reading.rule, value, reading.value), inner);
+export function alignArray(
+  context: AlignmentContext,
+  view: AlignmentView,
+  value: unknown,
+  location: ValueLocation,
+): Outcome {
+  if (Array.isArray(value)) return alignItems(context, view, value, location);
+  for (const reading of listReadings(context, view, value, location)) {
+    if (!context.mayTry()) break;
+    const inner = context.align(view, reading.value, location);
+    if (context.passes(view, inner.value))
+      return combineOutcomes(createChange(location.path, reading.rule, value, reading.value), inner);
   }
-  return unchanged(value);
+  return keepValue(value);
 }
 
-function alignItems(aligning: Aligning, view: AlignmentView, items: readonly unknown[], place: Place): Outcome {
+function alignItems(
+  context: AlignmentContext,
+  view: AlignmentView,
+  items: readonly unknown[],
+  location: ValueLocation,
+): Outcome {
   const changes: AlignmentChange[] = [];
   let cost = 0;
   const views = new Map<Conjunction, AlignmentView>();
   const aligned = items.map((item, index) => {
     const nodes = view.prefix[index] ?? view.items;
     if (nodes.length === 0) return item;
-    const itemView = views.get(nodes) ?? aligning.getView(nodes, '');
+    const itemView = views.get(nodes) ?? context.getView(nodes, '');
     views.set(nodes, itemView);
-    if (aligning.passes(itemView, item)) return item;
-    const outcome = aligning.align(itemView, item, { path: [...place.path, index], isElement: true });
+    if (context.passes(itemView, item)) return item;
+    const outcome = context.align(itemView, item, { path: [...location.path, index], isElement: true });
     changes.push(...outcome.changes);
     cost += outcome.cost;
     return outcome.value;
   });
-  return changes.length === 0 ? { ...unchanged(items), cost } : { value: aligned, changes, cost };
+  return changes.length === 0 ? { ...keepValue(items), cost } : { value: aligned, changes, cost };
 }
 
-/** The lists that another kind of value may represent, most likely first. */
+/** Lists the arrays that another kind of value may represent, most likely first. */
 function* listReadings(
-  aligning: Aligning,
+  context: AlignmentContext,
   view: AlignmentView,
   value: unknown,
-  place: Place,
+  location: ValueLocation,
 ): Generator<{ value: unknown[]; rule: AlignmentRule }> {
   if (typeof value === 'string') {
     const read = readJsonText(value);
     if (Array.isArray(read)) yield { value: read, rule: 'json_text' };
-    const split = splitText(aligning.getView(view.items, ''), value);
+    const split = splitText(context, context.getView(view.items, ''), value);
     if (split !== undefined) yield { value: split, rule: 'text_to_list' };
   }
   if (isJsonObject(value)) {
     const inner = findSoleInnerValue(value);
-    const isItemKey = inner !== undefined && aligning.getView(view.items, '').properties.has(inner.key);
+    const isItemKey = inner !== undefined && context.getView(view.items, '').properties.has(inner.key);
     if (inner !== undefined && !isItemKey && Array.isArray(inner.value))
       yield { value: inner.value, rule: 'unwrapped' };
   }
-  if (place.isElement || !mayBeItem(aligning, view, value)) return;
-  const items = place.path.length === 0 ? collectItems(aligning, view, value) : [value];
+  if (location.isElement || !mayBeItem(context, view, value)) return;
+  const items = location.path.length === 0 ? collectItems(context, view, value) : [value];
   if (items !== undefined) yield { value: items, rule: items.length > 1 ? 'values_to_list' : 'item_to_list' };
 }
 
 /** The given item together with the other values of the text; undefined if it is unclear which values belong to the list. */
-function collectItems(aligning: Aligning, view: AlignmentView, value: unknown): unknown[] | undefined {
-  const { source } = aligning;
-  if (source === undefined || placeValues(source).length < 2) return [value];
-  const item = aligning.getView(view.items, '');
+function collectItems(context: AlignmentContext, view: AlignmentView, value: unknown): unknown[] | undefined {
+  const { source } = context;
+  if (source === undefined || listValues(source).length < 2) return [value];
+  const item = context.getView(view.items, '');
   let hasList = false;
   const items = findItems(source, (other) => {
     const isItem =
-      aligning.mayTry() && aligning.passes(item, aligning.align(item, other, { path: [0], isElement: true }).value);
+      context.mayTry() && context.passes(item, context.align(item, other, { path: [0], isElement: true }).value);
     // A list next to the items is the requested one.
     hasList ||= Array.isArray(other) && !isItem;
     return isItem;
@@ -81,22 +92,38 @@ function collectItems(aligning: Aligning, view: AlignmentView, value: unknown): 
   return items.length > 0 ? [...items] : [value];
 }
 
-/** `low, high` or `1, 2, 3`: every part must be a member or a plain number, so nothing is guessed. */
-function splitText(item: AlignmentView, text: string): unknown[] | undefined {
+const SEPARATORS = /[,;|、，；\n]|\s(?:and|und|et|y)\s|\s&\s/u;
+const MEMBER_SEPARATORS = /[,;|/、，；\n]|\s(?:and|und|et|y)\s|\s*&\s*/u;
+const SELF_EVIDENT = ['email', 'uri'].map((format) => FORMATS.get(format));
+
+/**
+ * Splits `low, high`, `1, 2, 3` or `a@b.example; c@b.example`: every part must be a member, a plain number, an address, or match a format or
+ * pattern that the whole text does not match, so nothing is guessed.
+ */
+function splitText(context: AlignmentContext, item: AlignmentView, text: string): unknown[] | undefined {
   if (text.length > 1000) return undefined;
-  const parts = text.split(/[,;|/、，；\n]|\s(?:and|und|et|y)\s|\s*&\s*/u).map((part) => part.trim());
-  const said = parts.filter((part) => part !== '');
-  if (said.length < 2) return undefined;
+  // A slash divides members, and is content elsewhere.
+  const separators = item.members === undefined ? SEPARATORS : MEMBER_SEPARATORS;
+  const parts = text.split(separators).map((part) => part.trim());
+  const items = parts.filter((part) => part !== '');
+  if (items.length < 2) return undefined;
   if (item.members !== undefined) {
-    const members = said.map((part) => chooseBySpelling(part, item.choices()));
+    const members = items.map((part) => chooseBySpelling(part, item.choices()));
     return members.every((member) => member !== undefined && member !== 'several')
       ? members.map((member) => member.value)
       : undefined;
   }
+  if (isSpecific(item)) {
+    const isSplit = !context.passes(item, text) && items.every((part) => context.passes(item, part));
+    return isSplit ? items : undefined;
+  }
+  // An address or a link shows itself what it is.
+  if (item.types[0] === 'string' && items.every((part) => SELF_EVIDENT.some((isOne) => isOne?.(part) === true)))
+    return items;
   const isNumeric = item.types.length === 1 && (item.types[0] === 'number' || item.types[0] === 'integer');
   // `1,5` may be one number, and `1/2` is one.
   if (!isNumeric || text.includes('/') || readNumber(text, item) !== undefined) return undefined;
-  return said.every((part) => /^-?\d+(?:\.\d+)?$/.test(part)) ? said.map(Number) : undefined;
+  return items.every((part) => /^-?\d+(?:\.\d+)?$/.test(part)) ? items.map(Number) : undefined;
 }
 
 const SENTENCE = /[.!?。！？:：]\s*$|[\n\r]|[.!?。！？]\s/u;
@@ -114,31 +141,35 @@ const OPENINGS = new Set(
 );
 
 /**
- * Whether a value may be the only item of a list. No value is not an empty list, and a sentence where a list of
- * texts is expected is more likely a refusal than an item: only a few words without punctuation are one, unless the items
- * have a form (enum, pattern, format) that a sentence would not meet.
+ * Whether a value may be the only item of a list. A missing value is not an empty list, and a sentence is more likely a
+ * refusal than an item of a list of texts: only a few words without punctuation are an item, unless the items have an enum,
+ * pattern or format, which a sentence would not match.
  */
-function mayBeItem(aligning: Aligning, view: AlignmentView, value: unknown): boolean {
-  if (saysNull(value)) return false;
-  const item = aligning.getView(view.items, '');
+function mayBeItem(context: AlignmentContext, view: AlignmentView, value: unknown): boolean {
+  if (isNullText(value)) return false;
+  const item = context.getView(view.items, '');
   if (isJsonObject(value)) return mayBeObjectItem(item, value);
   if (typeof value !== 'string') return true;
-  if (item.members !== undefined || item.format !== undefined || item.parts.some((part) => 'pattern' in part))
-    return true;
+  if (item.members !== undefined || isSpecific(item)) return true;
   // `1,200` may be one number here, or two.
   if (item.types.length > 0 && !item.types.includes('string')) return !value.includes(',') || /[{[]/.test(value);
   return !SENTENCE.test(value) && !SEPARATED.test(value) && mayBeginItem(value, 6);
 }
 
-/** A few words that do not begin like a sentence. */
-function mayBeginItem(text: string, mostWords: number): boolean {
+/** Whether items must match a format or pattern. */
+function isSpecific({ format, parts }: AlignmentView): boolean {
+  return format !== undefined || parts.some((part) => 'pattern' in part);
+}
+
+/** Whether a text has few words and does not begin like a sentence. */
+export function mayBeginItem(text: string, maxWords: number): boolean {
   const words = splitWords(text);
-  if (words.length === 0 || words.length > mostWords) return false;
+  if (words.length === 0 || words.length > maxWords) return false;
   return !OPENINGS.has(foldCase(words[0]?.text ?? '').replaceAll(/['’]/g, ''));
 }
 
 /**
- * `Ann, Bob and Carl` where only a list can be meant: a few words each. With digits it may be an address, a date or an amount.
+ * Splits `Ann, Bob and Carl`: a few words each. A text with digits may be an address, a date or an amount.
  */
 export function splitEnumeration(text: string): string[] | undefined {
   const items = text.split(ENUMERATED).map((item) => item.trim());
@@ -146,11 +177,11 @@ export function splitEnumeration(text: string): string[] | undefined {
   return items.every((item) => mayBeginItem(item, 3)) ? items : undefined;
 }
 
-/** An object that shares no key with the items, such as an error, is not one of them. */
+/** Whether an object may be an item: an object that shares no key with the items, such as an error, is not. */
 function mayBeObjectItem(item: AlignmentView, value: Readonly<Record<string, unknown>>): boolean {
   const keys = Object.keys(value);
   if (item.groups.length > 0) return true;
-  if (item.properties.size === 0) return keys.length > 0 && keys.every(mayHoldAnswer);
+  if (item.properties.size === 0) return keys.length > 0 && keys.every(mayContainAnswer);
   const names = [...item.properties.keys()];
   return keys.some((key) => item.properties.has(key)) || matchKeys(keys, names).size > 0;
 }
@@ -159,6 +190,6 @@ function mayBeObjectItem(item: AlignmentView, value: Readonly<Record<string, unk
 function findSoleInnerValue(value: unknown): { readonly key: string; readonly value: unknown } | undefined {
   if (!isJsonObject(value)) return undefined;
   const [key, ...others] = Object.keys(value);
-  if (key === undefined || others.length > 0 || !mayHoldAnswer(key)) return undefined;
+  if (key === undefined || others.length > 0 || !mayContainAnswer(key)) return undefined;
   return { key, value: value[key] };
 }

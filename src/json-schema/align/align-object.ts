@@ -2,22 +2,27 @@ import { isJsonObject, getOwnValue, setOwnValue } from '../json-schema.js';
 import type { AlignmentChange } from '../../json/index.js';
 import { listSchemasForKey } from '../views/schema-views.js';
 import type { AlignmentView } from '../views/schema-views.js';
-import { findItems, placeValues } from './several-values.js';
-import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
-import { readJsonText, saysNull } from '../text/plain-values.js';
+import { findItems, listValues } from './several-values.js';
+import type { AlignmentContext, ValueLocation, AlignmentRule, Outcome } from './rules.js';
+import { readJsonText, isNullText } from '../text/plain-values.js';
 import { isOtherCurrency } from '../text/numbers.js';
-import { findRepeatedKeys, matchKeys, mayHoldAnswer } from '../text/key-spelling.js';
-import { changed, combineOutcomes, RULE_COSTS, unchanged, UNKNOWN_KEY_COST } from './rules.js';
+import { findRepeatedKeys, matchKeys, mayContainAnswer } from '../text/key-spelling.js';
+import { createChange, combineOutcomes, RULE_COSTS, keepValue, UNKNOWN_KEY_COST } from './rules.js';
 
 /** Aligns a value to an object: its keys one by one, or another shape around or inside it. */
-export function alignObject(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
-  const fields = isJsonObject(value) ? alignFields(aligning, view, value, place) : unchanged(value);
-  if (isJsonObject(value) && aligning.passes(view, fields.value)) return fields;
-  for (const reading of objectReadings(aligning, view, value, place)) {
-    if (!aligning.mayTry()) break;
-    const inner = aligning.align(view, reading.value, place);
-    if (!aligning.passes(view, inner.value)) continue;
-    return combineOutcomes(changed(place.path, reading.rule, value, reading.value), inner);
+export function alignObject(
+  context: AlignmentContext,
+  view: AlignmentView,
+  value: unknown,
+  location: ValueLocation,
+): Outcome {
+  const fields = isJsonObject(value) ? alignFields(context, view, value, location) : keepValue(value);
+  if (isJsonObject(value) && context.passes(view, fields.value)) return fields;
+  for (const reading of listObjectReadings(context, view, value, location)) {
+    if (!context.mayTry()) break;
+    const inner = context.align(view, reading.value, location);
+    if (!context.passes(view, inner.value)) continue;
+    return combineOutcomes(createChange(location.path, reading.rule, value, reading.value), inner);
   }
   return fields;
 }
@@ -25,12 +30,12 @@ export function alignObject(aligning: Aligning, view: AlignmentView, value: unkn
 const NONE: ReadonlySet<string> = new Set();
 
 function alignFields(
-  aligning: Aligning,
+  context: AlignmentContext,
   view: AlignmentView,
   value: Readonly<Record<string, unknown>>,
-  place: Place,
+  location: ValueLocation,
 ): Outcome {
-  const renamed = matchKeys(Object.keys(value), namesDue(aligning, view));
+  const renamed = matchKeys(Object.keys(value), listPossibleNames(context, view));
   const known = Object.keys(value).filter((key) => view.properties.has(renamed.get(key) ?? key)).length;
   const repeated = view.isClosed ? findRepeatedKeys(value, [...view.properties.keys()]) : NONE;
   const changes: AlignmentChange[] = [];
@@ -38,13 +43,13 @@ function alignFields(
   let cost = 0;
   for (const key of Object.keys(value)) {
     const name = renamed.get(key) ?? key;
-    const path = [...place.path, name];
+    const path = [...location.path, name];
     if (name !== key) {
-      changes.push({ path: [...place.path, key], rule: 'key_spelling', from: key, to: name });
+      changes.push({ path: [...location.path, key], rule: 'key_spelling', from: key, to: name });
       cost += RULE_COSTS.key_spelling;
     }
     const mayDrop = known > 0 && !repeated.has(key);
-    const field = alignField(aligning, view, name, value[key], { path, isElement: false }, mayDrop);
+    const field = alignField(context, view, name, value[key], { path, isElement: false }, mayDrop);
     changes.push(...field.changes);
     cost += field.cost;
     if (field.value !== undefined) setOwnValue(aligned, name, field.value);
@@ -53,48 +58,49 @@ function alignFields(
   const isInDoubt = changes.some(
     ({ rule, from }) => rule === 'number_notation' && isOtherCurrency(String(from), words),
   );
-  return changes.length === 0 || isInDoubt ? { ...unchanged(value), cost } : { value: aligned, changes, cost };
+  return changes.length === 0 || isInDoubt ? { ...keepValue(value), cost } : { value: aligned, changes, cost };
 }
 
-/** One value under its key; the value `undefined` means that the key is left out. */
+/** Aligns the value of a key; the result `undefined` means that the key is left out. */
 function alignField(
-  aligning: Aligning,
+  context: AlignmentContext,
   view: AlignmentView,
   name: string,
   value: unknown,
-  place: Place,
+  location: ValueLocation,
   mayDrop: boolean,
 ): Outcome {
-  const nodes = listSchemasForKey(view, name, aligning.allowance);
-  if (nodes === undefined) return mayDrop ? changed(place.path, 'extra_key', value, undefined) : unchanged(value);
+  const nodes = listSchemasForKey(view, name, context.allowance);
+  if (nodes === undefined)
+    return mayDrop ? createChange(location.path, 'extra_key', value, undefined) : keepValue(value);
   const isUnknown = !view.properties.has(name) && nodes.length === 0 && view.properties.size > 0;
-  if (isUnknown) return { ...unchanged(value), cost: UNKNOWN_KEY_COST };
-  const fieldView = aligning.getView(nodes, name);
-  if (aligning.passes(fieldView, value)) return unchanged(value);
-  const outcome = aligning.align(fieldView, value, place);
+  if (isUnknown) return { ...keepValue(value), cost: UNKNOWN_KEY_COST };
+  const fieldView = context.getView(nodes, name);
+  if (context.passes(fieldView, value)) return keepValue(value);
+  const outcome = context.align(fieldView, value, location);
   const isAbsent =
     view.properties.has(name) &&
     !view.required.has(name) &&
-    saysNull(value) &&
-    !aligning.passes(fieldView, outcome.value);
-  return isAbsent ? changed(place.path, 'null_as_absent', value, undefined) : outcome;
+    isNullText(value) &&
+    !context.passes(fieldView, outcome.value);
+  return isAbsent ? createChange(location.path, 'null_as_absent', value, undefined) : outcome;
 }
 
-/** The names keys may mean: the properties, or the members a map's keys are limited to. */
-function namesDue(aligning: Aligning, view: AlignmentView): readonly string[] {
+/** Lists the names that keys may stand for: the properties, or the names that the keys of a map are limited to. */
+function listPossibleNames(context: AlignmentContext, view: AlignmentView): readonly string[] {
   const limited = view.parts.flatMap((part) => {
     const names = part['propertyNames'];
-    return isJsonObject(names) ? (aligning.getView([names], '').members ?? []).map((member) => member.value) : [];
+    return isJsonObject(names) ? (context.getView([names], '').members ?? []).map((member) => member.value) : [];
   });
   return [...new Set([...view.properties.keys(), ...limited.filter((name) => typeof name === 'string')])];
 }
 
-/** The objects that another kind of value may represent, most likely first. */
-function* objectReadings(
-  aligning: Aligning,
+/** Lists the objects that another kind of value may represent, most likely first. */
+function* listObjectReadings(
+  context: AlignmentContext,
   view: AlignmentView,
   value: unknown,
-  place: Place,
+  location: ValueLocation,
 ): Generator<{ value: unknown; rule: AlignmentRule }> {
   if (typeof value === 'string') {
     const read = readJsonText(value);
@@ -107,30 +113,30 @@ function* objectReadings(
     const inner = findInnerObject(view, value);
     if (inner !== undefined) yield { value: inner, rule: 'unwrapped' };
   }
-  const outer = withOnlyKey(aligning, view, value);
+  const outer = wrapInOnlyKey(context, view, value);
   if (outer !== undefined) yield { value: outer, rule: 'wrapped' };
-  const { source } = aligning;
-  if (place.path.length > 0 || source === undefined || placeValues(source).length < 2) return;
+  const { source } = context;
+  if (location.path.length > 0 || source === undefined || listValues(source).length < 2) return;
   const values = findItems(source, () => true);
-  const list = values === undefined ? undefined : withOnlyKey(aligning, view, values);
+  const list = values === undefined ? undefined : wrapInOnlyKey(context, view, values);
   if (list !== undefined) yield { value: list, rule: 'values_to_list' };
 }
 
 /**
- * The only object inside an object that has none of the properties itself. If there are other keys, it must be the only
+ * Finds the only object inside an object that has none of the properties itself. If there are other keys, it must be the only
  * candidate and the schema must require something; otherwise an empty object would pass.
  */
 function findInnerObject(view: AlignmentView, value: Readonly<Record<string, unknown>>): unknown {
   const keys = Object.keys(value);
   if (matchKeys(keys, [...view.properties.keys()]).size > 0 || keys.some((key) => view.properties.has(key)))
     return undefined;
-  const inner = keys.filter((key) => mayHoldAnswer(key) && hasKnownKey(view, value[key]));
+  const inner = keys.filter((key) => mayContainAnswer(key) && hasKnownKey(view, value[key]));
   const [only] = inner;
   if (only === undefined || inner.length > 1) return undefined;
   return keys.length === 1 || view.required.size > 0 ? value[only] : undefined;
 }
 
-/** Looks for a property in a value, through lists of one, strings of JSON and a few more wrappers. */
+/** Whether a value has a known property, directly or in lists of one item, strings of JSON and a few more wrappers. */
 function hasKnownKey(view: AlignmentView, value: unknown, depth = 0): boolean {
   if (depth > 3) return false;
   if (typeof value === 'string') {
@@ -142,23 +148,23 @@ function hasKnownKey(view: AlignmentView, value: unknown, depth = 0): boolean {
   const keys = Object.keys(value);
   if (keys.some((key) => view.properties.has(key)) || matchKeys(keys, [...view.properties.keys()]).size > 0)
     return true;
-  return keys.some((key) => mayHoldAnswer(key) && hasKnownKey(view, getOwnValue(value, key), depth + 1));
+  return keys.some((key) => mayContainAnswer(key) && hasKnownKey(view, getOwnValue(value, key), depth + 1));
 }
 
-/** A list or object that only one property of the schema could hold: nothing else is required, nothing else fits. */
-function withOnlyKey(aligning: Aligning, view: AlignmentView, value: unknown): unknown {
+/** Wraps a list or object in the only property of the schema that can contain it, if nothing else is required. */
+function wrapInOnlyKey(context: AlignmentContext, view: AlignmentView, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
-  const holders = [...view.properties].filter(([name, nodes]) => {
-    const { types } = aligning.getView(nodes, name);
+  const candidates = [...view.properties].filter(([name, nodes]) => {
+    const { types } = context.getView(nodes, name);
     return Array.isArray(value) ? types.includes('array') : types.includes('object');
   });
-  const [only] = holders;
-  if (only === undefined || holders.length > 1) return undefined;
+  const [only] = candidates;
+  if (only === undefined || candidates.length > 1) return undefined;
   const [name, nodes] = only;
   if (!view.required.has(name) || view.required.size > 1) return undefined;
   if (isJsonObject(value)) {
     if (matchKeys(Object.keys(value), [...view.properties.keys()]).size > 0) return undefined;
-    const inner = aligning.getView(nodes, name);
+    const inner = context.getView(nodes, name);
     if (Object.keys(value).some((key) => view.properties.has(key)) || !hasKnownKey(inner, value, 3)) return undefined;
   }
   return Object.fromEntries([[name, value]]);

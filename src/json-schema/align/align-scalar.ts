@@ -1,12 +1,12 @@
 import { isJsonObject } from '../json-schema.js';
 import type { AlignmentView } from '../views/schema-views.js';
-import type { Aligning, Place, AlignmentRule, Outcome } from './rules.js';
-import { readBoolean, saysNull } from '../text/plain-values.js';
+import type { AlignmentContext, ValueLocation, AlignmentRule, Outcome } from './rules.js';
+import { readBoolean, isNullText } from '../text/plain-values.js';
 import { choose, chooseBySpelling, ENUM_PLACEMENT } from '../text/choices.js';
 import { readDate, readDateTime } from '../text/dates.js';
 import { foldCase, MAX_TEXT_LENGTH } from '../text/spelling.js';
 import { readNumber } from '../text/numbers.js';
-import { changed, combineOutcomes, unchanged } from './rules.js';
+import { createChange, combineOutcomes, keepValue } from './rules.js';
 
 /** A value and the rule that read it. */
 interface Reading {
@@ -14,35 +14,40 @@ interface Reading {
   readonly rule: AlignmentRule;
 }
 
-/** Quotes of any kind, or the angle brackets that links are put in. */
+/** Quotes of any kind, or the angle brackets around links. */
 const AROUND = /^\s*(["'`]{1,3}|[<“‘「])([^"'`<>“”‘’「」]+)(?:\1|[>”’」])\s*$/u;
 
 /** A Markdown link whose text is its target. */
 const LINK = /^\s*\[([^[\]()\s]+)\]\((?:mailto:)?([^()\s]+)\)\s*$/;
 
-/** Keys that say nothing about what they hold, so that a scalar may be taken out of them. */
-const HOLDERS = new Set(['value', 'result', 'answer', 'output', 'response', 'text', 'content', 'data']);
+/** Keys that say nothing about their value, so a scalar may be unwrapped from them. */
+const GENERIC_KEYS = new Set(['value', 'result', 'answer', 'output', 'response', 'text', 'content', 'data']);
 
-/** Aligns a value to a string, number, boolean or null. A change is made only if it makes the place valid. */
-export function alignScalar(aligning: Aligning, view: AlignmentView, value: unknown, place: Place): Outcome {
-  for (const reading of readings(aligning, view, value)) {
-    if (aligning.passes(view, reading.value)) return changed(place.path, reading.rule, value, reading.value);
+/** Aligns a value to a string, number, boolean or null. A change is made only if it makes the value valid. */
+export function alignScalar(
+  context: AlignmentContext,
+  view: AlignmentView,
+  value: unknown,
+  location: ValueLocation,
+): Outcome {
+  for (const reading of listReadings(context, view, value)) {
+    if (context.passes(view, reading.value)) return createChange(location.path, reading.rule, value, reading.value);
   }
-  const held = unwrapValue(value);
-  if (held === undefined || !aligning.mayTry()) return unchanged(value);
-  const inner = aligning.align(view, held.value, place);
-  if (!aligning.passes(view, inner.value)) return unchanged(value);
-  return combineOutcomes(changed(place.path, held.rule, value, held.value), inner);
+  const unwrapped = unwrapValue(value);
+  if (unwrapped === undefined || !context.mayTry()) return keepValue(value);
+  const inner = context.align(view, unwrapped.value, location);
+  if (!context.passes(view, inner.value)) return keepValue(value);
+  return combineOutcomes(createChange(location.path, unwrapped.rule, value, unwrapped.value), inner);
 }
 
 /** Lists the possible readings of a value, the most likely first. */
-function* readings(aligning: Aligning, view: AlignmentView, value: unknown): Generator<Reading> {
+function* listReadings(context: AlignmentContext, view: AlignmentView, value: unknown): Generator<Reading> {
   const type = view.types[0];
   if (view.members !== undefined) {
-    const chosen = chooseMember(aligning, view, value);
+    const chosen = chooseMember(context, view, value);
     if (chosen !== undefined) yield chosen;
   }
-  if (type === 'null' && saysNull(value)) yield { value: null, rule: 'null_text' };
+  if (type === 'null' && isNullText(value)) yield { value: null, rule: 'null_text' };
   if (type === 'boolean') {
     const read = readBoolean(value);
     if (read !== undefined) yield { value: read, rule: 'boolean_text' };
@@ -51,11 +56,11 @@ function* readings(aligning: Aligning, view: AlignmentView, value: unknown): Gen
     const read = readNumber(value, view);
     if (read !== undefined) yield read;
   }
-  if (type === 'string') yield* textReadings(aligning, view, value);
+  if (type === 'string') yield* listTextReadings(context, view, value);
 }
 
-function* textReadings(aligning: Aligning, view: AlignmentView, value: unknown): Generator<Reading> {
-  const written = typeof value === 'number' ? aligning.findDigits(value) : writeScalar(value);
+function* listTextReadings(context: AlignmentContext, view: AlignmentView, value: unknown): Generator<Reading> {
+  const written = typeof value === 'number' ? context.findDigits(value) : writeScalar(value);
   if (written !== undefined) yield { value: written, rule: 'scalar_to_text' };
   if (typeof value !== 'string') return;
   if (value.trim() !== value) yield { value: value.trim(), rule: 'trimmed' };
@@ -72,9 +77,9 @@ function writeScalar(value: unknown): string | undefined {
 }
 
 /** A constant selects an alternative, so only its spelling may differ; an enum member may have words around it. */
-function chooseMember(aligning: Aligning, view: AlignmentView, value: unknown): Reading | undefined {
+function chooseMember(context: AlignmentContext, view: AlignmentView, value: unknown): Reading | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') {
-    const text = typeof value === 'number' ? aligning.findDigits(value) : String(value);
+    const text = typeof value === 'number' ? context.findDigits(value) : String(value);
     return view.members?.some((member) => member.value === text) === true
       ? { value: text, rule: 'scalar_to_text' }
       : undefined;
@@ -85,11 +90,11 @@ function chooseMember(aligning: Aligning, view: AlignmentView, value: unknown): 
   return chosen === undefined || chosen === 'several' ? undefined : { value: chosen.value, rule: 'enum_spelling' };
 }
 
-/** A list of one, or an object of one key that says nothing. */
+/** Unwraps a list of one item, or an object with one generic key. */
 function unwrapValue(value: unknown): { value: unknown; rule: AlignmentRule } | undefined {
   if (Array.isArray(value)) return value.length === 1 ? { value: value[0], rule: 'list_to_item' } : undefined;
   if (!isJsonObject(value)) return undefined;
   const [key, ...others] = Object.keys(value);
-  if (key === undefined || others.length > 0 || !HOLDERS.has(foldCase(key))) return undefined;
+  if (key === undefined || others.length > 0 || !GENERIC_KEYS.has(foldCase(key))) return undefined;
   return { value: value[key], rule: 'unwrapped' };
 }

@@ -6,7 +6,7 @@ import { replayChanges } from '../fixtures/replay-changes.js';
 import { interpretJsonSchema } from '../interpret-json-schema.js';
 import type { AlignableSchema } from '../../json/schema.js';
 
-/** Plain schemas of the kind models are given, so that alignment often succeeds. */
+/** Simple schemas, as prompts contain them, so that alignment often succeeds. */
 const plainSchema: fc.Arbitrary<object> = fc.letrec<{ schema: object }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -95,7 +95,7 @@ function checkAlignment(schema: AlignableSchema, value: unknown): 'valid' | 'ali
   return 'valid';
 }
 
-test('alignment is pure, deterministic, idempotent, replayable, and leaves valid values alone', () => {
+test('alignment is pure, deterministic, idempotent and replayable, and does not change valid values', () => {
   const seen = { valid: 0, aligned: 0, refused: 0 };
   fc.assert(
     fc.property(plainSchema, fc.array(messyValue, { minLength: 5, maxLength: 5 }), (document, values) => {
@@ -107,7 +107,7 @@ test('alignment is pure, deterministic, idempotent, replayable, and leaves valid
   expect(Math.min(seen.valid, seen.aligned, seen.refused)).toBeGreaterThan(20);
 }, 30_000);
 
-test('the same holds for schemas of every keyword', () => {
+test('the validators also agree on schemas with every keyword', () => {
   fc.assert(
     fc.property(
       randomDocument,
@@ -161,7 +161,7 @@ function collectTexts(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collectTexts) : [];
 }
 
-test('a text that is not JSON gives a valid value from its content, or none', () => {
+test('reads a text that is not JSON as a valid value from its content, or refuses it', () => {
   let read = 0;
   fc.assert(
     fc.property(

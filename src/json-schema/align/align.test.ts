@@ -53,7 +53,7 @@ describe.each(ALIGNMENT_CASES)('$title', ({ schema, aligned = [], refused = [], 
     },
   );
 
-  test.each(valid.map((given) => ({ given })))('$given is left alone', ({ given }) => {
+  test.each(valid.map((given) => ({ given })))('$given is left unchanged', ({ given }) => {
     expect(isValid(given)).toBe(true);
     const { value, changes } = align(given);
     expect(value).toBe(given);

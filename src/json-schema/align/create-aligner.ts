@@ -9,43 +9,55 @@ import { createDigitFinder } from '../text/source-digits.js';
 import { alignArray } from './align-array.js';
 import { alignObject } from './align-object.js';
 import { alignScalar } from './align-scalar.js';
-import { readBoldly } from '../loose/read-text.js';
-import { unchanged } from './rules.js';
-import type { Aligning, Outcome, Place } from './rules.js';
+import { readLeniently } from '../loose/read-text.js';
+import { keepValue } from './rules.js';
+import type { AlignmentContext, Outcome, ValueLocation } from './rules.js';
 import type { AlignmentView, SchemaViews } from '../views/schema-views.js';
 
-/** Alternatives, wrappers and other guesses one alignment may try. */
+/** Maximum number of alternatives, wrappers and other readings tried in one alignment. */
 const MAX_ATTEMPTS = 20_000;
-/** Values deeper than this are left as they are. */
-const DEEPEST = 200;
+/** Values nested deeper than this are left unchanged. */
+const MAX_DEPTH = 200;
 
-const ROOT: Place = { path: [], isElement: false };
+const ROOT: ValueLocation = { path: [], isElement: false };
 
 /**
- * Makes the aligner of a document: a pure function from a value to the nearest valid one, with every change. `steps`
- * bounds the validation in one alignment, where each level of the value checks everything below it again.
+ * Creates the aligner of a document: a pure function from a value to the nearest valid one, with every change. `steps`
+ * bounds the validation in one alignment: each level of the value checks everything below it again.
  */
 export function createAligner(
   views: SchemaViews,
   checks: SchemaChecks,
   steps: number,
-): Required<Pick<AlignableSchema['~sluice'], 'align' | 'readText'>> {
+): Required<Pick<AlignableSchema['~sluice'], 'align' | 'readText' | 'findItem'>> {
   return {
-    align: (value, source) => attempt(value, source, (aligning) => aligning.align(views.root, value, ROOT)),
+    align: (value, source) => alignSafely(value, source, (context) => context.align(views.root, value, ROOT)),
     readText: (text) =>
-      attempt(text, { text, start: 0, end: text.length, candidates: [] }, (aligning) =>
-        readBoldly(aligning, views.root, views.isKnownKey, text),
+      alignSafely(text, { text, start: 0, end: text.length, candidates: [] }, (context) =>
+        readLeniently(context, views.root, views.isKnownKey, text),
       ),
+    findItem: (list, candidates) => (Array.isArray(list) ? candidates.find(isItem)?.start : undefined),
   };
 
-  function attempt(
+  /** Whether a candidate is an object that alone would be a list of one item. */
+  function isItem({ read }: AlignmentSource['candidates'][number]): boolean {
+    const reading = read();
+    if (!reading.ok || !isJsonObject(reading.value)) return false;
+    const { changes } = alignSafely(reading.value, undefined, (context) => {
+      const aligned = context.align(views.root, reading.value, ROOT);
+      return context.passes(views.root, aligned.value) ? aligned : undefined;
+    });
+    return changes[0]?.rule === 'item_to_list';
+  }
+
+  function alignSafely(
     value: unknown,
     source: AlignmentSource | undefined,
-    read: (aligning: Aligning) => Outcome | undefined,
+    read: (context: AlignmentContext) => Outcome | undefined,
   ): Alignment {
     views.beginValue();
     try {
-      const { value: aligned, changes } = read(startAligning(source)) ?? unchanged(value);
+      const { value: aligned, changes } = read(createContext(source)) ?? keepValue(value);
       return { value: aligned, changes };
     } catch (error) {
       // Only values far deeper than the readers allow get here: checking them exhausts the call stack.
@@ -54,11 +66,11 @@ export function createAligner(
     }
   }
 
-  function startAligning(source: AlignmentSource | undefined): Aligning {
+  function createContext(source: AlignmentSource | undefined): AlignmentContext {
     const run: CheckRun = { steps, path: [], issues: undefined, explaining: 0 };
-    const remembered = new Map<AlignmentView, Map<object, { place: Place; outcome: Outcome }>>();
+    const cache = new Map<AlignmentView, Map<object, { location: ValueLocation; outcome: Outcome }>>();
     let attempts = MAX_ATTEMPTS;
-    const aligning: Aligning = {
+    const context: AlignmentContext = {
       allowance: run,
       source,
       findDigits: createDigitFinder(source?.text.slice(source.start, source.end)),
@@ -67,7 +79,7 @@ export function createAligner(
       mayTry,
       getView: views.getView,
     };
-    return aligning;
+    return context;
 
     function mayTry(): boolean {
       attempts -= 1;
@@ -79,57 +91,57 @@ export function createAligner(
     }
 
     /** Alternatives share parts; without a cache, nested alternatives would take exponential time. */
-    function align(view: AlignmentView, value: unknown, place: Place): Outcome {
-      if (typeof value !== 'object' || value === null) return alignOnce(view, value, place);
-      const known = remembered.get(view) ?? new Map<object, { place: Place; outcome: Outcome }>();
-      remembered.set(view, known);
-      const before = known.get(value);
-      if (before !== undefined && isSamePlace(before.place, place)) return before.outcome;
-      const outcome = alignOnce(view, value, place);
-      known.set(value, { place, outcome });
+    function align(view: AlignmentView, value: unknown, location: ValueLocation): Outcome {
+      if (typeof value !== 'object' || value === null) return alignOnce(view, value, location);
+      const outcomes = cache.get(view) ?? new Map<object, { location: ValueLocation; outcome: Outcome }>();
+      cache.set(view, outcomes);
+      const cached = outcomes.get(value);
+      if (cached !== undefined && isSameLocation(cached.location, location)) return cached.outcome;
+      const outcome = alignOnce(view, value, location);
+      outcomes.set(value, { location, outcome });
       return outcome;
     }
 
-    function alignOnce(view: AlignmentView, value: unknown, place: Place): Outcome {
-      if (place.path.length > DEEPEST || run.steps < 0 || passes(view, value)) return unchanged(value);
+    function alignOnce(view: AlignmentView, value: unknown, location: ValueLocation): Outcome {
+      if (location.path.length > MAX_DEPTH || run.steps < 0 || passes(view, value)) return keepValue(value);
       const alternatives = views.getAlternatives(view);
-      if (alternatives !== undefined) return alignChoice(aligning, view, alternatives, value, place);
+      if (alternatives !== undefined) return alignChoice(context, view, alternatives, value, location);
       switch (view.types[0]) {
         case undefined:
-          return unchanged(value);
+          return keepValue(value);
         case 'array':
-          return alignArray(aligning, view, value, place);
+          return alignArray(context, view, value, location);
         case 'object':
-          return alignObject(aligning, view, value, place);
+          return alignObject(context, view, value, location);
         default:
-          return alignScalar(aligning, view, value, place);
+          return alignScalar(context, view, value, location);
       }
     }
   }
 }
 
-function isSamePlace(left: Place, right: Place): boolean {
+function isSameLocation(left: ValueLocation, right: ValueLocation): boolean {
   if (left.isElement !== right.isElement || left.path.length !== right.path.length) return false;
   return left.path.every((step, index) => step === right.path[index]);
 }
 
 /**
- * Tries every alternative and chooses the cheapest. If two cost the same and give different values, the value is not
+ * Tries every alternative and chooses the cheapest. If two cost the same and produce different values, the value is not
  * changed: the intended one is unknown.
  */
 function alignChoice(
-  aligning: Aligning,
+  context: AlignmentContext,
   view: AlignmentView,
   alternatives: readonly AlignmentView[],
   value: unknown,
-  place: Place,
+  location: ValueLocation,
 ): Outcome {
   let best: Outcome | undefined;
   let isTied = false;
-  for (const alternative of discriminate(aligning, alternatives, value)) {
-    if (!aligning.mayTry()) return unchanged(value);
-    const outcome = aligning.align(alternative, value, place);
-    if (!aligning.passes(view, outcome.value)) continue;
+  for (const alternative of discriminate(context, alternatives, value)) {
+    if (!context.mayTry()) return keepValue(value);
+    const outcome = context.align(alternative, value, location);
+    if (!context.passes(view, outcome.value)) continue;
     if (best === undefined || outcome.cost < best.cost) {
       best = outcome;
       isTied = false;
@@ -137,27 +149,31 @@ function alignChoice(
       isTied = true;
     }
   }
-  return best === undefined || isTied ? unchanged(value) : best;
+  return best === undefined || isTied ? keepValue(value) : best;
 }
 
-/** Where a constant property discriminates the alternatives and the value names one, only that one is tried. */
+/** If a constant property discriminates the alternatives and the value names one, only that one is tried. */
 function discriminate(
-  aligning: Aligning,
+  context: AlignmentContext,
   alternatives: readonly AlignmentView[],
   value: unknown,
 ): readonly AlignmentView[] {
   if (!isJsonObject(value)) return alternatives;
-  const named = alternatives.filter((alternative) => namesConstant(aligning, alternative, value));
+  const named = alternatives.filter((alternative) => namesConstant(context, alternative, value));
   return named.length === 1 ? named : alternatives;
 }
 
-function namesConstant(aligning: Aligning, view: AlignmentView, value: Readonly<Record<string, unknown>>): boolean {
+function namesConstant(
+  context: AlignmentContext,
+  view: AlignmentView,
+  value: Readonly<Record<string, unknown>>,
+): boolean {
   const keys = Object.keys(value);
   const renamed = matchKeys(keys, [...view.properties.keys()]);
   return keys.some((key) => {
     const name = renamed.get(key) ?? key;
     const nodes = view.properties.get(name);
-    const property = nodes === undefined ? undefined : aligning.getView(nodes, name);
+    const property = nodes === undefined ? undefined : context.getView(nodes, name);
     const text = value[key];
     if (property?.members?.length !== 1 || typeof text !== 'string') return false;
     const chosen = chooseBySpelling(text, property.choices());

@@ -21,14 +21,14 @@ describe('a hostile value', () => {
     expect(align(deepTree(1000)).changes).toHaveLength(200);
   });
 
-  test('deeper than the call stack is left alone', () => {
+  test('is left unchanged if it is deeper than the call stack', () => {
     const value = deepTree(100_000, 1);
     const aligned = interpretJsonSchema(tree)['~sluice'].align(value);
     expect(aligned.value === value).toBe(true);
     expect(aligned.changes).toEqual([]);
   });
 
-  test('costs no exponential time in nested unions', () => {
+  test('takes no exponential time for nested unions', () => {
     const $defs: Record<string, object> = {};
     for (let level = 0; level < 12; level += 1) {
       const next = { $ref: `#/$defs/n${Math.min(level + 1, 11)}` };
@@ -64,7 +64,7 @@ describe('a hostile value', () => {
 });
 
 describe('aligning to a hostile schema', () => {
-  test('takes bounded time if every reference doubles it', () => {
+  test('takes bounded time if every reference doubles the work', () => {
     const $defs: Record<string, object> = {
       d0: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
     };

@@ -4,8 +4,8 @@ import type { DigitFinder } from '../text/source-digits.js';
 import type { AlignmentView, Conjunction } from '../views/schema-views.js';
 
 /**
- * Every rule, and what applying it once costs. Where several readings are possible the cheapest wins, so the weights
- * say how far a rule moves from what was written: spelling 1, notation 2, shape 3 and more.
+ * Every rule, and the cost of applying it once. If several readings are possible the cheapest wins, so a cost expresses how far a
+ * rule departs from the text: spelling 1, notation 2, shape 3 and more.
  */
 export const RULE_COSTS = {
   /** A number in quotes. */
@@ -36,25 +36,25 @@ export const RULE_COSTS = {
   item_to_list: 3,
   /** A list of one where its item is expected. */
   list_to_item: 3,
-  /** An object inside another one that the schema does not know. */
+  /** An object inside another one that is not part of the schema. */
   unwrapped: 4,
-  /** An object or list without the only key that may hold it. */
+  /** An object or list without the only key that can contain it. */
   wrapped: 5,
   /** A key in another spelling. */
   key_spelling: 1,
-  /** A key the schema forbids, left out. */
+  /** A key that the schema forbids: it is left out. */
   extra_key: 2,
-  /** "No value" for a key that may be absent but not null, left out. */
+  /** "No value" for a key that may be absent but not null: it is left out. */
   null_as_absent: 1,
   /** Brackets that are superfluous, premature, wrong or missing. */
   loose_brackets: 6,
-  /** Tuples and sets. */
+  /** Tuples, sets, and lists in lines. */
   loose_lists: 6,
   /** Text without quotes, up to the next known key. */
   loose_text: 6,
-  /** Members without braces, as lines of `key: value`, or with `=` or `=>` for the colon. */
+  /** Members without braces, as lines of `key: value`, a table or YAML, or with `=` or `=>` for the colon. */
   loose_members: 6,
-  /** A scalar without the only key that may hold it. */
+  /** A scalar without the only key that can contain it. */
   lone_value: 6,
   /** The parameters of a tool call, in XML or as named arguments. */
   tool_call: 6,
@@ -62,7 +62,7 @@ export const RULE_COSTS = {
   xml_elements: 6,
 } as const;
 
-/** The name of a rule, as a change carries it. */
+/** The name of a rule in a change. */
 export type AlignmentRule = keyof typeof RULE_COSTS;
 
 /** The cost of a key that the schema allows but does not name; it is kept, but makes another alternative more likely. */
@@ -75,40 +75,40 @@ export interface Outcome {
   readonly cost: number;
 }
 
-/** An unchanged value. */
-export function unchanged(value: unknown): Outcome {
+/** The outcome of leaving a value unchanged. */
+export function keepValue(value: unknown): Outcome {
   return { value, changes: [], cost: 0 };
 }
 
-/** A value replaced at one place by one rule. */
-export function changed(path: Path, rule: AlignmentRule, from: unknown, to: unknown): Outcome {
+/** The outcome of replacing a value by one rule. */
+export function createChange(path: Path, rule: AlignmentRule, from: unknown, to: unknown): Outcome {
   return { value: to, changes: [{ path, rule, from, to }], cost: RULE_COSTS[rule] };
 }
 
-/** A change of shape first, then what was done to the result at the same place. */
+/** Combines a change of shape with the changes made to its result. */
 export function combineOutcomes(first: Outcome, second: Outcome): Outcome {
   return { value: second.value, changes: [...first.changes, ...second.changes], cost: first.cost + second.cost };
 }
 
 /** The location of a value. */
-export interface Place {
+export interface ValueLocation {
   readonly path: Path;
-  /** An element of a list is never made a list itself: `[[1], [2]]` and `[[1, 2]]` would be equally plausible. */
+  /** An element of a list is never turned into a list itself: `[[1], [2]]` and `[[1, 2]]` would be equally plausible. */
   readonly isElement: boolean;
 }
 
-/** State of one alignment: what the rules for the kinds of values need from each other. */
-export interface Aligning {
+/** The state of one alignment, shared by the rules for all kinds of values. */
+export interface AlignmentContext {
   /** Aligns a value to a view as far as the rules allow. */
-  readonly align: (view: AlignmentView, value: unknown, place: Place) => Outcome;
+  readonly align: (view: AlignmentView, value: unknown, location: ValueLocation) => Outcome;
   /** Whether a value is valid now. */
   readonly passes: (view: AlignmentView, value: unknown) => boolean;
   readonly getView: (nodes: Conjunction, key: string) => AlignmentView;
   /** Steps left for this alignment. */
   readonly allowance: Allowance;
-  /** Where the value comes from, if it was read from a text. */
+  /** The origin of the value, if it was read from a text. */
   readonly source: AlignmentSource | undefined;
-  /** Finds how a number was written. */
+  /** Finds the digits of a number in the text. */
   readonly findDigits: DigitFinder;
   /** Uses one attempt; false when none are left. */
   readonly mayTry: () => boolean;

@@ -1,8 +1,8 @@
 import { hasUniqueItems } from '../json-values.js';
-import { fail, isSettled, nothingEvaluated, passes } from './check.js';
+import { fail, isSettled, createEvaluated, passes } from './check.js';
 import type { Check, CompiledSchema, KeywordContext } from './check.js';
 
-/** The keywords for lists. `unevaluatedItems` comes last: it needs what all others have looked at. */
+/** The keywords for lists. `unevaluatedItems` comes last: it needs to know what all others have evaluated. */
 export function createArrayChecks(context: KeywordContext): Check[] {
   const { schema, compile } = context;
   const minItems = schema['minItems'];
@@ -59,7 +59,7 @@ function createItemsCheck({ schema, compile }: KeywordContext): Check {
 
 function createContainsCheck({ schema, compile }: KeywordContext): Check {
   const inner = compile(schema['contains']);
-  const least = typeof schema['minContains'] === 'number' ? schema['minContains'] : 1;
+  const min = typeof schema['minContains'] === 'number' ? schema['minContains'] : 1;
   const most = typeof schema['maxContains'] === 'number' ? schema['maxContains'] : Infinity;
   return (value, run, evaluated) => {
     if (!Array.isArray(value)) return true;
@@ -71,7 +71,7 @@ function createContainsCheck({ schema, compile }: KeywordContext): Check {
       count += 1;
       evaluated?.contained.add(index);
     }
-    if (count < least) return fail(run, `must contain at least ${least} matching item${least === 1 ? '' : 's'}`);
+    if (count < min) return fail(run, `must contain at least ${min} matching item${min === 1 ? '' : 's'}`);
     return count <= most || fail(run, `must contain at most ${most} matching items`);
   };
 }
@@ -79,10 +79,10 @@ function createContainsCheck({ schema, compile }: KeywordContext): Check {
 function createUnevaluatedCheck(inner: CompiledSchema): Check {
   return (value, run, evaluated) => {
     if (!Array.isArray(value)) return true;
-    const looked = evaluated ?? nothingEvaluated();
+    const covered = evaluated ?? createEvaluated();
     let passed = true;
-    for (let index = looked.items; index < value.length; index += 1) {
-      if (looked.contained.has(index)) continue;
+    for (let index = covered.items; index < value.length; index += 1) {
+      if (covered.contained.has(index)) continue;
       run.path.push(index);
       const fits = inner.check(value[index], run, undefined);
       run.path.pop();
@@ -90,7 +90,7 @@ function createUnevaluatedCheck(inner: CompiledSchema): Check {
       passed = false;
       if (isSettled(run)) return false;
     }
-    looked.items = value.length;
+    covered.items = value.length;
     return passed;
   };
 }

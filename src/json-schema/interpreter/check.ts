@@ -2,26 +2,27 @@ import type { SchemaIssue } from '../../json/index.js';
 import type { SchemaObject } from '../json-schema.js';
 import type { PatternCompiler } from '../patterns/pattern.js';
 
-/** Most issues one validation reports; after that it stops. */
+/** Maximum number of issues in one validation; it stops there. */
 const MAX_ISSUES = 32;
 
 /** State of one validation. */
 export interface CheckRun {
-  /** Steps left; below zero the whole validation has failed, whatever the schema says. */
+  /** Steps left; below zero the validation has failed. */
   steps: number;
-  /** Where the value being checked stands. */
+  /** Path of the value being checked. */
   readonly path: (string | number)[];
-  /** Where issues go; undefined while only the verdict is wanted, as inside `anyOf`. */
+  /** The issues so far; undefined while only the verdict is needed, as inside `anyOf`. */
   issues: SchemaIssue[] | undefined;
-  /** How many alternatives are being explained inside one another. */
+  /** How many alternatives, one inside another, are being checked again to report their issues. */
   explaining: number;
 }
 
-/** Keys and items of the value that a schema has already evaluated, for `unevaluatedProperties` and `-Items`. */
+/** Keys and items of the value that a schema has already evaluated, for `unevaluatedProperties` and `unevaluatedItems`. */
 export interface Evaluated {
   readonly keys: Set<string>;
   /** All items before this index. */
   items: number;
+  /** Indexes of the items that match `contains`. */
   readonly contained: Set<number>;
 }
 
@@ -29,8 +30,8 @@ export interface Evaluated {
 export type Check = (value: unknown, run: CheckRun, evaluated: Evaluated | undefined) => boolean;
 
 /**
- * A schema's check, made before it is known what it does: schemas refer to each other in circles. Calling through
- * the box costs no call on the stack, and a value may be a thousand levels deep.
+ * A schema's check, as a property that is set later: schemas refer to each other in circles. Calling it through this object
+ * adds no stack frame, and a value may be a thousand levels deep.
  */
 export interface CompiledSchema {
   check: Check;
@@ -45,7 +46,7 @@ export interface KeywordContext {
   readonly compilePattern: PatternCompiler;
 }
 
-/** Records an issue at the current place, or below it at `key`. Always false, so that a check can return it. */
+/** Records an issue at the current path, or at `key` below it. Always returns false, so that a check can return it. */
 export function fail(run: CheckRun, message: string, key?: string | number): false {
   if (run.issues !== undefined && run.issues.length < MAX_ISSUES) {
     run.issues.push({ message, path: key === undefined ? [...run.path] : [...run.path, key] });
@@ -53,12 +54,12 @@ export function fail(run: CheckRun, message: string, key?: string | number): fal
   return false;
 }
 
-/** Whether a failed check may stop: the verdict is known and no further issues are wanted. */
+/** Whether a failed check may stop: the verdict is known and no further issues are needed. */
 export function isSettled(run: CheckRun): boolean {
   return run.issues === undefined || run.issues.length >= MAX_ISSUES || run.steps < 0;
 }
 
-/** Asks for the verdict only. */
+/** Computes the verdict only. */
 export function passes(schema: CompiledSchema, value: unknown, run: CheckRun): boolean {
   const issues = run.issues;
   run.issues = undefined;
@@ -67,12 +68,12 @@ export function passes(schema: CompiledSchema, value: unknown, run: CheckRun): b
   return passed;
 }
 
-/** A record in which nothing has been looked at yet. */
-export function nothingEvaluated(): Evaluated {
+/** Creates an empty record of evaluated keys and items. */
+export function createEvaluated(): Evaluated {
   return { keys: new Set(), items: 0, contained: new Set() };
 }
 
-/** Adds what a branch that passed has looked at. */
+/** Adds what a branch that passed has evaluated. */
 export function addEvaluated(evaluated: Evaluated, more: Evaluated): void {
   for (const key of more.keys) evaluated.keys.add(key);
   for (const index of more.contained) evaluated.contained.add(index);

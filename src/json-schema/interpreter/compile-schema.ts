@@ -5,21 +5,21 @@ import { KEYWORD_SHAPES } from '../schema-keywords.js';
 import { listChildSchemas } from '../schema-references.js';
 import type { LocatedSchema, SchemaDocument } from '../schema-references.js';
 import { createArrayChecks } from './array-checks.js';
-import { addEvaluated, fail, isSettled, nothingEvaluated } from './check.js';
+import { addEvaluated, fail, isSettled, createEvaluated } from './check.js';
 import type { Check, CompiledSchema, KeywordContext } from './check.js';
 import { createLogicChecks } from './logic-checks.js';
-import { objectChecks } from './object-checks.js';
+import { createObjectChecks } from './object-checks.js';
 import { createNumberChecks, createStringChecks, createValueChecks } from './scalar-checks.js';
 
-/** Gives the compiled form of any schema of the document. */
+/** Returns the compiled form of any schema of the document. */
 export type SchemaChecks = (node: SchemaNode) => CompiledSchema;
 
 const ANYTHING: CompiledSchema = { check: () => true };
-const NOTHING: CompiledSchema = { check: (_value, run) => fail(run, 'nothing is allowed here') };
+const NOTHING: CompiledSchema = { check: (_value, run) => fail(run, 'no value is allowed here') };
 
 /**
- * Compiles a whole document into functions without generating code, and with it finds what is wrong in it: references
- * that lead nowhere or in circles, invalid patterns.
+ * Compiles a document to functions without generating code. Throws for references without a target, circular references and
+ * invalid patterns.
  */
 export function compileSchema(document: SchemaDocument, compilePattern: PatternCompiler): SchemaChecks {
   refuseEndlessReferences(document);
@@ -62,7 +62,7 @@ export function compileSchema(document: SchemaDocument, compilePattern: PatternC
     return empty;
   }
 
-  /** A schema that is nothing but a `$ref` is the schema it refers to; a chain of them is walked once. */
+  /** Replaces a schema that is only a `$ref` by its target; a chain of them is followed once. */
   function skipBareReferences(node: SchemaObject): SchemaNode {
     const walked: SchemaObject[] = [];
     let target: SchemaNode = node;
@@ -80,14 +80,14 @@ function isBareReference(node: SchemaObject): boolean {
   return '$ref' in node && Object.keys(node).every((keyword) => keyword === '$ref' || !DECIDING.has(keyword));
 }
 
-/** Keywords that say something about a value. */
+/** Keywords that restrict values. */
 const DECIDING = new Set(
   [...KEYWORD_SHAPES.keys()].filter(
     (keyword) => !['$defs', 'definitions', '$id', '$anchor', '$dynamicAnchor'].includes(keyword),
   ),
 );
 
-/** The order decides which issue comes first: type, then the value itself, then what is inside it. */
+/** Combines the checks of all keywords. Their order is that of the issues: type, then the value itself, then its contents. */
 function joinChecks(context: KeywordContext): Check {
   const keywords: Check[] = [
     ...createValueChecks(context.schema),
@@ -95,7 +95,7 @@ function joinChecks(context: KeywordContext): Check {
     ...createStringChecks(context),
     ...createLogicChecks(context),
     ...createArrayChecks(context),
-    ...objectChecks(context),
+    ...createObjectChecks(context),
   ];
   const [only] = keywords;
   if (only === undefined) return ANYTHING.check;
@@ -113,12 +113,12 @@ function joinChecks(context: KeywordContext): Check {
   };
 }
 
-/** `unevaluated…` considers what its own schema object has evaluated, not what a neighbour has. */
+/** Limits `unevaluated…` to what its own schema object has evaluated, without that of other schemas for the value. */
 function recordEvaluated(check: Check): Check {
   return (value, run, evaluated) => {
-    const looked = nothingEvaluated();
-    const passed = check(value, run, looked);
-    if (evaluated !== undefined) addEvaluated(evaluated, looked);
+    const covered = createEvaluated();
+    const passed = check(value, run, covered);
+    if (evaluated !== undefined) addEvaluated(evaluated, covered);
     return passed;
   };
 }
@@ -136,7 +136,7 @@ function refuseEndlessReferences(document: SchemaDocument): void {
     listed.add(next.node);
     visit(next);
     for (const further of listChildSchemas(next.node, next.location)) reached.push(further);
-    for (const further of references(next)) reached.push(further);
+    for (const further of listReferences(next)) reached.push(further);
   }
 
   /** Depth first with an explicit stack: a chain of references may be longer than the call stack. */
@@ -159,11 +159,11 @@ function refuseEndlessReferences(document: SchemaDocument): void {
         throw createSchemaError(at.location, 'this schema refers to itself without descending into the value');
       }
       state.set(at.node, 'open');
-      stack.push({ at, rest: [...references(at), ...listInPlaceSchemas(at)] });
+      stack.push({ at, rest: [...listReferences(at), ...listInPlaceSchemas(at)] });
     }
   }
 
-  function references({ node, location }: LocatedSchema): LocatedSchema[] {
+  function listReferences({ node, location }: LocatedSchema): LocatedSchema[] {
     if (typeof node === 'boolean') return [];
     return ['$ref', '$dynamicRef'].flatMap((keyword) => {
       const reference = node[keyword];

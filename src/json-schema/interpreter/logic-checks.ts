@@ -1,19 +1,19 @@
 import { isJsonObject } from '../json-schema.js';
-import { addEvaluated, fail, nothingEvaluated, passes } from './check.js';
+import { addEvaluated, fail, createEvaluated, passes } from './check.js';
 import type { Check, CheckRun, CompiledSchema, Evaluated, KeywordContext } from './check.js';
 import { readTypes } from './scalar-checks.js';
 
-/** Everything that applies further schemas to the same value. */
+/** The keywords that apply further schemas to the same value. */
 export function createLogicChecks(context: KeywordContext): Check[] {
   const { schema, compile, follow } = context;
   const checks: Check[] = [];
   for (const keyword of ['$ref', '$dynamicRef']) {
     const reference = schema[keyword];
-    if (typeof reference === 'string') checks.push(applyCheck(follow(reference)));
+    if (typeof reference === 'string') checks.push(createNestedCheck(follow(reference)));
   }
-  if (Array.isArray(schema['allOf'])) checks.push(...schema['allOf'].map((node) => applyCheck(compile(node))));
+  if (Array.isArray(schema['allOf'])) checks.push(...schema['allOf'].map((node) => createNestedCheck(compile(node))));
   if (Array.isArray(schema['anyOf'])) checks.push(createAnyOfCheck(schema['anyOf'], schema['anyOf'].map(compile)));
-  if (Array.isArray(schema['oneOf'])) checks.push(oneOfCheck(schema['oneOf'], schema['oneOf'].map(compile)));
+  if (Array.isArray(schema['oneOf'])) checks.push(createOneOfCheck(schema['oneOf'], schema['oneOf'].map(compile)));
   if ('not' in schema) {
     const inner = compile(schema['not']);
     checks.push((value, run) => !passes(inner, value, run) || fail(run, 'must not match the schema under "not"'));
@@ -22,7 +22,7 @@ export function createLogicChecks(context: KeywordContext): Check[] {
   return checks;
 }
 
-function applyCheck(inner: CompiledSchema): Check {
+function createNestedCheck(inner: CompiledSchema): Check {
   return (value, run, evaluated) => {
     run.steps -= 1;
     return run.steps >= 0 && inner.check(value, run, evaluated);
@@ -37,7 +37,7 @@ function createAnyOfCheck(schemas: readonly unknown[], branches: readonly Compil
   };
 }
 
-function oneOfCheck(schemas: readonly unknown[], branches: readonly CompiledSchema[]): Check {
+function createOneOfCheck(schemas: readonly unknown[], branches: readonly CompiledSchema[]): Check {
   return (value, run, evaluated) => {
     const count = countPassing(branches, value, run, evaluated, 2);
     if (count === 1) return true;
@@ -46,32 +46,32 @@ function oneOfCheck(schemas: readonly unknown[], branches: readonly CompiledSche
   };
 }
 
-/** Counts the alternatives that pass, up to `enough`. */
+/** Counts the alternatives that pass, up to `limit`. */
 function countPassing(
   branches: readonly CompiledSchema[],
   value: unknown,
   run: CheckRun,
   evaluated: Evaluated | undefined,
-  enough: number,
+  limit: number,
 ): number {
   const issues = run.issues;
   run.issues = undefined;
   run.steps -= branches.length;
   let count = 0;
-  for (let index = 0; index < branches.length && count < enough && run.steps >= 0; index += 1) {
-    const looked = evaluated === undefined ? undefined : nothingEvaluated();
-    if (branches[index]?.check(value, run, looked) !== true) continue;
+  for (let index = 0; index < branches.length && count < limit && run.steps >= 0; index += 1) {
+    const covered = evaluated === undefined ? undefined : createEvaluated();
+    if (branches[index]?.check(value, run, covered) !== true) continue;
     count += 1;
-    if (evaluated !== undefined && looked !== undefined) addEvaluated(evaluated, looked);
+    if (evaluated !== undefined && covered !== undefined) addEvaluated(evaluated, covered);
   }
   run.issues = issues;
   return count;
 }
 
 /** Limit on nested alternatives that are explained: each level checks everything below it again. */
-const DEEPEST_EXPLANATION = 8;
+const MAX_EXPLANATION_DEPTH = 8;
 
-/** If only one alternative fits the type of the value, its issues are more helpful than "none matches". */
+/** Reports the issues of the only alternative that fits the type of the value: they help more than "matches none". */
 function explainBranches(
   schemas: readonly unknown[],
   branches: readonly CompiledSchema[],
@@ -79,9 +79,9 @@ function explainBranches(
   run: CheckRun,
 ): boolean {
   if (run.issues === undefined) return false;
-  const meant = branches.filter((_branch, index) => isMeantFor(schemas[index], value));
-  const [only] = meant;
-  if (meant.length === 1 && only !== undefined && run.explaining < DEEPEST_EXPLANATION) {
+  const fitting = branches.filter((_branch, index) => fitsType(schemas[index], value));
+  const [only] = fitting;
+  if (fitting.length === 1 && only !== undefined && run.explaining < MAX_EXPLANATION_DEPTH) {
     run.explaining += 1;
     const passed = only.check(value, run, undefined);
     run.explaining -= 1;
@@ -90,7 +90,7 @@ function explainBranches(
   return fail(run, `matches none of the ${branches.length} alternatives`);
 }
 
-function isMeantFor(schema: unknown, value: unknown): boolean {
+function fitsType(schema: unknown, value: unknown): boolean {
   if (!isJsonObject(schema)) return schema === true;
   const types = readTypes(schema);
   if (typeof value !== 'object' || value === null) return false;
@@ -104,10 +104,10 @@ function createConditionCheck({ schema, compile }: KeywordContext): Check {
   return (value, run, evaluated) => {
     const issues = run.issues;
     run.issues = undefined;
-    const looked = evaluated === undefined ? undefined : nothingEvaluated();
-    const passed = condition.check(value, run, looked);
+    const covered = evaluated === undefined ? undefined : createEvaluated();
+    const passed = condition.check(value, run, covered);
     run.issues = issues;
-    if (passed && evaluated !== undefined && looked !== undefined) addEvaluated(evaluated, looked);
+    if (passed && evaluated !== undefined && covered !== undefined) addEvaluated(evaluated, covered);
     return (passed ? whenTrue : whenFalse).check(value, run, evaluated);
   };
 }

@@ -1,11 +1,11 @@
 import { isJsonObject } from '../json-schema.js';
 import type { Pattern } from '../patterns/pattern.js';
 import { escapePointer } from '../read-schema.js';
-import { fail, isSettled, nothingEvaluated, passes } from './check.js';
+import { fail, isSettled, createEvaluated, passes } from './check.js';
 import type { Check, CheckRun, CompiledSchema, KeywordContext } from './check.js';
 
-/** The keywords for objects. `unevaluatedProperties` comes last: it needs what all others have looked at. */
-export function objectChecks(context: KeywordContext): Check[] {
+/** The keywords for objects. `unevaluatedProperties` comes last: it needs to know what all others have evaluated. */
+export function createObjectChecks(context: KeywordContext): Check[] {
   const { schema, compile } = context;
   const checks: Check[] = [];
   if (Array.isArray(schema['required'])) checks.push(createRequiredCheck(schema['required'].map(String)));
@@ -13,7 +13,7 @@ export function objectChecks(context: KeywordContext): Check[] {
   const maxProperties = schema['maxProperties'];
   if (typeof minProperties === 'number') {
     checks.push(
-      objectCheck(
+      createObjectCheck(
         (value, run) =>
           Object.keys(value).length >= minProperties || fail(run, `must have at least ${minProperties} properties`),
       ),
@@ -21,13 +21,13 @@ export function objectChecks(context: KeywordContext): Check[] {
   }
   if (typeof maxProperties === 'number') {
     checks.push(
-      objectCheck(
+      createObjectCheck(
         (value, run) =>
           Object.keys(value).length <= maxProperties || fail(run, `must have at most ${maxProperties} properties`),
       ),
     );
   }
-  if ('propertyNames' in schema) checks.push(namesCheck(compile(schema['propertyNames'])));
+  if ('propertyNames' in schema) checks.push(createNamesCheck(compile(schema['propertyNames'])));
   if (isJsonObject(schema['dependentRequired'])) checks.push(createDependentRequiredCheck(schema['dependentRequired']));
   if (isJsonObject(schema['dependentSchemas']))
     checks.push(...createDependentSchemaChecks(context, schema['dependentSchemas']));
@@ -39,12 +39,12 @@ export function objectChecks(context: KeywordContext): Check[] {
     : checks;
 }
 
-function objectCheck(check: (value: Readonly<Record<string, unknown>>, run: CheckRun) => boolean): Check {
+function createObjectCheck(check: (value: Readonly<Record<string, unknown>>, run: CheckRun) => boolean): Check {
   return (value, run) => !isJsonObject(value) || check(value, run);
 }
 
 function createRequiredCheck(names: readonly string[]): Check {
-  return objectCheck((value, run) => {
+  return createObjectCheck((value, run) => {
     let passed = true;
     for (const name of names) {
       if (hasProperty(value, name)) continue;
@@ -59,8 +59,8 @@ function hasProperty(value: Readonly<Record<string, unknown>>, name: string): bo
   return Object.hasOwn(value, name) && value[name] !== undefined;
 }
 
-function namesCheck(inner: CompiledSchema): Check {
-  return objectCheck((value, run) => {
+function createNamesCheck(inner: CompiledSchema): Check {
+  return createObjectCheck((value, run) => {
     const wrong = Object.keys(value).find((name) => !passes(inner, name, run));
     return wrong === undefined || fail(run, 'this property name is not allowed', wrong);
   });
@@ -70,7 +70,7 @@ function createDependentRequiredCheck(dependencies: Readonly<Record<string, unkn
   const entries = Object.entries(dependencies).map(
     ([name, needed]) => [name, Array.isArray(needed) ? needed.map(String) : []] as const,
   );
-  return objectCheck((value, run) => {
+  return createObjectCheck((value, run) => {
     for (const [name, needed] of entries) {
       if (!hasProperty(value, name)) continue;
       const missing = needed.find((other) => !hasProperty(value, other));
@@ -141,11 +141,11 @@ function compileAdditional(schema: unknown, compile: KeywordContext['compile']):
 function createUnevaluatedCheck(inner: CompiledSchema): Check {
   return (value, run, evaluated) => {
     if (!isJsonObject(value)) return true;
-    const looked = evaluated ?? nothingEvaluated();
+    const covered = evaluated ?? createEvaluated();
     let passed = true;
     for (const key of Object.keys(value)) {
-      if (looked.keys.has(key)) continue;
-      looked.keys.add(key);
+      if (covered.keys.has(key)) continue;
+      covered.keys.add(key);
       run.path.push(key);
       const fits = inner.check(value[key], run, undefined);
       run.path.pop();

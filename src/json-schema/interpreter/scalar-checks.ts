@@ -27,7 +27,7 @@ export function createValueChecks(schema: SchemaObject): Check[] {
   return checks;
 }
 
-/** The types a schema lists; none if it does not say. */
+/** The types that a schema lists; none without `type`. */
 export function readTypes(schema: SchemaObject): readonly string[] {
   const type: unknown = schema['type'];
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
@@ -35,13 +35,13 @@ export function readTypes(schema: SchemaObject): readonly string[] {
 }
 
 function createTypeCheck(types: readonly string[]): Check {
-  const wanted = types.join(' or ');
+  const expected = types.join(' or ');
   const [only] = types;
   if (types.length === 1 && only !== undefined) {
-    return (value, run) => hasType(value, only) || fail(run, `expected ${wanted}, got ${nameType(value)}`);
+    return (value, run) => hasType(value, only) || fail(run, `expected ${expected}, got ${nameType(value)}`);
   }
   return (value, run) =>
-    types.some((type) => hasType(value, type)) || fail(run, `expected ${wanted}, got ${nameType(value)}`);
+    types.some((type) => hasType(value, type)) || fail(run, `expected ${expected}, got ${nameType(value)}`);
 }
 
 /** Whether a JSON value is of a type, by the names `type` uses. */
@@ -87,17 +87,20 @@ function createNumberCheck(
   schema: SchemaObject,
   keyword: string,
   wording: string,
-  holds: (value: number, limit: number) => boolean,
+  isSatisfied: (value: number, limit: number) => boolean,
 ): Check[] {
   const limit = schema[keyword];
   if (typeof limit !== 'number') return [];
   return [
     (value, run) =>
-      typeof value !== 'number' || !Number.isFinite(value) || holds(value, limit) || fail(run, `${wording} ${limit}`),
+      typeof value !== 'number' ||
+      !Number.isFinite(value) ||
+      isSatisfied(value, limit) ||
+      fail(run, `${wording} ${limit}`),
   ];
 }
 
-/** `minLength`, `maxLength`, `pattern`, `format`. Lengths count characters as people do, not UTF-16 units. */
+/** `minLength`, `maxLength`, `pattern`, `format`. Lengths count code points, not UTF-16 units. */
 export function createStringChecks({ schema, location, compilePattern }: KeywordContext): Check[] {
   const checks: Check[] = [];
   const minLength = schema['minLength'];

@@ -1,9 +1,9 @@
 import { setOwnValue } from '../json-schema.js';
 
-/** The difference between a text and JSON that the readers of `sluice/json` do not repair. */
+/** A deviation from JSON that the readers of `sluice/json` do not repair. */
 export type LooseKind = 'loose_brackets' | 'loose_lists' | 'loose_text' | 'loose_members' | 'tool_call';
 
-/** A value read loosely, and what was loose about it. */
+/** A value read loosely, and its deviations from JSON. */
 export interface LooseReading {
   readonly value: unknown;
   readonly kinds: ReadonlySet<LooseKind>;
@@ -20,11 +20,11 @@ interface Frame {
   readonly items: unknown[];
   key: string | undefined;
   commas: number;
-  /** Read on after its closing bracket, so that it need not be closed again. */
+  /** It was continued after its closing bracket, so it need not be closed again. */
   isReopened: boolean;
 }
 
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 const PAIRS: Readonly<Record<string, string>> = { '}': '{', ']': '[', ')': '(' };
 
 const SPACE = /\s*/y;
@@ -36,17 +36,20 @@ const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['False', false],
   ['None', null],
 ]);
-/** Where text without quotes may end: at a bracket that ends its object, or before a key. */
+/** The end of text without quotes: a bracket that ends its object, or a key. */
 const LAST_CLOSE = /[}\]]\s*(?=[,}\])]|$)/g;
 const NEXT_KEY = /[,\n]\s*["'“]?([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)["'”]?\s*:/gu;
 const CALL = /[\p{L}_][\p{L}\p{N}_.]*\(/uy;
+/** A string of Python with a prefix, `b'x'` or `f"x"`: read if it has no fields to fill in and no escapes. */
+const PREFIX = /^[A-Za-z]{1,2}'/;
+const PREFIXED_STRING = /[bfru]{1,2}(?:"([^"\\{}\n]*)"|'([^'\\{}\n]*)')(?=\s*(?:[,}\])]|$))/iy;
 /** A call with named arguments only. */
 const NAMED_CALL = /[\p{L}_][\p{L}\p{N}_.]{0,80}\((?=\s*(?:\)|[\p{L}_]\w{0,60}\s*=))/uy;
 
 /**
  * Reads JSON with brackets that are superfluous, premature, wrong or missing, with tuples and sets, with `Name(key=value)` and other
  * signs between key and value, and with text without quotes up to the next known key. Every character counts: undefined if anything is
- * left over, duplicated, or cut.
+ * left over, duplicated or truncated.
  */
 export function readLoosely(
   text: string,
@@ -60,8 +63,8 @@ export function readLoosely(
   for (;;) {
     take(SPACE);
     if (at >= text.length) break;
-    const isRead = stack.length === 0 && root !== undefined ? readOn(root.frame) : readNext(stack.at(-1));
-    if (!isRead || stack.length > DEEPEST) return undefined;
+    const isRead = stack.length === 0 && root !== undefined ? readRemainder(root.frame) : readNext(stack.at(-1));
+    if (!isRead || stack.length > MAX_DEPTH) return undefined;
   }
   const [last] = stack;
   if (last !== undefined && !(stack.length === 1 && last.isReopened && close())) return undefined;
@@ -93,8 +96,8 @@ export function readLoosely(
     return readKey(top) ?? readScalar(top);
   }
 
-  /** Reads what follows the end of the value: extra brackets, or more members or items after a premature bracket. */
-  function readOn(frame: Frame): boolean {
+  /** Reads the text after the end of the value: extra brackets, or more members or items after a premature bracket. */
+  function readRemainder(frame: Frame): boolean {
     kinds.add('loose_brackets');
     if (text.charAt(at) in PAIRS) {
       at += 1;
@@ -111,7 +114,7 @@ export function readLoosely(
     return true;
   }
 
-  /** Undefined if there is no key here. */
+  /** Reads a key; returns undefined if there is none here. */
   function readKey(top: Frame): boolean | undefined {
     const start = at;
     const match = take(KEY);
@@ -122,9 +125,9 @@ export function readLoosely(
       return undefined;
     }
     // `["a" => 1]` of PHP, and an object in the wrong brackets.
-    const isOther = /[=>]$/.test(whole);
-    if (isOther) kinds.add('loose_members');
-    if (top.open === '[' && top.items.length === 0 && bare === undefined && (isOther || stack.length === 1)) {
+    const hasEquals = /[=>]$/.test(whole);
+    if (hasEquals) kinds.add('loose_members');
+    if (top.open === '[' && top.items.length === 0 && bare === undefined && (hasEquals || stack.length === 1)) {
       kinds.add('loose_brackets');
       top.members ??= {};
     }
@@ -142,6 +145,11 @@ export function readLoosely(
 
   function readScalar(top: Frame): boolean {
     const scalar = scanScalar(text, at);
+    const prefixed = scalar === undefined ? take(PREFIXED_STRING) : undefined;
+    if (prefixed !== undefined) {
+      kinds.add('loose_text');
+      return add(top, prefixed[1] ?? prefixed[2] ?? '');
+    }
     if (scalar === undefined) return readBareText(top);
     at = scalar.end;
     return add(top, scalar.value);
@@ -150,7 +158,7 @@ export function readLoosely(
   function readBareText(top: Frame): boolean {
     const isValue = top.members === undefined ? top.open === '[' : top.key !== undefined && isKnownKey(top.key);
     CALL.lastIndex = at;
-    if (!isValue || CALL.test(text)) return false;
+    if (!isValue || CALL.test(text) || PREFIX.test(text.slice(at, at + 3))) return false;
     const bare = text.slice(at, findBareEnd(top));
     // A line break in a list divides items that have no comma.
     if (bare.trim() === '' || /[{}[\]"<>]/.test(bare) || (top.members === undefined && bare.trim().includes('\n')))
@@ -165,7 +173,7 @@ export function readLoosely(
     const limit = LAST_CLOSE.exec(text)?.index ?? text.length;
     const rest = text.slice(at, limit);
     if (top.members === undefined) return at + rest.search(/,|$/);
-    // Before a key that is not known the text is in doubt: nothing is read.
+    // Before an unknown key the end of the text is unclear: nothing is read.
     NEXT_KEY.lastIndex = 0;
     const next = NEXT_KEY.exec(rest);
     if (next === null) return limit;
@@ -221,14 +229,14 @@ export function readLoosely(
   }
 }
 
-/** The string in quotes, number or literal at an offset, with a comma or closing bracket after it; undefined if there is none. */
+/** Scans the quoted string, number or literal at an offset that a comma or closing bracket follows; undefined if there is none. */
 export function scanScalar(text: string, at: number): { readonly value: unknown; readonly end: number } | undefined {
   STRING.lastIndex = LITERAL.lastIndex = at;
   const string = STRING.exec(text);
   if (string !== null) return { value: unescape(string[1] ?? string[2] ?? ''), end: STRING.lastIndex };
   const literal = LITERAL.exec(text)?.[0];
   if (literal === undefined) return undefined;
-  // JSON has no numbers with leading zeros: they are text, of which the zeros are part.
+  // JSON has no numbers with leading zeros: they are text that includes the zeros.
   const value: unknown = /^-?0\d/.test(literal)
     ? literal
     : LITERALS.has(literal)
@@ -237,7 +245,7 @@ export function scanScalar(text: string, at: number): { readonly value: unknown;
   return { value, end: LITERAL.lastIndex };
 }
 
-/** The content of a string in either kind of quotes. */
+/** Decodes the content of a string in either kind of quotes. */
 export function unescape(content: string): string {
   const escaped = content
     .replaceAll(/\\(.)|"/gsu, (escape, letter: string | undefined) =>

@@ -1,5 +1,5 @@
 import { setOwnValue } from '../json-schema.js';
-import { splitEnumeration } from '../align/align-array.js';
+import { mayBeginItem, splitEnumeration } from '../align/align-array.js';
 import { unescape } from './loose-reader.js';
 
 const MEMBER =
@@ -7,27 +7,28 @@ const MEMBER =
 const ITEM = /^\s*(?:[-*•]|\d{1,3}[.)])\s+(.+)$/u;
 const QUOTED = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$/u;
 const LITERAL = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
-/** Blank lines, and the marks between documents of YAML. */
-const NO_CONTENT = /^\s*(?:---|\.\.\.)?\s*$/;
+/** Blank lines, and the separators between YAML documents. */
+// For trimmed lines: two gaps side by side in a pattern do not take linear time.
+export const NO_CONTENT = /^(?:---|\.\.\.)?$/;
 /** A text over the next lines, which are indented; with `-` it does not end with a line break. */
 const BLOCK = /^\|(-?)\s*$/;
 
 /**
  * Reads an object that is written as lines of `key: value`, with lists as lines of `- item` and texts over several lines as
- * in YAML; `Ann, Bob` is a list for keys that hold one. Every line must be one of these, every key
- * known and unique: undefined otherwise.
+ * in YAML; `Ann, Bob` is a list for keys that expect one. Every line must have one of these forms, and every key
+ * must be known and unique; otherwise undefined.
  */
 export function readMembers(
   text: string,
   isKnownKey: (key: string) => boolean,
-  holdsTexts: (key: string) => boolean,
+  acceptsTextList: (key: string) => boolean,
 ): Record<string, unknown> | undefined {
   const members: Record<string, unknown> = {};
   const lines = text.split('\n');
   let list: unknown[] | undefined;
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index] ?? '';
-    if (NO_CONTENT.test(line)) continue;
+    if (NO_CONTENT.test(line.trim())) continue;
     const [, key = '', written = ''] = MEMBER.exec(line) ?? [];
     const item = ITEM.exec(line)?.[1];
     if (key !== '' && isKnownKey(key)) {
@@ -36,7 +37,7 @@ export function readMembers(
       const content = block === null ? [] : takeIndented(lines.slice(index + 1));
       index += content.length;
       list = written.trim() === '' ? [] : undefined;
-      const items = list ?? (holdsTexts(key) ? splitEnumeration(written) : undefined);
+      const items = list ?? (acceptsTextList(key) ? splitEnumeration(written) : undefined);
       const value = block === null ? (items ?? readLineValue(written)) : joinBlock(content, block[1] === '-');
       if (value === undefined) return undefined;
       setOwnValue(members, key, value);
@@ -48,22 +49,38 @@ export function readMembers(
       return undefined;
     }
   }
-  // A key without a value says nothing.
+  // A key without a value is not an answer.
   const isEmpty = Object.values(members).some((value) => Array.isArray(value) && value.length === 0);
   return isEmpty ? undefined : members;
 }
 
-/** The lines that are indented, and blank ones between them. */
+/**
+ * Reads a text that is only a list, `- Chop` or `1. Chop` in each line, as deep as the first; undefined if there is anything else, or an item
+ * that begins like a sentence about the answer.
+ */
+export function readItems(text: string): readonly string[] | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const items = lines.map((line) => (/^\S/.test(line) ? ITEM.exec(line)?.[1]?.trim() : undefined));
+  const isList = items.length > 1 && items.every((item) => item !== undefined && isPlainItem(item));
+  return isList ? items.filter((item) => item !== undefined) : undefined;
+}
+
+/** Not a label with its value, a box to tick or a cell. */
+function isPlainItem(item: string): boolean {
+  return mayBeginItem(item, 60) && !/^[*_[]|: |[|]/.test(item);
+}
+
+/** Takes the indented lines, and blank ones between them. */
 function takeIndented(lines: readonly string[]): readonly string[] {
   const end = lines.findIndex((line) => /^\S/.test(line));
   return end === -1 ? lines : lines.slice(0, end);
 }
 
-/** The text of indented lines without their common indentation; undefined if there is none. */
+/** Joins indented lines without their common indentation; undefined if they are all blank. */
 function joinBlock(lines: readonly string[], isStripped: boolean): string | undefined {
-  const said = lines.filter((line) => line.trim() !== '');
-  if (said.length === 0) return undefined;
-  const indent = Math.min(...said.map((line) => line.search(/\S/)));
+  const filled = lines.filter((line) => line.trim() !== '');
+  if (filled.length === 0) return undefined;
+  const indent = Math.min(...filled.map((line) => line.search(/\S/)));
   const content = lines
     .map((line) => line.slice(indent))
     .join('\n')
@@ -71,10 +88,11 @@ function joinBlock(lines: readonly string[], isStripped: boolean): string | unde
   return isStripped ? content : `${content}\n`;
 }
 
-/** A value up to the end of its line. A comment counts only after quotes or a literal: elsewhere it may be content. */
-function readLineValue(text: string): unknown {
+/** Reads the value on a line. A comment counts only after quotes or a literal: elsewhere it may be content. */
+export function readLineValue(text: string): unknown {
   const plain = text.trim().replace(/,$/, '');
-  const [, bare = plain] = /^(.*?)\s+#\s.*$/u.exec(plain) ?? [];
+  const comment = plain.search(/\s#\s/u);
+  const bare = comment === -1 ? plain : plain.slice(0, comment).trimEnd();
   for (const written of [plain, bare]) {
     const quoted = QUOTED.exec(written);
     if (quoted !== null) return unescape(quoted[1] ?? quoted[2] ?? '');

@@ -1,27 +1,34 @@
 import type { AlignmentChange } from '../../json/index.js';
-import { changed, combineOutcomes } from '../align/rules.js';
-import type { Aligning, AlignmentRule, Outcome, Place } from '../align/rules.js';
+import { createChange, combineOutcomes } from '../align/rules.js';
+import type { AlignmentContext, AlignmentRule, Outcome, ValueLocation } from '../align/rules.js';
 import { jsonEquals } from '../json-values.js';
 import { MAX_TEXT_LENGTH } from '../text/spelling.js';
 import { matchKeys } from '../text/key-spelling.js';
 import type { AlignmentView } from '../views/schema-views.js';
 import { readLoosely } from './loose-reader.js';
-import { readMembers } from './read-lines.js';
+import { readItems, readMembers } from './read-lines.js';
+import { findTable, readTable, splitCsv } from './read-table.js';
+import { readYaml } from './read-yaml.js';
 import { readXml } from './read-xml.js';
 import { readFunctionCalls, readToolCalls, type ToolCall } from './tool-calls.js';
 
 /** Maximum length of a text that is read this way. */
-const LONGEST = 100_000;
+const MAX_LENGTH = 100_000;
 
-const ROOT: Place = { path: [], isElement: false };
+const ROOT: ValueLocation = { path: [], isElement: false };
 const FENCE = /```[\w+.-]*[ \t]*\n([^]*?)```/g;
-/** Words before a value that is not the answer. */
+/** Words that show that the value after them is not the answer. */
 const NO_ANSWER = /\b(?:e\.g|example|format|instance|instead of|not|sample|schema|template)\b/i;
+/** A mark of a chat template, which is never content: `<|python_tag|>`, `<|eom_id|>`. */
+const CONTROL_TOKEN = /<\|\w{1,40}\|>/g;
 const STARTS_WITH_KEY = /^(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:/;
-/** Members as Python writes them: `title='A' body='B'`. */
+/** Members in Python's notation: `title='A' body='B'`. */
 const STARTS_WITH_NAME = /^(\w{1,60})=["'\d[({]/;
 /** The marked result of a mathematical answer. */
 const BOX = /\\boxed\{\s*(?:\\(?:text|textbf|mathrm|mathbf)\{([^{}]{1,80})\}|([^{}]{1,80}))\s*\}/g;
+/** A line that only announces the answer, and what follows. */
+const INTRODUCTION =
+  /^\s*(?:sure|certainly|of course|here(?:'s| is| are| you)|(?:the |my |final )*(?:answer|result|output)|hier (?:ist|sind)|voici|aquí)\b[^\n|:]{0,120}:[ \t]*\n([^]+)$/i;
 /** Labels and values in one line: `City: Oslo, Days: 3`. */
 const STARTS_WITH_LABEL = /^([\p{L}_][\p{L}\p{N}_ .-]{0,60}?)\s*:[^\n]*$/u;
 /** Rules that drop part of the text. */
@@ -33,25 +40,25 @@ interface Reading {
 }
 
 /**
- * Reads a text more leniently than as JSON: only after everything else has failed, and only if this yields exactly one value that
- * the schema accepts, with no key dropped. Undefined otherwise.
+ * Reads a text that is not JSON: only after everything else has failed, and only if this yields exactly one value that the
+ * schema accepts, with no key dropped. Otherwise undefined.
  */
-export function readBoldly(
-  aligning: Aligning,
+export function readLeniently(
+  context: AlignmentContext,
   root: AlignmentView,
   isKnownKey: (key: string) => boolean,
   text: string,
 ): Outcome | undefined {
-  // Where nothing is required, nearly any reading would pass.
+  // If nothing is required, nearly any reading would pass.
   const isOpen = root.types[0] === 'object' && root.groups.length === 0 && root.required.size === 0;
-  if (text.length > LONGEST || isOpen) return undefined;
+  if (text.length > MAX_LENGTH || isOpen) return undefined;
   let found: Outcome | undefined;
-  for (const reading of listReadings(aligning, root, isKnownKey, text)) {
-    if (!aligning.mayTry()) return undefined;
-    const aligned = aligning.align(root, reading.value, ROOT);
-    if (!aligning.passes(root, aligned.value) || aligned.changes.some(isDropping)) continue;
+  for (const reading of listReadings(context, root, isKnownKey, text.replaceAll(CONTROL_TOKEN, ''))) {
+    if (!context.mayTry()) return undefined;
+    const aligned = context.align(root, reading.value, ROOT);
+    if (!context.passes(root, aligned.value) || aligned.changes.some(isDropping)) continue;
     if (found !== undefined && !jsonEquals(found.value, aligned.value)) return undefined;
-    found ??= combineOutcomes(changed(ROOT.path, reading.rule, text, reading.value), aligned);
+    found ??= combineOutcomes(createChange(ROOT.path, reading.rule, text, reading.value), aligned);
   }
   return found;
 }
@@ -61,7 +68,7 @@ function isDropping({ rule }: AlignmentChange): boolean {
 }
 
 function* listReadings(
-  aligning: Aligning,
+  context: AlignmentContext,
   root: AlignmentView,
   isKnownKey: (key: string) => boolean,
   text: string,
@@ -71,7 +78,11 @@ function* listReadings(
     yield* listForms(calls);
     return;
   }
+  const table = findTable(text);
+  const records = table === undefined || NO_ANSWER.test(table.before) ? undefined : readTable(table, isKnownKey);
+  if (records !== undefined) yield { value: records, rule: 'loose_members' };
   for (const body of findBodies(text)) {
+    const isIntroduced = body !== text.trim() && text.trim().endsWith(body);
     yield* listForms(readFunctionCalls(body, isKnownKey) ?? []);
     const elements = readXml(body, isKnownKey);
     if (elements !== undefined) yield { value: elements, rule: 'xml_elements' };
@@ -85,21 +96,29 @@ function* listReadings(
       // The other reading differs only if a bracket did not match.
       if (!read.kinds.has('loose_brackets')) break;
     }
-    const members = readMembers(body, isKnownKey, (key) => holdsTexts(aligning, root, key));
-    // A single label may stand before any sentence, but not before a list.
+    const members = readMembers(body, isKnownKey, (key) => acceptsTextList(context, root, key));
+    // Any sentence may follow a single label; a list may not.
     const [first, second] = Object.values(members ?? {});
-    const isEnough = second !== undefined || Array.isArray(first) || body !== text.trim();
+    const isEnough = second !== undefined || Array.isArray(first) || (body !== text.trim() && !isIntroduced);
     if (members !== undefined && isEnough) yield { value: members, rule: 'loose_members' };
-    const wrapped = wrapLoneValue(aligning, root, body);
+    const nested = readYaml(body, isKnownKey);
+    if (nested !== undefined) yield { value: nested, rule: 'loose_members' };
+    const rows = splitCsv(body);
+    const objects = rows === undefined ? undefined : readTable(rows, isKnownKey);
+    if (objects !== undefined) yield { value: objects, rule: 'loose_members' };
+    // A list after a sentence may be of anything.
+    const items = isIntroduced ? undefined : readItems(body);
+    if (items !== undefined) yield { value: items, rule: 'loose_lists' };
+    const wrapped = wrapLoneValue(context, root, body);
     if (wrapped !== undefined) yield { value: wrapped, rule: 'lone_value' };
   }
 }
 
-/** Whether a property takes nothing but lists of texts. */
-function holdsTexts(aligning: Aligning, root: AlignmentView, key: string): boolean {
+/** Whether a property accepts only lists of texts. */
+function acceptsTextList(context: AlignmentContext, root: AlignmentView, key: string): boolean {
   const name = matchKeys([key], [...root.properties.keys()]).get(key) ?? key;
-  const { types, items } = aligning.getView(root.properties.get(name) ?? [], name);
-  const item = aligning.getView(items, '');
+  const { types, items } = context.getView(root.properties.get(name) ?? [], name);
+  const item = context.getView(items, '');
   return types.join('') === 'array' && item.types.join('') === 'string' && item.members === undefined;
 }
 
@@ -116,8 +135,8 @@ function listForms(calls: readonly ToolCall[]): readonly Reading[] {
 }
 
 /**
- * Where the answer may be: in the only fence or box, or the whole text, or from the first bracket or tag to the last; not after words
- * that call it an example.
+ * Lists the parts that may be the answer: the only fence or box; or the entire text, or from the first bracket or tag to the last; not
+ * after words that call it an example.
  */
 function findBodies(text: string): readonly string[] {
   const [fence, another] = text.matchAll(FENCE);
@@ -129,7 +148,9 @@ function findBodies(text: string): readonly string[] {
   if (boxes.size > 0) return boxes.size === 1 ? [...boxes] : [];
   const brackets = cutOut(text, /[[{]/, Math.max(text.lastIndexOf('}'), text.lastIndexOf(']')));
   const elements = cutOut(text, /<[\p{L}_!?]/u, text.lastIndexOf('>'));
-  return [...new Set([text.trim(), ...brackets, ...elements])];
+  const [, announced = ''] = INTRODUCTION.exec(text) ?? [];
+  const isAnswer = announced !== '' && !NO_ANSWER.test(text.slice(0, -announced.length));
+  return [...new Set([text.trim(), ...(isAnswer ? [announced.trim()] : []), ...brackets, ...elements])];
 }
 
 function cutOut(text: string, opening: RegExp, last: number): readonly string[] {
@@ -137,26 +158,26 @@ function cutOut(text: string, opening: RegExp, last: number): readonly string[] 
   return first === -1 || last <= first || NO_ANSWER.test(text.slice(0, first)) ? [] : [text.slice(first, last + 1)];
 }
 
-/** A scalar, itself or as an object, where only one property can hold it and no other is required. Free text counts only in quotes. */
-function wrapLoneValue(aligning: Aligning, root: AlignmentView, body: string): unknown {
+/** Reads a scalar, or wraps it if only one property can contain it and no other is required. Free text counts only in quotes. */
+function wrapLoneValue(context: AlignmentContext, root: AlignmentView, body: string): unknown {
   if (root.groups.length > 0 || body.length > MAX_TEXT_LENGTH) return undefined;
   const scalar = readScalar(body);
   if (root.members !== undefined || /^(?:number|integer|boolean)$/.test(root.types.join())) return scalar ?? body;
   if (root.types[0] !== 'object') return undefined;
   // Text with brackets or quotes was intended as more than a word.
   if (scalar === undefined && /[[\]{}()"]/.test(body)) return undefined;
-  const holders = [...root.properties].filter(([name, nodes]) => {
-    const view = aligning.getView(nodes, name);
+  const candidates = [...root.properties].filter(([name, nodes]) => {
+    const view = context.getView(nodes, name);
     if (view.types.some((type) => type === 'array' || type === 'object')) return false;
-    // Words that a property of any text would take may be a refusal.
+    // Words that a property for any text would accept may be a refusal.
     if (scalar === undefined && view.members === undefined && view.types.includes('string')) return true;
-    return aligning.passes(view, aligning.align(view, scalar ?? body, { path: [name], isElement: false }).value);
+    return context.passes(view, context.align(view, scalar ?? body, { path: [name], isElement: false }).value);
   });
-  const exact = holders.filter(([name, nodes]) => aligning.passes(aligning.getView(nodes, name), scalar ?? body));
-  const [only, other] = exact.length > 0 ? exact : holders;
+  const exact = candidates.filter(([name, nodes]) => context.passes(context.getView(nodes, name), scalar ?? body));
+  const [only, other] = exact.length > 0 ? exact : candidates;
   if (only === undefined || other !== undefined || [...root.required].some((name) => name !== only[0]))
     return undefined;
-  const view = aligning.getView(only[1], only[0]);
+  const view = context.getView(only[1], only[0]);
   const isFreeText = scalar === undefined && view.members === undefined && view.types.includes('string');
   return isFreeText ? undefined : Object.fromEntries([[only[0], scalar ?? body]]);
 }

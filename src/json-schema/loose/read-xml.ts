@@ -1,14 +1,14 @@
 import { setOwnValue } from '../json-schema.js';
-import { mayHoldAnswer } from '../text/key-spelling.js';
+import { mayContainAnswer } from '../text/key-spelling.js';
 
-/** An element while it is read. */
+/** An element that is being read. */
 interface Element {
   readonly name: string;
   text: string;
   readonly children: { readonly name: string; readonly value: unknown }[];
 }
 
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 /** A tag without attributes, a section of plain text, a comment or declaration, or text up to the next tag. */
 const PIECE =
   /<(\/?)([\p{L}_][\p{L}\p{N}_.:-]{0,60})\s*(\/?)>|<!\[CDATA\[([^]*?)\]\]>|<!--[^]*?-->|<\?xml[^>]{0,200}\?>|([^<]+)/uy;
@@ -32,7 +32,7 @@ export function readXml(text: string, isKnownKey: (key: string) => boolean): unk
     if (name === undefined) continue;
     if (slash === '') open.push({ name, text: '', children: [] });
     if (slash === '' && isEmpty === '') {
-      if (open.length > DEEPEST) return undefined;
+      if (open.length > MAX_DEPTH) return undefined;
       continue;
     }
     const closed = open.pop();
@@ -43,7 +43,7 @@ export function readXml(text: string, isKnownKey: (key: string) => boolean): unk
   const [first, second] = root.children;
   if (open.length > 1 || first === undefined || root.text.trim() !== '') return undefined;
   if (second !== undefined || isKnownKey(first.name)) return toValue(root, isKnownKey);
-  return mayHoldAnswer(first.name) ? first.value : undefined;
+  return mayContainAnswer(first.name) ? first.value : undefined;
 }
 
 function toValue({ text, children }: Element, isKnownKey: (key: string) => boolean): unknown {

@@ -1,13 +1,13 @@
 import { setOwnValue } from '../json-schema.js';
 import { readLoosely, scanScalar } from './loose-reader.js';
 
-/** The call of a tool, with its parameters as texts. */
+/** A tool call. */
 export interface ToolCall {
   readonly name: string;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** One way of writing calls as XML: how a call and its parameters begin and end. */
+/** An XML notation for calls: the beginning and end of a call and of its parameters. */
 interface Notation {
   readonly call: RegExp;
   readonly callEnd: RegExp;
@@ -61,7 +61,7 @@ export function readToolCalls(text: string): readonly ToolCall[] | undefined {
 
 /**
  * Reads calls with named arguments, `report(file="a.ts", line=3)`, one or several, also in brackets or in `print(…)`. Undefined if
- * the text is anything else: an argument without a name says nothing about its meaning.
+ * the text is anything else: the meaning of an argument without a name is unknown.
  */
 export function readFunctionCalls(text: string, isKnownKey: (key: string) => boolean): readonly ToolCall[] | undefined {
   const body = text.trim();
@@ -98,7 +98,7 @@ export function readFunctionCalls(text: string, isKnownKey: (key: string) => boo
   return found.length > 0 ? found : undefined;
 }
 
-/** The list, tuple, dictionary or call at an offset. */
+/** Scans the list, tuple, dictionary or call at an offset. */
 function scanContainer(
   text: string,
   at: number,
@@ -109,7 +109,7 @@ function scanContainer(
   let depth = 0;
   for (const match of text.slice(at).matchAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[[({]|[\])}]|["']/gs)) {
     const [mark] = match;
-    // A quote without its partner: looked for once, to stay linear.
+    // Stop at the first unclosed quote, so that the time stays linear.
     if (mark === '"' || mark === "'") return undefined;
     if ('[({'.includes(mark)) depth += 1;
     else if ('])}'.includes(mark)) depth -= 1;

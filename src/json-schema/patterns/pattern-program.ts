@@ -1,9 +1,9 @@
 import { createSchemaError } from '../json-schema.js';
 
-/** Repetitions are written out, so this bounds what `.{1,500}` and its nestings may grow to. */
+/** Repetitions are expanded, so this bounds nested ones such as `(.{1,500}){1,500}`. */
 const MAX_INSTRUCTIONS = 5000;
 
-/** One step of a compiled pattern; `split` continues at two places. */
+/** One step of a compiled pattern; `split` continues at two instructions. */
 export type PatternInstruction =
   | { readonly op: 'character'; readonly matches: (code: number) => boolean }
   | { readonly op: 'split'; first: number; second: number }
@@ -11,8 +11,8 @@ export type PatternInstruction =
   | { readonly op: 'accept' };
 
 /**
- * Writes a regular expression out as steps that a set of states can be carried through. Look-around, back-references and
- * patterns that grow too large are refused.
+ * Compiles a regular expression to instructions for a set of states. Look-around, back-references and patterns that grow too
+ * large are refused.
  */
 export function compilePatternProgram(source: string, flags: string, location: string): readonly PatternInstruction[] {
   const program: PatternInstruction[] = [];
@@ -22,7 +22,10 @@ export function compilePatternProgram(source: string, flags: string, location: s
 
   function push(instruction: PatternInstruction): number {
     if (program.length >= MAX_INSTRUCTIONS) {
-      throw createSchemaError(location, 'this pattern is too large for an untrusted schema; repeat less');
+      throw createSchemaError(
+        location,
+        'this pattern is too large for an untrusted schema; use smaller repetition counts',
+      );
     }
     return program.push(instruction) - 1;
   }
@@ -42,7 +45,7 @@ export function compilePatternProgram(source: string, flags: string, location: s
         emitChoice(part.parts);
         return;
       case 'repeat':
-        emitRepeat(part.part, part.least, part.most);
+        emitRepeat(part.part, part.min, part.max);
         return;
     }
   }
@@ -63,14 +66,14 @@ export function compilePatternProgram(source: string, flags: string, location: s
     for (const jump of jumps) jump.first = jump.second = program.length;
   }
 
-  function emitRepeat(part: PatternPart, least: number, most: number): void {
-    for (let count = 0; count < least; count += 1) {
+  function emitRepeat(part: PatternPart, min: number, max: number): void {
+    for (let count = 0; count < min; count += 1) {
       const before = program.length;
       emit(part);
       // An empty group adds nothing however often it is repeated.
       if (program.length === before) return;
     }
-    if (most === Infinity) {
+    if (max === Infinity) {
       const split = { op: 'split' as const, first: program.length + 1, second: 0 };
       const start = push(split);
       emit(part);
@@ -79,7 +82,7 @@ export function compilePatternProgram(source: string, flags: string, location: s
       return;
     }
     const splits: { op: 'split'; first: number; second: number }[] = [];
-    for (let count = least; count < most; count += 1) {
+    for (let count = min; count < max; count += 1) {
       const split = { op: 'split' as const, first: program.length + 1, second: 0 };
       push(split);
       splits.push(split);
@@ -89,15 +92,15 @@ export function compilePatternProgram(source: string, flags: string, location: s
   }
 }
 
-/** A regular expression taken apart. */
+/** A part of a parsed regular expression. */
 export type PatternPart =
   | { readonly kind: 'character'; readonly matches: (code: number) => boolean }
   | { readonly kind: 'assert'; readonly assertion: 'start' | 'end' | 'boundary' | 'inside' }
   | { readonly kind: 'sequence'; readonly parts: readonly PatternPart[] }
   | { readonly kind: 'choice'; readonly parts: readonly PatternPart[] }
-  | { readonly kind: 'repeat'; readonly part: PatternPart; readonly least: number; readonly most: number };
+  | { readonly kind: 'repeat'; readonly part: PatternPart; readonly min: number; readonly max: number };
 
-/** Deepest nesting of groups. */
+/** Maximum nesting depth of groups. */
 const MAX_GROUPS = 100;
 
 const UNICODE_ESCAPE =
@@ -108,8 +111,8 @@ const QUANTIFIER = /(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/y;
 const GROUP = /\((?:\?:|\?<[^=!>][^>]*>)?/y;
 
 /**
- * Reads the structure of a regular expression that the engine has already accepted under these flags. What one
- * character may be is left to the engine (a class cannot backtrack); look-around and back-references are refused,
+ * Reads the structure of a regular expression that the engine has already accepted under these flags. The engine
+ * decides which characters a class matches (a class cannot backtrack); look-around and back-references are refused,
  * because they cannot be matched in linear time.
  */
 function parsePattern(source: string, flags: string, location: string): PatternPart {
@@ -140,20 +143,20 @@ function parsePattern(source: string, flags: string, location: string): PatternP
     const part = parseAtom();
     const quantifier = take(QUANTIFIER);
     if (quantifier === undefined) return part;
-    const [text, least = '', comma, most = ''] = quantifier;
+    const [text, min = '', comma, max = ''] = quantifier;
     switch (text.charAt(0)) {
       case '*':
-        return { kind: 'repeat', part, least: 0, most: Infinity };
+        return { kind: 'repeat', part, min: 0, max: Infinity };
       case '+':
-        return { kind: 'repeat', part, least: 1, most: Infinity };
+        return { kind: 'repeat', part, min: 1, max: Infinity };
       case '?':
-        return { kind: 'repeat', part, least: 0, most: 1 };
+        return { kind: 'repeat', part, min: 0, max: 1 };
       default:
         return {
           kind: 'repeat',
           part,
-          least: Number(least),
-          most: comma === '' ? Number(least) : most === '' ? Infinity : Number(most),
+          min: Number(min),
+          max: comma === '' ? Number(min) : max === '' ? Infinity : Number(max),
         };
     }
   }
@@ -169,13 +172,13 @@ function parsePattern(source: string, flags: string, location: string): PatternP
       case '(':
         return parseGroup();
       case '[':
-        return character(take(CLASS)?.[0] ?? refuse());
+        return createCharacterPart(take(CLASS)?.[0] ?? refuse());
       case '\\':
         return parseEscape(take(flags.includes('u') ? UNICODE_ESCAPE : PLAIN_ESCAPE)?.[0] ?? refuse());
       default: {
         const code = flags.includes('u') ? (source.codePointAt(at) ?? 0) : source.charCodeAt(at);
         at += code > 0xffff ? 2 : 1;
-        return code === DOT ? character('.') : { kind: 'character', matches: (other) => other === code };
+        return code === DOT ? createCharacterPart('.') : { kind: 'character', matches: (other) => other === code };
       }
     }
   }
@@ -193,10 +196,10 @@ function parsePattern(source: string, flags: string, location: string): PatternP
     if (escape === String.raw`\b`) return { kind: 'assert', assertion: 'boundary' };
     if (escape === String.raw`\B`) return { kind: 'assert', assertion: 'inside' };
     if (/^\\[1-9k]/.test(escape)) return refuse();
-    return character(escape);
+    return createCharacterPart(escape);
   }
 
-  function character(expression: string): PatternPart {
+  function createCharacterPart(expression: string): PatternPart {
     return { kind: 'character', matches: toCharacterTest(new RegExp(`^${expression}$`, flags)) };
   }
 
@@ -218,15 +221,15 @@ function parsePattern(source: string, flags: string, location: string): PatternP
 
 const DOT = 46;
 
-/** Asks the engine once for each character below 128, which nearly all are. */
+/** Caches the engine's verdict for characters below 128: nearly all characters are. */
 function toCharacterTest(expression: RegExp): (code: number) => boolean {
-  const known = new Int8Array(128);
+  const verdicts = new Int8Array(128);
   return (code) => {
     if (code >= 128) return expression.test(String.fromCodePoint(code));
-    const answer = known[code];
-    if (answer !== undefined && answer !== 0) return answer === 1;
+    const verdict = verdicts[code];
+    if (verdict !== undefined && verdict !== 0) return verdict === 1;
     const matches = expression.test(String.fromCharCode(code));
-    known[code] = matches ? 1 : -1;
+    verdicts[code] = matches ? 1 : -1;
     return matches;
   };
 }

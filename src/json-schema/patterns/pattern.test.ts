@@ -73,8 +73,8 @@ test.each([
   expect(createSafePatternCompiler()(pattern, '#').test(text, { steps: 1000 })).toBe(expected);
 });
 
-test.each(['', 'a', 'ab', ' ', 'a b', '--'])('no word boundary, on %j', (text) => {
-  // Apart from the random ones: V8 also looks between the two halves of a surrogate pair, where no character begins.
+test.each(['', 'a', 'ab', ' ', 'a b', '--'])('without a word boundary, on %j', (text) => {
+  // Not among the random ones: V8 also looks between the two halves of a surrogate pair, where no character begins.
   for (const pattern of ['\\B', '^\\B', 'a\\Bb', '\\B$']) {
     expect(createSafePatternCompiler()(pattern, '#').test(text, { steps: 1000 })).toBe(
       new RegExp(pattern, 'u').test(text),

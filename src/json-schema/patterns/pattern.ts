@@ -2,7 +2,7 @@ import { createSchemaError } from '../json-schema.js';
 import { compilePatternProgram } from './pattern-program.js';
 import type { PatternInstruction } from './pattern-program.js';
 
-/** Steps a check may still take; going below zero ends it. */
+/** The steps that a check may still use; below zero it ends. */
 export interface Allowance {
   steps: number;
 }
@@ -16,8 +16,8 @@ export interface Pattern {
 export type PatternCompiler = (source: string, location: string) => Pattern;
 
 /**
- * The engine's own regular expressions: fast, but a bad pattern can take exponential time, so only for trusted
- * schemas. A pattern that is only valid without the `u` flag (`[\w-.]`) is taken without it.
+ * Compiles a pattern to a native regular expression: fast, but a bad pattern can take exponential time, so only for trusted
+ * schemas. A pattern that is only valid without the `u` flag (`[\w-.]`) is compiled without it.
  */
 export function compileNativePattern(source: string, location: string): Pattern {
   const expression = toRegExp(source, location);
@@ -28,8 +28,8 @@ export function compileNativePattern(source: string, location: string): Pattern 
 const MAX_INSTRUCTIONS = 100_000;
 
 /**
- * A compiler of linear-time matchers, for the patterns of one untrusted schema: equal ones are compiled once, and all of them
- * share a bound.
+ * Creates a compiler of linear-time matchers for the patterns of one untrusted schema. Equal patterns are compiled once, and
+ * all of them share a bound.
  */
 export function createSafePatternCompiler(): PatternCompiler {
   const compiled = new Map<string, Pattern>();
@@ -69,12 +69,12 @@ export function toRegExp(source: string, location: string): RegExp {
 }
 
 /**
- * A regular expression as a set of states that moves along the text: each character visits every instruction at most
- * once, and each visit is charged. No pattern can make it slower than that.
+ * Matches by moving a set of states along the text: each character visits every instruction at most once, and each visit is
+ * charged. No pattern can make it slower than that.
  */
 function createLinearPattern(program: readonly PatternInstruction[], unicode: boolean): Pattern {
-  // The visit an instruction belongs to. Shared by all tests of this pattern: filling it again for each short text would
-  // cost more than matching.
+  // The last visit of each instruction. Shared by all tests of this pattern: clearing it for each short text would cost more
+  // than matching.
   const visits = new Int32Array(program.length);
   let visit = 0;
   return { test };
@@ -109,7 +109,7 @@ function createLinearPattern(program: readonly PatternInstruction[], unicode: bo
       isBoundary = isWordAt(text, index - 1) !== isWordAt(text, index);
     }
 
-    /** Follows everything that reads no character. */
+    /** Follows all instructions that read no character. */
     function add(states: number[], from: number, index: number): void {
       stack.push(from);
       for (let state = stack.pop(); state !== undefined; state = stack.pop()) {
@@ -126,7 +126,7 @@ function createLinearPattern(program: readonly PatternInstruction[], unicode: bo
             stack.push(instruction.second, instruction.first);
             break;
           case 'assert':
-            if (holds(instruction.kind, index)) stack.push(state + 1);
+            if (isSatisfied(instruction.kind, index)) stack.push(state + 1);
             break;
           case 'accept':
             accepted = true;
@@ -135,7 +135,7 @@ function createLinearPattern(program: readonly PatternInstruction[], unicode: bo
       }
     }
 
-    function holds(kind: 'start' | 'end' | 'boundary' | 'inside', index: number): boolean {
+    function isSatisfied(kind: 'start' | 'end' | 'boundary' | 'inside', index: number): boolean {
       switch (kind) {
         case 'start':
           return index === 0;
@@ -150,7 +150,7 @@ function createLinearPattern(program: readonly PatternInstruction[], unicode: bo
   }
 }
 
-/** Largest number that an `Int32Array` holds. */
+/** Largest number in an `Int32Array`. */
 const LAST_VISIT = 0x7fff_ffff;
 
 function isWordAt(text: string, index: number): boolean {

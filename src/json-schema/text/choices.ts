@@ -55,7 +55,7 @@ function collectNames(choices: readonly Choice[], fold: (text: string) => string
   return names;
 }
 
-/** The value a text means, and how it was found. */
+/** The value that a text names, and the rule that found it. */
 export interface ChosenValue {
   readonly value: unknown;
   readonly rule: 'enum_spelling' | 'enum_in_text';
@@ -79,7 +79,7 @@ const GUARDS = new Set(
     .split(' '),
 );
 
-/** How members may appear in a text. */
+/** The positions in which members may appear in a text. */
 export interface Placement {
   /** Separators between a member and its explanation. */
   readonly separators: RegExp;
@@ -99,7 +99,7 @@ export function choose(text: string, index: ChoiceIndex, placement: Placement): 
   return mentioned === undefined ? undefined : { value: mentioned.value, rule: 'enum_in_text' };
 }
 
-/** The whole text is the name: in other case, then without accents, then without separators and punctuation. */
+/** Finds the choice whose name is the entire text: ignoring case, then accents, then separators and punctuation. */
 export function chooseBySpelling(text: string, { spellings }: ChoiceIndex): Choice | 'several' | undefined {
   if (text.length > MAX_TEXT_LENGTH) return undefined;
   for (const { fold, names } of spellings) {
@@ -109,7 +109,7 @@ export function chooseBySpelling(text: string, { spellings }: ChoiceIndex): Choi
   return undefined;
 }
 
-/** An opening quote without its pair: the text was cut. */
+/** An opening quote without a closing one: the text was truncated. */
 const UNCLOSED = /^\s*["'`“‘「][^"'`”’」]*$/u;
 
 /** Whether a text is a name, or the beginning of one, and a longer name begins in the same way. */
@@ -128,12 +128,12 @@ function chooseInText(text: string, names: Names, { separators, isStrict }: Plac
   if (OPTION.test(text) && first.end === words[0]?.end)
     return isOptionText(text, others, rest) ? first.choice : undefined;
   if (others.length > 0) return undefined;
-  // After `high:` or `high (` only a correction counts; what follows explains and may well say "not".
+  // After `high:` or `high (` only a correction counts: the explanation may contain "not".
   if (first.start === words[0]?.start && separators.test(text.slice(first.end))) {
     return rest[0] !== undefined && isGuard(rest[0].text) ? undefined : first.choice;
   }
   if (rest.some((word) => isGuard(word.text)) || isOneOfSeveral(text, names)) return undefined;
-  const isPlaced = mentions.some((mention) => isAnswerPlace(text, mention));
+  const isPlaced = mentions.some((mention) => isAnswerPosition(text, mention));
   const isShort =
     foldWords(text.slice(first.start, first.end)).length <= 3 || isGuard(text.slice(first.start, first.end));
   return isPlaced || !(isStrict || (isShort && !LETTER_AS_WORD.test(text))) ? first.choice : undefined;
@@ -142,7 +142,7 @@ function chooseInText(text: string, names: Names, { separators, isStrict }: Plac
 /** A letter and the text of that option: `C) Both A and B`. */
 const OPTION = /^[\s("'*]*[\p{L}\p{N}]\)[*"']*\s+\p{Lu}/u;
 
-/** Whether what follows the letter of an option is its text, not another option or a correction. */
+/** Whether the letter of an option is followed by its text, not by another option or a correction. */
 function isOptionText(text: string, others: readonly Mention[], rest: readonly Word[]): boolean {
   if (others.some(({ end }) => /^[).:]/.test(text.slice(end)))) return false;
   return (
@@ -157,15 +157,15 @@ const BEFORE_ANSWER =
   /(?:[:：=]|\b(?:is|as|option|answer|choice|grade|level|class|category|be)(?:\s+(?:an?|the))?|是|为)\s*["'*`“‘([（]*$/iu;
 const AFTER_ANSWER = /^["'*`”’)\]）]*[.!。！]?\s*$/u;
 
-/** The position of an answer: at the end after `is` or a colon, or marked by quotes or asterisks. */
-function isAnswerPlace(text: string, { start, end }: Mention): boolean {
+/** Whether a mention is in the position of an answer: at the end after `is` or a colon, or marked by quotes or asterisks. */
+function isAnswerPosition(text: string, { start, end }: Mention): boolean {
   const before = text.slice(0, start);
   const after = text.slice(end);
   if (/["'*`“‘「【]$/u.test(before) && /^["'*`”’」】]/u.test(after)) return true;
   return BEFORE_ANSWER.test(before) && AFTER_ANSWER.test(after);
 }
 
-/** `red, blue` names two things, of which only one is a member: choosing it would drop the other. */
+/** Whether a text such as `red, blue` names several things of which one is a member: choosing it would drop the other. */
 function isOneOfSeveral(text: string, names: Names): boolean {
   const parts = text.split(/[,;/|、，；&\n]|\s(?:and|und|et)\s/u).filter((part) => splitWords(part).length > 0);
   const others = parts.filter((part) => findMentions(splitWords(part), names).mentions.length === 0);
@@ -178,7 +178,7 @@ interface Mention {
   readonly end: number;
 }
 
-/** The longest name at each place counts: `strong buy` does not mention `buy`. */
+/** Finds all mentions. The longest name at each position counts: `strong buy` does not mention `buy`. */
 function findMentions(words: readonly Word[], names: Names): { mentions: Mention[]; rest: Word[] } {
   const mentions: Mention[] = [];
   const rest: Word[] = [];

@@ -1,8 +1,8 @@
 import { isDayOfCalendar } from '../formats.js';
+import { readMonth } from './months.js';
 import { foldCase } from './spelling.js';
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const MONTH = String.raw`(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?`;
+const MONTH = String.raw`(\p{L}{3,12})\.?`;
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const WEEKDAY = /^(mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs?|ur)?(?:day)?\.?,?\s+/;
 
@@ -10,15 +10,18 @@ const YEAR_FIRST = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})$/;
 const COMPACT = /^(\d{4})(\d{2})(\d{2})$/;
 const CHINESE = /^(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日$/;
 const YEAR_LAST = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4})$/;
-const MONTH_FIRST = new RegExp(String.raw`^${MONTH}\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})$`);
-const DAY_FIRST = new RegExp(String.raw`^(\d{1,2})(?:st|nd|rd|th)?[\s-](?:of\s+)?${MONTH},?[\s-](\d{4})$`);
+const MONTH_FIRST = new RegExp(String.raw`^${MONTH}\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})$`, 'u');
+const DAY_FIRST = new RegExp(
+  String.raw`^(\d{1,2})(?:st|nd|rd|th|er|\.|º)?[\s-]\s?(?:(?:of|de)\s+)?${MONTH},?[\s-](?:de\s+)?(\d{4})$`,
+  'u',
+);
 const TIME =
   /^(.*\d)(?:t|,?\s+(?:at\s+)?)(\d{1,2}):(\d{2})(?::(\d{2})(\.\d+)?)?\s*(am|pm)?\s*(z|utc|gmt|[+-]\d{2}:?\d{2})$/;
 const ISO_TIME_AFTER = /^(\d{4}-\d{2}-\d{2})[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:z|[+-]\d{2}:?\d{2})?$/;
 
 /**
- * Reads a date in another notation as an ISO date. Refused: two-digit years, day and month in an order that only the
- * writer knows (`03/04/2024`), and a weekday that the date does not fall on.
+ * Reads a date in another notation as an ISO date. Refused: two-digit years, day and month in an ambiguous order
+ * (`03/04/2024`), and a weekday that the date does not fall on.
  */
 export function readDate(text: string): string | undefined {
   if (text.length > 60) return undefined;
@@ -64,9 +67,9 @@ function readParts(text: string): [year: number, month: number, day: number] | u
   const yearLast = YEAR_LAST.exec(text);
   if (yearLast !== null) return orderDayAndMonth(Number(yearLast[4]), Number(yearLast[1]), Number(yearLast[3]));
   const monthFirst = MONTH_FIRST.exec(text);
-  if (monthFirst !== null) return [Number(monthFirst[3]), parseMonth(monthFirst[1]), Number(monthFirst[2])];
+  if (monthFirst !== null) return [Number(monthFirst[3]), readMonth(monthFirst[1] ?? ''), Number(monthFirst[2])];
   const dayFirst = DAY_FIRST.exec(text);
-  if (dayFirst !== null) return [Number(dayFirst[3]), parseMonth(dayFirst[2]), Number(dayFirst[1])];
+  if (dayFirst !== null) return [Number(dayFirst[3]), readMonth(dayFirst[2] ?? ''), Number(dayFirst[1])];
   return undefined;
 }
 
@@ -74,10 +77,6 @@ function orderDayAndMonth(year: number, first: number, second: number): [number,
   if (first === second) return [year, first, second];
   if (first > 12) return [year, second, first];
   return second > 12 ? [year, first, second] : undefined;
-}
-
-function parseMonth(name: string | undefined): number {
-  return MONTHS.indexOf((name ?? '').slice(0, 3)) + 1;
 }
 
 function pad(number: number): string {

@@ -1,14 +1,14 @@
 import { jsonEquals } from '../json-values.js';
 import { foldCase, foldSpelling } from './spelling.js';
 
-/** A spelling that is the same for `firstName`, `first_name`, `First Name` and `FIRST-NAME`. */
+/** Normalizes a key: the result is the same for `firstName`, `first_name`, `First Name` and `FIRST-NAME`. */
 export function foldKey(key: string): string {
   return foldSpelling(key.slice(0, 200));
 }
 
 /**
- * Matches keys that the schema does not know with names that are missing, by spelling. Only where one key can mean
- * one name: two spellings of the same name stay as they are.
+ * Matches unknown keys with missing names by their spelling. Only if one key can stand for
+ * one name: two spellings of the same name are left unchanged.
  */
 export function matchKeys(keys: readonly string[], names: readonly string[]): ReadonlyMap<string, string> {
   const present = new Set(keys);
@@ -27,8 +27,7 @@ export function matchKeys(keys: readonly string[], names: readonly string[]): Re
 }
 
 /**
- * Keys that are a second spelling of a property and hold another value: leaving one of them out would decide between
- * the two.
+ * Finds keys that are a second spelling of a property with a different value: leaving one out would decide between the two.
  */
 export function findRepeatedKeys(
   value: Readonly<Record<string, unknown>>,
@@ -55,11 +54,11 @@ function groupByFold(keys: readonly string[]): Map<string, string[]> {
   return groups;
 }
 
-/** Keys whose content is not the answer, whatever it looks like. */
+/** Keys whose value is never the answer. */
 const NOT_ANSWERS =
   /error|exception|refus|example|sample|schema|template|previous|original|input|request|old|before|reject|invalid|wrong/;
 
-/** Whether what stands under a key may be the answer. */
-export function mayHoldAnswer(key: string): boolean {
+/** Whether the value of a key may be the answer. */
+export function mayContainAnswer(key: string): boolean {
   return !NOT_ANSWERS.test(foldCase(key));
 }

@@ -1,4 +1,5 @@
 import { foldCase, MAX_TEXT_LENGTH } from './spelling.js';
+import { isSameUnit } from './units.js';
 
 /** The notation of a number: only quoted, or another notation. */
 type NumberRule = 'number_text' | 'number_notation';
@@ -9,6 +10,8 @@ export interface NumberHints {
   readonly isShare: boolean;
   /** Words of the key and its description; a unit must be among them (`72 kg` for `weight_kg`). */
   readonly words: ReadonlySet<string>;
+  /** Words of the key alone: other names of its unit count too (`20 minutes` for `duration_min`). */
+  readonly keyWords: ReadonlySet<string>;
 }
 
 const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
@@ -20,7 +23,7 @@ const CODES = new Set(
   'usd eur gbp jpy cny rmb inr chf cad aud nzd hkd twd sgd krw sek nok dkk pln brl mxn zar rub'.split(' '),
 );
 const DOLLARS = 'usd cad aud nzd hkd twd sgd brl mxn';
-/** The currencies that a sign or word may stand for. */
+/** The currencies that a sign or word may mean. */
 const SIGNS: ReadonlyMap<string, string> = new Map([
   ['$', DOLLARS],
   ['dollar', DOLLARS],
@@ -45,8 +48,19 @@ const MAGNITUDES: ReadonlyMap<string, number> = new Map([
   ['billion', 9],
   ['bn', 9],
   ['trillion', 12],
+  ['lakh', 5],
+  ['crore', 7],
+  ['mio', 6],
+  ['millionen', 6],
+  ['millions', 6],
+  ['millones', 6],
+  ['mrd', 9],
+  ['milliarden', 9],
+  ['milliards', 9],
   ['万', 4],
+  ['萬', 4],
   ['亿', 8],
+  ['億', 8],
 ]);
 /** Letters that are a magnitude only for an amount of money: `$5M`, but `5 m` are metres. */
 const MONEY_MAGNITUDES: ReadonlyMap<string, number> = new Map([
@@ -54,30 +68,37 @@ const MONEY_MAGNITUDES: ReadonlyMap<string, number> = new Map([
   ['b', 9],
   ['t', 12],
 ]);
-/** `Score: 85`, where the schema calls it a score. */
-const LABELLED = /^([\p{L}][\p{L}\s_-]{0,40})[:=]\s*(.+)$/u;
-const WORD_AFTER = /^(.*\d)\s*([\p{L}°]+)\.?$/u;
+/** Magnitudes of languages in which a point separates thousands. */
+const AMBIGUOUS_MAGNITUDE = /\d\s*(?:mio|millionen|mrd|milliarden|millones)\.?$/;
+/** `Score: 85`, if the schema calls it a score. */
+const LABELLED = /^([\p{L}][\p{L}\s_-]{0,40})(?:([:=])\s*|\s(?=\d))(.+)$/u;
+/** A sign that only says that a number follows: `#7`, `No. 7`. */
+const NUMBER_SIGN = /^(?:#|№|n[or]\.)\s*(?=\d+$)/;
+const WORD_AFTER = /^(.*\d)[\s-]*([\p{L}°]+(?:-[\p{L}]+)?)\.?(?: old| alt)?$/u;
 
 /**
  * Reads a text that is exactly one number. Refused: two numbers, approximations (`~5`, `5+`), fractions
- * (`4/5` may be a rating), units the schema does not name, and integers a double cannot hold.
+ * (`4/5` may be a rating), units the schema does not name, and integers that a double cannot represent.
  */
 export function readNumber(text: string, hints: NumberHints): { value: number; rule: NumberRule } | undefined {
   // Compatibility folding would read 10⁵ as 105.
   if (text.length > MAX_TEXT_LENGTH || /\p{No}/u.test(text)) return undefined;
   const folded = foldCase(text.replaceAll(/[−–](?=\s*[\d$€£¥])/g, '-')).trim();
   if (PLAIN.test(folded)) return toOutcome(folded, 0, 'number_text');
-  const [, label, labelled] = LABELLED.exec(folded) ?? [];
+  const [, label, sign, labelled] = LABELLED.exec(folded) ?? [];
+  // Without a sign, `line 3`, only the words of the key count.
+  const words = sign === undefined ? hints.keyWords : hints.words;
   if (label === undefined || labelled === undefined) return readNotation(folded, hints);
   const isNamed = label
     .trim()
     .split(/[\s_-]+/)
-    .every((word) => hints.words.has(word));
-  return isNamed ? readNotation(labelled, hints) : undefined;
+    .every((word) => words.has(word));
+  if (isNamed) return readNotation(labelled, hints);
+  return sign === undefined ? readNotation(folded, hints) : undefined;
 }
 
 function readNotation(text: string, hints: NumberHints): { value: number; rule: NumberRule } | undefined {
-  let rest = text;
+  let rest = text.replace(NUMBER_SIGN, '');
   const percent = rest.replace(PERCENT, '');
   const isPercent = percent !== rest;
   rest = percent;
@@ -87,7 +108,7 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
     const amount = (accounting ?? rest).replace(BEFORE, '$1$2').replace(AFTER, '');
     isMoney = amount !== (accounting ?? rest);
     if (isMoney && isOtherCurrency(rest, hints.words)) return undefined;
-    // Brackets mean a negative amount in accounts; around a bare number they mean nothing.
+    // In accounting, parentheses mark a negative amount; around a number without a currency they have no meaning.
     if (accounting !== undefined && (!isMoney || amount.startsWith('-'))) return undefined;
     rest = accounting === undefined ? amount : `-${amount}`;
   }
@@ -96,21 +117,23 @@ function readNotation(text: string, hints: NumberHints): { value: number; rule: 
   if (word !== null) {
     const [, number = '', name = ''] = word;
     const magnitude = MAGNITUDES.get(name) ?? (isMoney ? MONEY_MAGNITUDES.get(name) : undefined);
-    if (magnitude === undefined && !isNamedUnit(name, hints.words)) return undefined;
+    if (magnitude === undefined && !isNamedUnit(name, hints.words) && !isSameUnit(name, hints.keyWords))
+      return undefined;
     shift += magnitude ?? 0;
     rest = number;
   }
-  // `€1.234` is 1234 where the point groups, and 1.234 where it does not.
-  if (isMoney && word === null && /^[+-]?\d{1,3}\.\d{3}$/.test(rest.trim())) return undefined;
+  // `€1.234` is 1234 if the point separates thousands, and 1.234 if it is a decimal point.
+  if ((isMoney ? word === null : AMBIGUOUS_MAGNITUDE.test(text)) && /^[+-]?\d{1,3}\.\d{3}$/.test(rest.trim()))
+    return undefined;
   const digits = readDigits(rest.trim());
   return digits === undefined ? undefined : toOutcome(digits, shift, 'number_notation');
 }
 
-/** Whether an amount names a currency, and words about it only others: `$50` beside `EUR`. */
+/** Whether an amount names a currency while the words about it name only others: `$50` next to `EUR`. */
 export function isOtherCurrency(amount: string, words: Iterable<string>): boolean {
-  const own = listCurrencies(amount);
+  const currencies = listCurrencies(amount);
   const named = [...words].filter((word) => /^\s*[\p{L}\p{Sc}]+\s*$/u.test(word)).flatMap(listCurrencies);
-  return own.length > 0 && named.length > 0 && !named.some((code) => own.includes(code));
+  return currencies.length > 0 && named.length > 0 && !named.some((code) => currencies.includes(code));
 }
 
 function listCurrencies(text: string): string[] {
@@ -118,7 +141,7 @@ function listCurrencies(text: string): string[] {
   return names.flatMap((name) => (CODES.has(name) ? [name] : (SIGNS.get(name.replace(/s$/, ''))?.split(' ') ?? [])));
 }
 
-/** `years` for a key or description that mentions years or a year. */
+/** Whether the key or description mentions the unit, in singular or plural. */
 function isNamedUnit(unit: string, words: ReadonlySet<string>): boolean {
   const singular = unit.replace(/s$/, '');
   return [unit, singular, `${singular}s`].some((form) => words.has(form));
@@ -130,7 +153,7 @@ const GROUPED_BY_POINT = /^\d{1,3}(?:\.\d{3})+,\d+$|^\d{1,3}(?:\.\d{3}){2,}$/;
 const GROUPED_BY_GAP = /^\d{1,3}(?:[\s'’_]\d{3})+(?:[.,]\d+)?$/;
 const DECIMAL_COMMA = /^(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+)$/;
 
-/** Removes the separators where only one reading is possible: `1,234` is grouped, `1.234,5` and `1,5` are European. */
+/** Removes the separators if only one reading is possible: `1,234` is grouped, `1.234,5` and `1,5` are European. */
 function readDigits(text: string): string | undefined {
   const sign = /^[+-]/.exec(text)?.[0] ?? '';
   const digits = text.slice(sign.length).trim();
@@ -142,7 +165,7 @@ function readDigits(text: string): string | undefined {
   return DECIMAL_COMMA.test(digits) ? sign + digits.replace(',', '.') : undefined;
 }
 
-/** Shifts by the exponent in the text, which is exact where multiplying is not. */
+/** Shifts the decimal point through the exponent in the text, which is exact; multiplying is not. */
 function toOutcome(digits: string, shift: number, rule: NumberRule): { value: number; rule: NumberRule } | undefined {
   const [mantissa = '', exponent = '0'] = digits.toLowerCase().split('e');
   const value = Number(`${mantissa}e${Number(exponent) + shift}`);

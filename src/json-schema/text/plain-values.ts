@@ -7,8 +7,8 @@ const BOOLEAN_WORDS = indexChoices([
   { value: true, names: ['true', 'yes', 'y', 'on', '1', '是', '真', '✓', '✔', '✅', 'ja', 'oui', 'sí', 'да', 'はい'] },
   { value: false, names: ['false', 'no', 'n', 'off', '0', '否', '假', '✗', '✘', '❌', 'nein', 'non', 'нет', 'いいえ'] },
 ]);
-/** In a sentence only full words count: `on` and `1` mean something else there. */
-const SPOKEN = indexChoices([
+/** In a sentence only complete words count: `on` and `1` mean something else there. */
+const SENTENCE_WORDS = indexChoices([
   { value: true, names: ['true', 'yes'] },
   { value: false, names: ['false', 'no'] },
 ]);
@@ -21,7 +21,7 @@ export function readBoolean(value: unknown): boolean | undefined {
   if (typeof value !== 'string') return undefined;
   const word = chooseBySpelling(value, BOOLEAN_WORDS);
   if (word !== undefined) return word !== 'several' && word.value === true;
-  const chosen = choose(value, SPOKEN, PLACEMENT);
+  const chosen = choose(value, SENTENCE_WORDS, PLACEMENT);
   return chosen === undefined ? undefined : chosen.value === true;
 }
 
@@ -36,6 +36,10 @@ const NULL_WORDS = new Set([
   'undefined',
   'not applicable',
   'not available',
+  'keine angabe',
+  'k.a',
+  'non disponible',
+  'no disponible',
   '-',
   '--',
   '—',
@@ -46,7 +50,7 @@ const NULL_WORDS = new Set([
 ]);
 
 /** Whether a text means "no value". `unknown` does not: it is an answer. */
-export function saysNull(value: unknown): boolean {
+export function isNullText(value: unknown): boolean {
   if (value === null) return true;
   if (typeof value !== 'string' || value.length > 20) return false;
   return NULL_WORDS.has(
@@ -60,7 +64,7 @@ export function saysNull(value: unknown): boolean {
 const MAX_JSON_LENGTH = 1_000_000;
 const FINDERS = new Set(['whole', 'fence']);
 
-/** Reads a string that is an object or a list as a whole, fenced or not; one that has JSON somewhere in it is left alone. */
+/** Reads a string that consists of one object or list, fenced or not; undefined if there is other text around it. */
 export function readJsonText(text: string): unknown {
   if (text.length > MAX_JSON_LENGTH || !/^\s*(?:[[{]|```[^]*```\s*$)/.test(text)) return undefined;
   const result = parse(text);

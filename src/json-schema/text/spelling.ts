@@ -1,4 +1,4 @@
-/** The longest text in which a number, word or date is looked for. Longer ones are prose. */
+/** Longest text that is searched for a number, word or date. Longer ones are prose. */
 export const MAX_TEXT_LENGTH = 300;
 
 const PLAIN = /^[a-z\d]+$/i;
@@ -14,8 +14,8 @@ const AROUND = /^[\s"'`*“”‘’«»「」『』([{（【]+|[\s"'`*“”‘
 const BETWEEN = /(?<=[\p{L}\p{N}])[\s_./\\-]+(?=[\p{L}\p{N}])/gu;
 
 /**
- * A text reduced to what distinguishes spellings: case, accents, quotes around it and separators inside do not count; signs
- * that carry meaning do (`A-` is not `A`, `C++` not `C`).
+ * Normalizes the spelling of a text: ignores case, accents, quotes around it and separators inside; keeps signs with a meaning
+ * (`A-` is not `A`, `C++` is not `C`).
  */
 export function foldSpelling(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();
@@ -26,7 +26,7 @@ const WORD = /[\p{L}\p{N}_]+(?:[-'’./][\p{L}\p{N}_]+)*[+#]*(?:-(?![\s\p{L}\p{N
 /** Scripts that are written without spaces. */
 export const LETTER_AS_WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
-/** A word of a text, and where it stands. */
+/** A word of a text and its position. */
 export interface Word {
   readonly text: string;
   readonly start: number;

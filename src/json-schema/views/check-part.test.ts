@@ -49,7 +49,7 @@ describe('a finished part of a value', () => {
 
   test('is reported if the schema does not allow it', () => {
     expect(findIssues(report, ['items', 0, 'column'], 1)).toEqual([
-      { path: ['items', 0, 'column'], message: 'nothing is allowed at "column"' },
+      { path: ['items', 0, 'column'], message: 'no value is allowed at "column"' },
     ]);
     expect(findIssues(report, ['title', 'x'], 1)).toHaveLength(1);
     expect(findIssues(false, ['a'], 1)).toHaveLength(1);

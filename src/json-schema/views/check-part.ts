@@ -8,9 +8,9 @@ import { foldCase, MAX_TEXT_LENGTH } from '../text/spelling.js';
 import { listSchemasForKey } from './schema-views.js';
 import type { AlignmentView, Conjunction, SchemaViews } from './schema-views.js';
 
-/** Most combinations of alternatives for one place; with more of them a part has no issues. */
+/** Maximum number of combinations of alternatives at one path; beyond it a part has no issues. */
 const MAX_WAYS = 64;
-/** Steps for one part. */
+/** Maximum number of steps for one part. */
 const MAX_STEPS = 5_000_000;
 
 /** Checks of a part of a value, before the rest is known. */
@@ -18,21 +18,21 @@ export interface PartChecks {
   /** Reports the issues of a finished part of a value; none if any alternative of the schema accepts it. */
   readonly checkPart: (path: Path, value: unknown) => readonly SchemaIssue[];
   /**
-   * Whether the last text of a value, cut where the source text ends, may be the beginning of a longer enum member: `"open`
-   * where `open_late` is allowed too.
+   * Whether the last string of a truncated value may be the beginning of a longer enum member: `"open` if `open_late` is
+   * allowed too.
    */
-  readonly mayGoOn: (value: unknown, text: string) => boolean;
+  readonly mayGrow: (value: unknown, text: string) => boolean;
 }
 
-/** Makes the checks of a document's parts. */
+/** Creates the checks for parts of a value. */
 export function createPartChecks(views: SchemaViews, checks: SchemaChecks): PartChecks {
-  return { checkPart, mayGoOn };
+  return { checkPart, mayGrow };
 
   function checkPart(path: Path, value: unknown): readonly SchemaIssue[] {
     views.beginValue();
     const { ways, stuckAt } = follow(path);
     if (stuckAt !== undefined)
-      return [{ path: [...path], message: `nothing is allowed at ${JSON.stringify(stuckAt)}` }];
+      return [{ path: [...path], message: `no value is allowed at ${JSON.stringify(stuckAt)}` }];
     let first: readonly SchemaIssue[] = [];
     for (const nodes of ways) {
       const issues = findIssues(nodes, path, value);
@@ -42,7 +42,7 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
     return first;
   }
 
-  function mayGoOn(value: unknown, text: string): boolean {
+  function mayGrow(value: unknown, text: string): boolean {
     const { path, leaf } = findLast(value);
     if (typeof leaf !== 'string' || leaf === '' || leaf.length > MAX_TEXT_LENGTH) return false;
     if (!foldCase(text.slice(-2 * MAX_TEXT_LENGTH)).endsWith(foldCase(leaf))) return false;
@@ -52,7 +52,7 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
     return isBeginning(leaf, names);
   }
 
-  /** The schemas of a place, one conjunction for each combination of alternatives; none if there are too many. */
+  /** Finds the schemas at a path, one conjunction for each combination of alternatives; none if there are too many. */
   function follow(path: Path): { readonly ways: readonly Conjunction[]; readonly stuckAt?: string | number } {
     const allowance: Allowance = { steps: MAX_STEPS };
     let ways: readonly Conjunction[] = [views.root.nodes];
@@ -66,7 +66,7 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
     return { ways };
   }
 
-  /** Every combination of alternatives; undefined if there are too many. */
+  /** Lists every combination of alternatives; undefined if there are too many. */
   function expand(from: readonly AlignmentView[]): readonly AlignmentView[] | undefined {
     const waiting = [...from];
     const expanded: AlignmentView[] = [];
@@ -85,7 +85,7 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
     try {
       for (const node of nodes) checks(node).check(value, run, undefined);
     } catch (error) {
-      // A long chain of references exhausts the call stack. The finished value is checked again, and refused there.
+      // A long chain of references exhausts the call stack. The complete value is checked later and rejected then.
       if (error instanceof RangeError) return [];
       throw error;
     }
@@ -93,7 +93,7 @@ export function createPartChecks(views: SchemaViews, checks: SchemaChecks): Part
   }
 }
 
-/** The schemas one step deeper; none if the view has no room for the step. */
+/** Lists the schemas one step deeper; none if the view does not allow the step. */
 function enter(view: AlignmentView, step: string | number, allowance: Allowance): Conjunction[] {
   const isKey = typeof step === 'string';
   if (view.nodes.includes(false)) return [];
@@ -103,7 +103,7 @@ function enter(view: AlignmentView, step: string | number, allowance: Allowance)
   return nodes === undefined ? [] : [nodes];
 }
 
-/** The part of a value that was written last. */
+/** Finds the last scalar of a value and its path. */
 function findLast(value: unknown): { readonly path: Path; readonly leaf: unknown } {
   const path: (string | number)[] = [];
   let leaf = value;

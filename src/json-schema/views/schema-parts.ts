@@ -6,10 +6,10 @@ import { listNames } from '../text/choices.js';
 import type { Choice } from '../text/choices.js';
 import { foldCase } from '../text/spelling.js';
 
-/** Most schema objects a view is made of. It only guides the rules; the verdict is always the whole schema's. */
+/** Maximum number of schema objects in a view. A view only guides the rules; the complete schema decides the verdict. */
 export const MAX_PARTS = 64;
 
-/** The schema objects that apply together: the given ones, with their references and `allOf` followed. */
+/** Collects the schema objects that apply together: the given ones and those reached through references and `allOf`. */
 export function collectParts(document: SchemaDocument, nodes: readonly SchemaNode[]): readonly SchemaObject[] {
   const parts = new Set<SchemaObject>();
   const waiting: SchemaNode[] = [...nodes].toReversed();
@@ -39,7 +39,7 @@ function isMember(node: SchemaNode): boolean {
   );
 }
 
-/** The values of the first enum or constant among the parts. */
+/** Reads the values of the first enum or constant among the parts. */
 export function readMembers(parts: readonly SchemaObject[]): readonly Choice[] | undefined {
   for (const part of parts) {
     const title = typeof part['title'] === 'string' && 'const' in part ? [part['title']] : [];
@@ -55,13 +55,13 @@ export function readMembers(parts: readonly SchemaObject[]): readonly Choice[] |
 
 const FROM_0_TO_1 = /(?<![\d.])0(?:\.0+)?\s*(?:-|–|—|to|and|\.\.\.?|,)\s*1(?:\.0+)?(?![\d.%]*\d|\s*%)/i;
 
-/** A number between 0 and 1, by its bounds or its description. */
+/** Whether a number is between 0 and 1, by its bounds or its description. */
 export function isShareSchema(part: SchemaObject): boolean {
   if (typeof part['maximum'] === 'number') return part['maximum'] <= 1;
   return typeof part['description'] === 'string' && FROM_0_TO_1.test(part['description'].slice(0, 1000));
 }
 
-/** All properties, each with every schema that describes it. */
+/** Collects all properties, each with every schema that describes it. */
 export function collectProperties(parts: readonly SchemaObject[]): ReadonlyMap<string, readonly SchemaNode[]> {
   const properties = new Map<string, SchemaNode[]>();
   for (const part of parts) {
@@ -73,7 +73,7 @@ export function collectProperties(parts: readonly SchemaObject[]): ReadonlyMap<s
   return properties;
 }
 
-/** The words of a key and of what its schema says about it. */
+/** Collects the words of a key, and of its title and description. */
 export function collectWords(key: string, parts: readonly SchemaObject[]): ReadonlySet<string> {
   const texts = [
     key.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' '),
@@ -91,17 +91,17 @@ export function isSchema(node: unknown): node is SchemaNode {
   return typeof node === 'boolean' || isJsonObject(node);
 }
 
-/** The value of a keyword that holds one schema. */
+/** Reads a keyword whose value is a schema. */
 export function readSchemaKeyword(node: unknown): SchemaNode[] {
   return isSchema(node) ? [node] : [];
 }
 
-/** The value of a keyword that holds a list of schemas. */
+/** Reads a keyword whose value is a list of schemas. */
 export function readSchemas(nodes: unknown): SchemaNode[] {
   return Array.isArray(nodes) ? nodes.filter(isSchema) : [];
 }
 
-/** The value of a keyword that holds a list of names. */
+/** Reads a keyword whose value is a list of names. */
 export function readStrings(names: unknown): string[] {
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }

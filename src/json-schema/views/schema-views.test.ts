@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 const numberOrFlag = { anyOf: [{ type: 'number' }, { type: 'boolean' }] };
 
-/** With two alternatives each, more than may be made for one value. */
+/** With two alternatives each, more views than one value may create. */
 const VALUES = 3000;
 
 describe('a schema after many values', () => {

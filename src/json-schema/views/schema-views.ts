@@ -23,36 +23,36 @@ import {
   toAlternatives,
 } from './schema-parts.js';
 
-/** The views of a document, made once as far as they are kept. */
+/** The cached views of a document. */
 export interface SchemaViews {
   readonly root: AlignmentView;
-  /** Must be called before each value: resets the limit on the views created for one value. */
+  /** Must be called before each value: resets the count of views created for one value. */
   readonly beginValue: () => void;
-  /** The view of schemas that apply together, under a key. */
+  /** Returns the view of schemas that apply together to the value of a key. */
   readonly getView: (nodes: Conjunction, key: string) => AlignmentView;
   /**
-   * The alternatives of a view: its first `anyOf` or `oneOf`, or its types; undefined if there is nothing to choose, none
-   * if the schema nests too many of them to try.
+   * The alternatives of a view: its first `anyOf` or `oneOf`, or its types; undefined if there is nothing to choose, an
+   * empty list if there are too many of them to try.
    */
   readonly getAlternatives: (view: AlignmentView) => readonly AlignmentView[] | undefined;
   /** Whether any schema of the document names this property, in any spelling. */
   readonly isKnownKey: (key: string) => boolean;
 }
 
-/** Alternatives inside alternatives that are followed; only schemas made to be costly have more. */
+/** Maximum nesting of alternatives; only schemas written to be costly have more. */
 const MAX_NESTING = 6;
-/** Views of alternatives made for one value. */
+/** Maximum number of views of alternatives created for one value. */
 const MAX_VIEWS = 5000;
-/** Views cached for later values. Properties recur in every value; the keys of a map differ from value to value. */
-const MAX_KEPT = 10_000;
+/** Maximum number of views cached for later values. Properties recur in every value; the keys of a map differ from value to value. */
+const MAX_CACHED = 10_000;
 
-/** Makes the views of a document when they are asked for; schemas that are the same by reference share one. */
+/** Creates the views of a document on request; schemas that refer to the same target share one. */
 export function createViews(source: ViewSource, checks: SchemaChecks): SchemaViews {
   const single = new Map<CompiledSchema, Map<string, AlignmentView>>();
   let alternatives = new WeakMap<AlignmentView, readonly AlignmentView[]>();
   let keys: ReadonlySet<string> | undefined;
-  let kept = 0;
-  let made = 0;
+  let cachedCount = 0;
+  let viewCount = 0;
   return { root: getView([source.document.root.node], ''), beginValue, getView, getAlternatives, isKnownKey };
 
   function isKnownKey(key: string): boolean {
@@ -61,23 +61,23 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
   }
 
   function beginValue(): void {
-    made = 0;
-    if (kept < MAX_KEPT) return;
+    viewCount = 0;
+    if (cachedCount < MAX_CACHED) return;
     single.clear();
     alternatives = new WeakMap();
-    kept = 0;
+    cachedCount = 0;
   }
 
   function getView(nodes: Conjunction, key: string): AlignmentView {
     const [only] = nodes;
-    if (only === undefined || nodes.length > 1) return makeView(source, nodes, key);
+    if (only === undefined || nodes.length > 1) return readView(source, nodes, key);
     const compiled = checks(only);
     const known = single.get(compiled)?.get(key);
     if (known !== undefined) return known;
-    const view = makeView(source, nodes, key);
-    if (kept < MAX_KEPT)
+    const view = readView(source, nodes, key);
+    if (cachedCount < MAX_CACHED)
       single.set(compiled, (single.get(compiled) ?? new Map<string, AlignmentView>()).set(key, view));
-    kept += 1;
+    cachedCount += 1;
     return view;
   }
 
@@ -86,13 +86,13 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
     if (known !== undefined) return known;
     const [group] = view.groups;
     if (group === undefined && view.types.length < 2) return undefined;
-    if (view.nesting >= MAX_NESTING || made > MAX_VIEWS) return [];
+    if (view.nesting >= MAX_NESTING || viewCount > MAX_VIEWS) return [];
     const views =
       group === undefined
         ? view.types.map((type) => chooseType(view, type))
         : group.map((alternative) => chooseAlternative(source, view, alternative));
-    made += views.length;
-    kept += views.length;
+    viewCount += views.length;
+    cachedCount += views.length;
     alternatives.set(view, views);
     return views;
   }
@@ -101,7 +101,7 @@ export function createViews(source: ViewSource, checks: SchemaChecks): SchemaVie
 /** Schemas that all apply to one value. */
 export type Conjunction = readonly SchemaNode[];
 
-/** One way of `anyOf` or `oneOf`; several schemas are constants that together make an enum. */
+/** One alternative of `anyOf` or `oneOf`; if it has several schemas, they are constants that form an enum together. */
 export type Alternative = readonly SchemaNode[];
 
 /** The input from which views are created. */
@@ -112,15 +112,15 @@ export interface ViewSource {
 
 /** The schema's description of a value, with references and `allOf` merged in. */
 export interface AlignmentView {
-  /** The schemas that decide the verdict. */
+  /** The schemas that decide whether a value is valid. */
   readonly nodes: Conjunction;
-  /** The schema objects this view was made of. */
+  /** The schema objects that this view combines. */
   readonly parts: readonly SchemaObject[];
   /** `anyOf` and `oneOf`, each a list of alternatives. */
   readonly groups: readonly (readonly Alternative[])[];
-  /** How many nested alternatives were chosen to get here. */
+  /** The number of nested alternatives chosen so far. */
   readonly nesting: number;
-  /** The expected types; empty if any type is allowed. */
+  /** The expected types; empty if any type is allowed, or if the schemas contradict each other. */
   readonly types: readonly string[];
   /** The values of an enum or constant. */
   readonly members: readonly Choice[] | undefined;
@@ -129,13 +129,17 @@ export interface AlignmentView {
   readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
   readonly required: ReadonlySet<string>;
   readonly isClosed: boolean;
-  /** The schema of keys that neither a property nor a pattern names. */
+  /** The schemas of values under keys that neither a property nor a pattern names. */
   readonly rest: Conjunction;
   readonly prefix: readonly Conjunction[];
   readonly items: Conjunction;
   readonly format: string | undefined;
+  /** Whether a number is a share, between 0 and 1. */
   readonly isShare: boolean;
+  /** The words of the key, and of titles and descriptions: units of numbers are looked up in them. */
   readonly words: ReadonlySet<string>;
+  /** The words of the key alone. */
+  readonly keyWords: ReadonlySet<string>;
   readonly choices: () => ChoiceIndex;
 }
 
@@ -151,32 +155,34 @@ function collectKeys(root: LocatedSchema): ReadonlySet<string> {
   return keys;
 }
 
-/** The view of schemas that apply together; `key` is the name the value goes by. */
-function makeView(source: ViewSource, nodes: Conjunction, key: string): AlignmentView {
+/** Creates the view of schemas that apply together to the value of `key`. */
+function readView(source: ViewSource, nodes: Conjunction, key: string): AlignmentView {
   const parts = collectParts(source.document, nodes);
   const groups = parts
     .flatMap((part) => ['anyOf', 'oneOf'].map((keyword) => toAlternatives(readSchemas(part[keyword]))))
     .filter((group) => group.length > 0);
-  return describe(source, nodes, parts, groups, collectWords(key, parts), readMembers(parts));
+  const view = createView(source, nodes, parts, groups, collectWords(key, parts), readMembers(parts));
+  return { ...view, keyWords: collectWords(key, []) };
 }
 
-/** The view of one alternative of the first group, together with everything else the view says. */
+/** Narrows a view to one alternative of its first group. */
 function chooseAlternative(source: ViewSource, view: AlignmentView, alternative: Alternative): AlignmentView {
   const others = view.groups.slice(1);
   if (alternative.length > 1) {
     const members = alternative.flatMap((node) => readMembers([node].filter(isJsonObject)) ?? []);
-    const merged = describe(source, view.nodes, view.parts, others, view.words, members);
-    return { ...merged, isConstant: false, nesting: view.nesting + 1 };
+    const merged = createView(source, view.nodes, view.parts, others, view.words, members);
+    return { ...merged, keyWords: view.keyWords, isConstant: false, nesting: view.nesting + 1 };
   }
-  const chosen = makeView(source, alternative, '');
+  const chosen = readView(source, alternative, '');
   const words = new Set([...view.words, ...chosen.words]);
   const parts = [...new Set([...view.parts, ...chosen.parts])].slice(0, MAX_PARTS);
   const nodes = [...view.nodes, ...alternative];
   const groups = [...chosen.groups, ...others];
-  return { ...describe(source, nodes, parts, groups, words, readMembers(parts)), nesting: view.nesting + 1 };
+  const narrowed = createView(source, nodes, parts, groups, words, readMembers(parts));
+  return { ...narrowed, keyWords: view.keyWords, nesting: view.nesting + 1 };
 }
 
-/** The view narrowed to one of its types. */
+/** Narrows a view to one of its types. */
 function chooseType(view: AlignmentView, type: string): AlignmentView {
   return { ...view, types: [type], members: view.members?.filter(({ value }) => hasSchemaType(value, type)) };
 }
@@ -189,7 +195,7 @@ export function listSchemasForKey(view: AlignmentView, key: string, allowance: A
   return view.isClosed ? undefined : view.rest;
 }
 
-function describe(
+function createView(
   source: ViewSource,
   nodes: Conjunction,
   parts: readonly SchemaObject[],
@@ -206,6 +212,7 @@ function describe(
     nesting: 0,
     members,
     words,
+    keyWords: new Set<string>(),
     isConstant: parts.some((part) => 'const' in part),
     properties: collectProperties(parts),
     patterns: collectPatterns(source, parts),
@@ -233,12 +240,12 @@ function collectPatterns(source: ViewSource, parts: readonly SchemaObject[]): Al
   });
 }
 
-/** The types named, or what the other keywords only make sense for. */
+/** Lists the types that are named, or implied by other keywords. */
 function listExpectedTypes(parts: readonly SchemaObject[], view: Omit<AlignmentView, 'types'>): readonly string[] {
   const named = parts.map(readTypes).filter((types) => types.length > 0);
   const [first, ...others] = named;
   if (first !== undefined) {
-    const types = others.reduce((common, other) => common.flatMap((type) => narrowest(type, other)), first);
+    const types = others.reduce((common, other) => common.flatMap((type) => intersectType(type, other)), first);
     return types.includes('number') ? types.filter((type) => type !== 'integer') : types;
   }
   if (view.members !== undefined) return [...new Set(view.members.map(({ value }) => nameType(value)))];
@@ -248,7 +255,7 @@ function listExpectedTypes(parts: readonly SchemaObject[], view: Omit<AlignmentV
   return [];
 }
 
-function narrowest(type: string, types: readonly string[]): string[] {
+function intersectType(type: string, types: readonly string[]): string[] {
   if (types.includes(type)) return [type];
   if (type === 'number' && types.includes('integer')) return ['integer'];
   return type === 'integer' && types.includes('number') ? ['integer'] : [];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BracketWalker, findNextBracket } from './bracket-walker.js';
 
-/** The text with every place that lies inside a JSON string marked by `s`. */
+/** The text with every position inside a JSON string marked by `s`. */
 function strings(text: string): string {
   const walker = new BracketWalker(text);
   return Array.from(text, (_, offset) => (walker.isInString(offset) ? 's' : '.')).join('');
@@ -52,7 +52,7 @@ describe('findEnd', () => {
     expect(walkToEnd(text)).toBe(-1);
   });
 
-  test('starts and stops at the given places', () => {
+  test('starts and stops at the given offsets', () => {
     expect(new BracketWalker('{ {a} y', 2).findEnd(7)).toBe(5);
     expect(new BracketWalker('{ {a} y', 2).findEnd(4)).toBe(-1);
   });

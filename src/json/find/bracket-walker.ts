@@ -4,7 +4,7 @@ const INTERESTING_IN_STRING = /["\\]/;
 
 /**
  * Scans a text and tracks whether the position is inside brackets, and inside a string there. Quotes count only inside
- * brackets, because prose has quotation marks. Each character is scanned once, however many queries there are.
+ * brackets, because prose contains quotation marks. Each character is scanned once, however many queries there are.
  */
 export class BracketWalker {
   #depth = 0;
@@ -17,13 +17,13 @@ export class BracketWalker {
     this.#at = at;
   }
 
-  /** Whether `offset` lies inside a JSON string. Offsets must not go backwards. */
+  /** Whether `offset` is inside a JSON string. Offsets must not go backwards. */
   isInString(offset: number): boolean {
     while (this.#step(offset) !== -1);
     return this.#inString;
   }
 
-  /** Brackets that are open at `offset`. */
+  /** The number of brackets that are open at `offset`. */
   depthAt(offset: number): number {
     this.isInString(offset);
     return this.#depth;
@@ -38,7 +38,7 @@ export class BracketWalker {
     }
   }
 
-  /** Takes the next quote or bracket before `limit`; returns the offset after it, -1 if there is none. */
+  /** Reads up to the next quote or bracket before `limit`; returns the offset after it, -1 if there is none. */
   #step(limit: number): number {
     if (this.#at >= limit) return -1;
     const distance = this.#text.slice(this.#at, limit).search(this.#inString ? INTERESTING_IN_STRING : INTERESTING);

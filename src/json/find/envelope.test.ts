@@ -10,7 +10,7 @@ describe('listEnvelopeContents', () => {
     expect(listEnvelopeContents('{"a": 1}')).toEqual(['{"a": 1}']);
   });
 
-  test('an object in a field is a content, and looked into', () => {
+  test('an object in a field is listed, and searched too', () => {
     expect(listEnvelopeContents({ result: { text: 'x' } })).toEqual([{ text: 'x' }, 'x']);
   });
 
@@ -46,7 +46,7 @@ describe('listEnvelopeContents', () => {
     expect(listEnvelopeContents(value)).toEqual([]);
   });
 
-  test('fields of the prototype are not looked at', () => {
+  test('ignores fields of the prototype', () => {
     expect(listEnvelopeContents(Object.create({ response: 'x' }))).toEqual([]);
   });
 

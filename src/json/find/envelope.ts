@@ -1,16 +1,16 @@
 import { MAX_CONTAINERS, MAX_CONTENT_DEPTH } from '../bounds.js';
 import { isContainer } from '../limits.js';
 
-/** Fields in which programs return the answer of a model, most specific first. */
-const TEXT_FIELDS = 'structured_output response result output content text message arguments parameters input'.split(
-  ' ',
-);
-/** Fields that only lead to those above. */
-const WRAPPER_FIELDS = 'item part parts data delta choices candidates tool_calls function messages event'.split(' ');
+/** Fields in which programs return a model's answer, most specific first. */
+const TEXT_FIELDS =
+  'structured_output response result output content text message arguments args parameters input'.split(' ');
+/** Fields whose values may contain those above. */
+const WRAPPER_FIELDS =
+  'toolUse functionCall item part parts data delta choices candidates tool_calls function messages event'.split(' ');
 const FOREIGN_ROLES: readonly unknown[] = 'user system tool developer tool_result function'.split(' ');
 
 /**
- * Lists the possible contents of an envelope in the order in which they are tried: texts, and objects in a place for
+ * Lists the possible contents of an envelope in the order in which they are tried: texts, and objects in fields for
  * answers. A JSON string containing JSON is an envelope too. Messages of a user or a tool are left out.
  */
 export function listEnvelopeContents(value: unknown): readonly unknown[] {
@@ -23,7 +23,7 @@ export function listEnvelopeContents(value: unknown): readonly unknown[] {
 function collect(value: unknown, depth: number, contents: unknown[], seen: { containers: number }): void {
   if (!isContainer(value) || depth > MAX_CONTENT_DEPTH || ++seen.containers > MAX_CONTAINERS) return;
   if (Array.isArray(value)) {
-    const texts = textBlocks(value);
+    const texts = collectTexts(value);
     if (texts.length > 1) contents.push(texts.join(''));
     for (const item of value.toReversed()) collect(item, depth + 1, contents, seen);
     return;
@@ -42,7 +42,7 @@ function collect(value: unknown, depth: number, contents: unknown[], seen: { con
 }
 
 /** The texts of content blocks, which together are one message. */
-function textBlocks(blocks: readonly unknown[]): string[] {
+function collectTexts(blocks: readonly unknown[]): string[] {
   return blocks.flatMap((block) => {
     return isContainer(block) && typeof block['text'] === 'string' ? [block['text']] : [];
   });

@@ -8,12 +8,13 @@ const NOISE =
 /** A line added in a diff; if there is one, removed lines are dropped. */
 const ADDED_LINE = /^\+[ \t]*["{}[\]]/m;
 const LINE_NUMBER = /^[ \t]{0,9}\d{1,6}(?:[ \t]?[|:│→]|[ \t])/gm;
-/** An entity in the place of a quote. Elsewhere it may be content. */
+/** An entity used as a quote. Elsewhere it may be content. */
 const QUOTE_ENTITY = /[[{,:]\s{0,99}&(?:quot|#34);/;
 const ENTITIES: Readonly<Record<string, string>> = { quot: '"', '#34': '"', amp: '&', lt: '<', gt: '>' };
 
 /**
- * The text without what terminals, editors and pages put into it. For texts that could not be read: what is removed may be content.
+ * Removes what terminals, editors and web pages add to a text. Only for texts that could not be read: the removed parts may be
+ * content.
  */
 export function removeNoise(text: string): string {
   const numbers = Array.from(text.match(LINE_NUMBER) ?? [], (prefix) => Number.parseInt(prefix, 10));

@@ -6,15 +6,15 @@ function lines(text: string, most = 100): string[] {
 }
 
 describe('findNdjsonLines', () => {
-  test('gives the lines that hold a value, last first', () => {
+  test('returns the lines that contain a value, last first', () => {
     expect(lines('{"a": 1}\n[2]\n{"c": 3}\n')).toEqual(['{"c": 3}', '[2]', '{"a": 1}']);
   });
 
-  test('log lines and blank lines between them are passed over', () => {
+  test('skips log lines and blank lines between them', () => {
     expect(lines('started\n{"a": 1}\n\nworking…\n{"b": 2}\ndone')).toEqual(['{"b": 2}', '{"a": 1}']);
   });
 
-  test('where each has a heading or a label they are running text', () => {
+  test('lines with a heading or label each are running text', () => {
     expect(lines('Here it is:\n{"a": 1}\n\nAlternatively:\n{"b": 2}')).toEqual([]);
     expect(lines('**Result**\n{"a": 1}\n## Notes\n{"b": 2}')).toEqual([]);
   });
@@ -33,11 +33,11 @@ describe('findNdjsonLines', () => {
     expect(lines(text)).toEqual([]);
   });
 
-  test('gives no more lines than asked for, counted from the end', () => {
+  test('returns no more lines than requested, counted from the end', () => {
     expect(lines('{"a": 1}\n{"b": 2}\n{"c": 3}', 2)).toEqual(['{"c": 3}', '{"b": 2}']);
   });
 
-  test('a line that is cut is not a value', () => {
+  test('a truncated line is not a value', () => {
     expect(lines('{"a": 1}\n{"b": 2}\n{"c": ')).toEqual(['{"b": 2}', '{"a": 1}']);
   });
 });
@@ -57,11 +57,11 @@ describe('findFencedSpans', () => {
     ['glued', '```{1```'],
     ['blank lines', '```json\n\n\n  {1'],
     ['four backticks', '````json\n{1'],
-  ])('finds the value behind a fence: %s', (_, text) => {
+  ])('finds the value after a fence: %s', (_, text) => {
     expect(starts(text)).toEqual(['{1']);
   });
 
-  test('finds all of them, first first', () => {
+  test('finds all of them, in order', () => {
     expect(starts('```\n{1\n```\n```\n[2\n```')).toEqual(['{1', '[2']);
   });
 
@@ -69,12 +69,12 @@ describe('findFencedSpans', () => {
     expect(starts(text)).toEqual([]);
   });
 
-  test('values reach to the end of their region', () => {
+  test('values extend to the end of their region', () => {
     const text = '```\n{1}\n```\nmore';
     expect([...findFencedSpans(text, [{ start: 0, end: 11 }])]).toMatchObject([{ start: 4, end: 11 }]);
   });
 
-  test('looks only into the regions given', () => {
+  test('searches only the given regions', () => {
     const text = '```\n{1}\n```\n```\n{2}\n```';
     expect(
       [...findFencedSpans(text, [{ start: 11, end: text.length }])].map(({ start }) => text.slice(start, start + 3)),

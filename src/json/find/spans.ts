@@ -4,16 +4,16 @@ import type { Region, Survey, TagBlock } from './survey.js';
 /** The finder of a candidate. `docs/glossary.md` explains each. */
 export type FinderName = 'whole' | 'tag' | 'ndjson' | 'envelope' | 'fence' | 'prose';
 
-/** A span of the text that may be the answer; offsets are UTF-16 units of the text that was given. */
+/** A span of the text that may be the answer; offsets count the UTF-16 units of the input. */
 export interface Candidate extends Region {
   readonly finder: FinderName;
 }
 
 /** A part of the text that may contain a value. Fences and prose show where it begins; the reader finds its end. */
 export interface Span extends Candidate {
-  /** Read without repairs, it counts as untouched: nothing had to be cut out. */
+  /** A value read from it without repairs counts as unchanged: nothing had to be cut out. */
   readonly untouched: boolean;
-  /** Of a tag: where the block ends if its first closing tag is inside a string. */
+  /** For a tag: where the block ends if its first closing tag is inside a string. */
   readonly lastClose?: number;
 }
 
@@ -21,29 +21,29 @@ export function createSpan(finder: FinderName, start: number, end: number, untou
   return { finder, untouched, start, end };
 }
 
-/** A line that may hold a value, and one that can only be part of a value over several lines, or of a fence. */
+/** A line that may contain a value, and one that can only be part of a value over several lines, or of a fence. */
 const VALUE_LINE = /^\s*(?:\{[^]*}|\[[^]*])\s*$/;
 const INSIDE_LINE = /^\s*(?:[}\]"]|```|[[{]\s*$)/;
 const LABEL_LINE = /^\s*(?:#|\*\*)|:\s*$/;
 /** A fence, its language word and attributes, up to the bracket the value begins with. Bounded, to stay linear. */
 const FENCED_VALUE = /(?:```|~~~)[ \t]{0,8}(?:[\w+.-]{0,32}\s{0,256}|[^\n`]{0,200}\n\s{0,256})(?=[[{])/g;
-/** A text that begins with a fence is read as what the fence holds: as a whole, text after the fence would join a cut string. */
+/** A text that begins with a fence is read as the fence's content: otherwise text after the fence would be added to a truncated string. */
 const FENCED_WHOLE = /^\s*(?:```|~~~)[\w+.-]*\s+[[{]/;
 /** Characters that may follow the opening bracket of a value: checked before anything is read, because prose contains many brackets. */
 const MAY_BEGIN =
   /\{\s{0,99}(?:["'“‘「«`,}/#\\>*]|[\p{L}\p{N}_$@][^\n:：{}]{0,99}[:：])|\[\s{0,99}(?:["'“‘`{[\]\d,/#.\p{L}-])/uy;
 
-/** The beginning of a value, or of a fence around one. Words about tags do not match, nor what follows the quotation `"<json>"`. */
-const BEGINS_AS_JSON = /^\s*(?:[[{\d-]|["'“]\w|```|~~~|(?:true|false|null)\b)/;
+/** The beginning of a value, or of a fence around one. Words about tags do not match, nor does the text after the quotation `"<json>"`. */
+const BEGINS_LIKE_JSON = /^\s*(?:[[{\d-]|["'“]\w|```|~~~|(?:true|false|null)\b)/;
 
 /** Spans that are marked as the answer: the whole text without the thinking, a tag, a line of NDJSON. */
-export function* findMarkedSpans(text: string, { regions, blocks }: Survey, most: number): Generator<Span> {
+export function* findMarkedSpans(text: string, { regions, blocks }: Survey, maxLines: number): Generator<Span> {
   const [only] = regions;
   if (only !== undefined && regions.length === 1 && !FENCED_WHOLE.test(text.slice(only.start, only.end)))
     yield findWhole(text, only);
   const isOnly = findAnswers(text, blocks).length === 1;
-  for (const block of blocks.toReversed()) yield tagSpan(block, isOnly);
-  for (const line of findNdjsonLines(text, regions, most)) yield createSpan('ndjson', line.start, line.end);
+  for (const block of blocks.toReversed()) yield createTagSpan(block, isOnly);
+  for (const line of findNdjsonLines(text, regions, maxLines)) yield createSpan('ndjson', line.start, line.end);
 }
 
 /** The whole text without the thinking and the white space around it. It is not valid JSON. */
@@ -56,33 +56,33 @@ function findWhole(text: string, { start, end }: Region): Span {
 
 /**
  * Profile `tagged`: only the last block. A tag that is only mentioned, with no JSON after it, is skipped for the block before
- * it; one that begins as JSON and is truncated is not.
+ * it; one that begins like JSON and is truncated is not.
  */
 export function* findLastTag(text: string, { blocks }: Survey): Generator<Span> {
   const last = findAnswers(text, blocks).at(-1) ?? blocks.at(-1);
-  if (last !== undefined) yield tagSpan(last, true);
+  if (last !== undefined) yield createTagSpan(last, true);
 }
 
-/** The blocks that begin as JSON. */
+/** The blocks that begin like JSON. */
 function findAnswers(text: string, blocks: readonly TagBlock[]): readonly TagBlock[] {
-  return blocks.filter(({ start, end }) => BEGINS_AS_JSON.test(text.slice(start, end)));
+  return blocks.filter(({ start, end }) => BEGINS_LIKE_JSON.test(text.slice(start, end)));
 }
 
 /** A closed block that needs no repair is the form the contract requires, so it does not count as extracted. */
-function tagSpan(block: TagBlock, isOnly: boolean): Span {
-  return { ...block, finder: 'tag', untouched: isOnly && block.closed };
+function createTagSpan(block: TagBlock, isOnly: boolean): Span {
+  return { ...block, finder: 'tag', untouched: isOnly && block.isClosed };
 }
 
 /**
- * The lines that hold a JSON value each, last first, if the text is NDJSON: at least two such lines, log lines between
- * them allowed. Where each has a heading or a label, it is running text.
+ * The lines that contain one JSON value each, last first, if the text is NDJSON: at least two such lines, log lines between
+ * them allowed. If each has a heading or a label, it is running text.
  */
-export function findNdjsonLines(text: string, regions: readonly Region[], most: number): readonly Region[] {
+export function findNdjsonLines(text: string, regions: readonly Region[], maxLines: number): readonly Region[] {
   const lines: Region[] = [];
   let labels = 0;
   for (const region of regions.toReversed()) {
     let { end } = region;
-    while (end > region.start && lines.length < most) {
+    while (end > region.start && lines.length < maxLines) {
       const start = Math.max(text.lastIndexOf('\n', end - 1) + 1, region.start);
       const line = text.slice(start, end);
       if (INSIDE_LINE.test(line)) return [];
@@ -95,8 +95,8 @@ export function findNdjsonLines(text: string, regions: readonly Region[], most: 
 }
 
 /**
- * Where values begin right after a Markdown fence, in order; the reader finds their ends. Every fence outside a JSON
- * string counts as an opening one: a closing fence before another block does no harm.
+ * The positions right after Markdown fences where values begin, in order; the reader finds their ends. Every fence outside a JSON
+ * string counts as an opening one: a closing fence before another block is harmless.
  */
 export function findFencedSpans(text: string, regions: readonly Region[]): readonly Span[] {
   return regions.flatMap(({ start, end }) => {
@@ -108,7 +108,7 @@ export function findFencedSpans(text: string, regions: readonly Region[]): reado
 }
 
 /**
- * Where values may begin in running text, in order. For each, the caller passes the offset to continue from: after the
+ * The positions in running text where values may begin, in order. For each, the caller passes the offset to continue from: after the
  * value or, if it was not one, right after its bracket; -1 if the rest of the region belongs to it.
  */
 export function* findProseSpans(text: string, regions: readonly Region[]): Generator<Span, void, number> {

@@ -21,7 +21,7 @@ export function blankThinking(text: string): string {
 }
 
 /**
- * Profile `unified`: the text between the first and the last fence, read with control characters escaped; failing that,
+ * Profile `unified`: the text between the first and the last fence, read with control characters escaped; if that fails,
  * from the first `{` to its closing bracket.
  */
 export function* findUnifiedSpans(text: string): Generator<Span> {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { surveyText } from './survey.js';
 
-/** The texts of the regions, for reading. */
+/** The texts of the regions. */
 function visible(text: string): string[] {
   return surveyText(text).regions.map(({ start, end }) => text.slice(start, end));
 }
 
-/** The contents of the `<json>` blocks, `…` behind those that are not closed. */
+/** The contents of the `<json>` blocks, `…` after those that are not closed. */
 function blocks(text: string): string[] {
-  return surveyText(text).blocks.map(({ start, end, closed }) => text.slice(start, end) + (closed ? '' : '…'));
+  return surveyText(text).blocks.map(({ start, end, isClosed }) => text.slice(start, end) + (isClosed ? '' : '…'));
 }
 
 describe('regions: the rest after thinking is set aside', () => {
@@ -37,7 +37,7 @@ describe('regions: the rest after thinking is set aside', () => {
     expect(visible('<think>a</thinking>b</think>c')).toEqual(['c']);
   });
 
-  test('an unclosed block reaches to the end', () => {
+  test('an unclosed block extends to the end', () => {
     expect(visible('a<think>b')).toEqual(['a']);
     expect(visible('<think>b')).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe('regions: the rest after thinking is set aside', () => {
     expect(visible('<think>{"a": "</think>b')).toEqual(['b']);
   });
 
-  test('words that only look like tags are left alone', () => {
+  test('ignores words that only look like tags', () => {
     const text = '< think > <think-aloud> <analysis> </scratchpad>';
     expect(visible(text)).toEqual([text]);
   });
@@ -79,7 +79,7 @@ describe('regions: harmony channels', () => {
     );
   });
 
-  test('an analysis alone leaves nothing', () => {
+  test('an analysis channel alone has no visible region', () => {
     expect(visible('<|channel|>analysis<|message|>a')).toEqual([]);
   });
 
@@ -98,26 +98,26 @@ describe('blocks: the content of <json> tags', () => {
     expect(blocks('<json>1</json> x <json>2')).toEqual(['1', '2…']);
   });
 
-  test('a block that is started again before it was closed ends there', () => {
+  test('a block that starts again before it was closed ends there', () => {
     expect(blocks('<json>1<json>2</json>')).toEqual(['1…', '2']);
   });
 
-  test.each(['<json>', '<JSON>', '<json type="x">', '<json\n>'])('knows %s', (open) => {
+  test.each(['<json>', '<JSON>', '<json type="x">', '<json\n>'])('recognizes %s', (open) => {
     expect(blocks(`${open}1</json>`)).toEqual(['1']);
   });
 
   test.each(['<jsonp>1</jsonp>', '< json>1</ json>', 'json>1</json>', '<json1>', '</json>'])(
-    'does not know %s',
+    'does not recognise %s',
     (text) => {
       expect(blocks(text)).toEqual([]);
     },
   );
 
-  test('a tag inside the thinking is no block', () => {
+  test('a tag inside the thinking is not a block', () => {
     expect(blocks('<think><json>1</json></think><json>2</json>')).toEqual(['2']);
   });
 
-  test('a tag before a lone </think> is no block', () => {
+  test('a tag before a lone </think> is not a block', () => {
     expect(blocks('<json>1</json></think><json>2</json>')).toEqual(['2']);
   });
 
@@ -134,7 +134,7 @@ describe('blocks: the content of <json> tags', () => {
     expect(blocks('<json>{"a": "x}</json> and more')).toEqual(['{"a": "x}']);
   });
 
-  test('where a closing tag comes twice, the last one is reported too: the first may be in a string with a stray quote', () => {
+  test('reports the last of two closing tags too: the first may be in a string with a stray quote', () => {
     const text = '<json>{"a": "x "y</json>"}</json> and more';
     const [block] = surveyText(text).blocks;
     expect(text.slice(block?.start, block?.end)).toBe('{"a": "x "y');

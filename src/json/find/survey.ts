@@ -1,7 +1,7 @@
 import { BracketWalker } from './bracket-walker.js';
 
 /**
- * Tags models think and answer in, with attributes; harmony's channels with their names, and its other markers. Any tag
+ * Tags around a model's thinking and answers, with attributes; harmony's channels with their names, and its other markers. Any tag
  * whose name is about thinking counts; a closing tag in {@link THINKS} also counts without its opening tag.
  */
 export const LANDMARK =
@@ -10,7 +10,7 @@ export const LANDMARK =
 const THINKS = /^(?:think|thinking|thought|reasoning)$/i;
 
 /**
- * Tracks which parts of a text may hold the answer: not thinking, and not harmony's analysis channel. An unclosed think
+ * Tracks which parts of a text may contain the answer: not thinking, and not harmony's analysis channel. An unclosed think
  * tag reaches to the end of the text.
  */
 export class LandmarkTracker {
@@ -23,8 +23,8 @@ export class LandmarkTracker {
   }
 
   /**
-   * Passes a landmark. `open` and `close` are those of a `<json>` tag; `restart` says that all before was no answer: it was
-   * thinking that a lone closing tag ends, or a channel before the final one.
+   * Processes a landmark. `open` and `close` refer to a `<json>` tag; `restart` means that nothing before it is the answer: it
+   * was thinking that a lone closing tag ends, or a channel before the final one.
    */
   pass([, slash, tag, bracketSlash, bracketTag, channel]: readonly (string | undefined)[]):
     | 'open'
@@ -57,36 +57,36 @@ export interface Region {
 
 /** The content of a `<json>` block. Without a closing tag it reaches to the next block or to the end of the text. */
 export interface TagBlock extends Region {
-  readonly closed: boolean;
+  readonly isClosed: boolean;
   /** The last closing tag before the next block: the real end, if the first one is inside a string. */
   readonly lastClose: number;
 }
 
-/** The parts of a text that may hold the answer. */
+/** The parts of a text that may contain the answer. */
 export interface Survey {
   /** The text without thinking, channels other than the final one, and blank parts. */
   readonly regions: readonly Region[];
   readonly blocks: readonly TagBlock[];
 }
 
-/** A block while its end is looked for. */
+/** A block whose end is not known yet. */
 type OpenBlock = { -readonly [Field in keyof TagBlock]: TagBlock[Field] };
 
-/** Scans the text once. A tag inside a JSON string is content. `hides`: tags around thinking count. */
+/** Scans the text once. A tag inside a JSON string is content. `hides`: the text inside thinking tags is left out. */
 export function surveyText(text: string, hides = true): Survey {
   const regions: Region[] = [];
   const blocks: OpenBlock[] = [];
   const tracker = new LandmarkTracker();
   let walker = new BracketWalker(text);
   let start = 0;
-  const leaveRegion = (end: number): void => {
+  const endRegion = (end: number): void => {
     if (!tracker.hidden && text.slice(start, end).trim() !== '') regions.push({ start, end });
   };
   // A plain search is many times faster than the pattern on long texts without any landmark.
   const hasLandmarks = text.includes('<') || /think[\]▷]/i.test(text);
-  /** Where thinking began that is not over. */
+  /** Start of the thinking that is still open. */
   let hiddenFrom = 0;
-  /** Whether every thinking tag so far was closed; searched only while that is true, to stay linear. */
+  /** Whether every thinking tag so far has a closing tag. After the first that has none the search stops, to stay linear. */
   let isPaired = true;
   for (const match of hasLandmarks ? text.matchAll(new RegExp(LANDMARK, 'gi')) : []) {
     const { index, 2: tag = '' } = match;
@@ -98,39 +98,39 @@ export function surveyText(text: string, hides = true): Survey {
     const last = blocks.at(-1);
     const isTag = name === 'json';
     if (!tracker.hidden && walker.isInString(index)) {
-      // The string may have been cut off there: the tag counts if no other closes the block.
-      if (isTag && match[1] === '/' && last?.closed === false) last.lastClose = Math.min(last.lastClose, index);
+      // The string may have been cut off there: the tag counts if no other tag closes the block.
+      if (isTag && match[1] === '/' && last?.isClosed === false) last.lastClose = Math.min(last.lastClose, index);
       continue;
     }
-    if (!isTag) leaveRegion(index);
+    if (!isTag) endRegion(index);
     if (!tracker.hidden) hiddenFrom = end;
     const event = tracker.pass(match);
     if (event === 'restart') regions.length = blocks.length = 0;
     if (event === 'open') {
-      settle(last, index);
-      blocks.push({ start: end, end: text.length, closed: false, lastClose: text.length });
+      endBlock(last, index);
+      blocks.push({ start: end, end: text.length, isClosed: false, lastClose: text.length });
     } else if (event === 'close' && last !== undefined) {
-      if (!last.closed) last.end = index;
-      last.closed = true;
+      if (!last.isClosed) last.end = index;
+      last.isClosed = true;
       last.lastClose = index;
     }
     if (!isTag) start = end;
     walker = new BracketWalker(text, end);
   }
-  settle(blocks.at(-1), text.length);
-  leaveRegion(text.length);
-  // Thinking that is not over does not hide an answer that is marked as such.
+  endBlock(blocks.at(-1), text.length);
+  endRegion(text.length);
+  // Unclosed thinking does not hide an answer that is marked as such.
   if (hides && tracker.hidden && blocks.length === 0)
     return {
       regions,
-      blocks: surveyText(text, false).blocks.filter((block) => block.closed && block.start > hiddenFrom),
+      blocks: surveyText(text, false).blocks.filter((block) => block.isClosed && block.start > hiddenFrom),
     };
   return { regions, blocks };
 }
 
-/** Nothing closed the block before `limit`: it ends with a closing tag inside a string, or at the limit. */
-function settle(block: OpenBlock | undefined, limit: number): void {
-  if (block?.closed !== false) return;
-  block.closed = block.lastClose < limit;
+/** Ends a block that is still open: at a closing tag inside a string, or at the limit. */
+function endBlock(block: OpenBlock | undefined, limit: number): void {
+  if (block?.isClosed !== false) return;
+  block.isClosed = block.lastClose < limit;
   block.end = block.lastClose = Math.min(block.lastClose, limit);
 }

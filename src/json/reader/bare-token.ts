@@ -9,15 +9,15 @@ export interface BareToken {
   readonly text: string;
   /** The text ended with the token. */
   readonly cut: boolean;
-  /** Whether the quote that follows directly is its own, without an opening one, or that of the next token; undefined without one. */
-  readonly ownQuote: boolean | undefined;
+  /** Whether a quote directly after the token closes it; false if the quote opens the next token, undefined without a quote. */
+  readonly endQuote: boolean | undefined;
 }
 
 export const WORD =
   /(?:[^\s\u00a0\u200b-\u200d\u2060\ufeff,，、;{}｛｝[\]［］"“”(\\/*_<]|(?!\/\*|\*\*|__\s*[,}\]]|<!--)[/*_<]){0,4096}/y;
 export const PHRASE = /(?:(?!\/\*|\s\/\/|\s#)[^\n,，、{}｛｝[\]［］"“”]){0,4096}/y;
 export const KEY = /(?:(?!\/\*|\s\/\/|\s#|\s')[^\n,，、{}｛｝[\]［］"“”:：=]){0,4096}/y;
-const OWN_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
+const END_QUOTE = /["“”]\s{0,64}(?:[,，:：}｝\]］]|$)/y;
 
 /** The length of the unquoted token under the position: a number or literal, otherwise words up to the next delimiter. */
 export function measureBareToken(source: Source, isKey: boolean, policy: ReaderPolicy): number {
@@ -26,7 +26,7 @@ export function measureBareToken(source: Source, isKey: boolean, policy: ReaderP
   return isKey || readLiteralOrNumber(word, policy) !== undefined ? length : measureBare(source, PHRASE);
 }
 
-/** Takes an unquoted token of this length; undefined while its end has not arrived. */
+/** Reads an unquoted token of this length; undefined while its end has not arrived. */
 export function takeBareToken(source: Source, length: number): BareToken | undefined {
   const { text, at, final } = source;
   const end = at + length;
@@ -35,33 +35,33 @@ export function takeBareToken(source: Source, length: number): BareToken | undef
   if (quoted && !final && end + 66 > text.length && /^\s*$/.test(text.slice(end + 1))) return undefined;
   const token = text.slice(at, end);
   source.at = end;
-  const ownQuote = quoted && !/\s$/.test(token) ? source.match(OWN_QUOTE) !== -1 : undefined;
-  if (ownQuote === true) source.at++;
-  return { text: token.trim(), cut: end === text.length, ownQuote };
+  const endQuote = quoted && !/\s$/.test(token) ? source.matchHere(END_QUOTE) !== -1 : undefined;
+  if (endQuote === true) source.at++;
+  return { text: token.trim(), cut: end === text.length, endQuote };
 }
 
 /** Measures how far a bounded pattern matches when it is applied repeatedly. */
 export function measureBare(source: Source, pattern: RegExp): number {
   let length = 0;
-  for (let step = MAX_BARE_LENGTH; step === MAX_BARE_LENGTH; length += step) step = source.match(pattern, length);
+  for (let step = MAX_BARE_LENGTH; step === MAX_BARE_LENGTH; length += step) step = source.matchHere(pattern, length);
   return length;
 }
 
 /** The value of an unquoted token, and the repair it needed. */
 export interface BareReading {
-  /** Missing where the text ended inside the token and it is unknown what it would have become. */
+  /** Missing if the text ended inside the token and its complete value is unknown. */
   readonly value?: unknown;
   readonly repair?: RepairKind;
-  /** The text ended inside the token, and `value` is all it can have become. */
+  /** The text ended inside the token, and `value` is the only possible completion. */
   readonly cut?: true;
 }
 
-/** Words for values; those that JSON has no value for become `null`, as in `JSON.stringify`. */
+/** Words for values; those without a JSON value become `null`, as in `JSON.stringify`. */
 const LITERAL = /^(?:true|false|null|none|nil|undefined|NaN|-?Infinity)$/i;
 
 /** Words, dates, addresses, paths: text without brackets, operators and calls. */
 const PLAIN_TEXT = /^[\p{L}\p{N}_@#/~.][\p{L}\p{N}\p{M}_@#%/~. :'+&-]*$/u;
-/** `process.env.HOME`, `new Date` and `b'x'` are code; what holds `: ` is a member that lost its comma. */
+/** `process.env.HOME`, `new Date` and `b'x'` are code; text with `: ` is a member that lost its comma. */
 const CODE =
   /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)+$|^(?:new|function|await|async|typeof|void|delete|class|this|return|lambda|not) |^\w\w?'.*'$|: |:$| [+&-] |\w\+\w|&&/u;
 const PLAIN_KEY = /^[\p{L}\p{N}_$@][\p{L}\p{N}\p{M}_$@ ./-]{0,255}$/u;
@@ -73,7 +73,7 @@ export function readLiteralOrNumber(token: string, policy: ReaderPolicy): BareRe
   return token === String(value) ? { value } : { value, repair: 'literal' };
 }
 
-/** Reads a whole unquoted token where a value is due; undefined if it is to be refused. */
+/** Reads a whole unquoted token where a value is expected; undefined if it must be refused. */
 export function readBareText(token: string, atEnd: boolean, policy: ReaderPolicy): BareReading | undefined {
   const complete = readLiteralOrNumber(token, policy);
   if (complete !== undefined) return complete;

@@ -1,8 +1,9 @@
 import { MAX_LOOKAHEAD } from '../bounds.js';
-/** Control characters, for the inside of a pattern's brackets. */
+
+/** Control characters, as part of a character class in a pattern. */
 export const CONTROL = '\\0-\\x1f';
 
-/** A style of quotes: those that end a string opened by one of them, and a pattern for text up to the next special character. */
+/** A style of quotes: the quotes that end a string, and a pattern for the text up to the next special character. */
 export interface QuoteStyle {
   readonly closers: string;
   readonly plain: RegExp;
@@ -12,16 +13,16 @@ export interface QuoteStyle {
 
 const SINGLE_QUOTES = "'`´‘’＇";
 const DOUBLE_QUOTES = '"“”„＂';
-const STRAIGHT = quoteStyle('"');
+const STRAIGHT = createQuoteStyle('"');
 /** Straight quotes close only themselves, typographic ones any of their kind and the straight one. */
 const QUOTES = `${SINGLE_QUOTES}${DOUBLE_QUOTES}「」«»`;
 const QUOTE_STYLES = [
   STRAIGHT,
-  quoteStyle("'"),
-  quoteStyle(SINGLE_QUOTES),
-  quoteStyle(DOUBLE_QUOTES),
-  quoteStyle('「」'),
-  quoteStyle('«»'),
+  createQuoteStyle("'"),
+  createQuoteStyle(SINGLE_QUOTES),
+  createQuoteStyle(DOUBLE_QUOTES),
+  createQuoteStyle('「」'),
+  createQuoteStyle('«»'),
 ];
 const PUNCTUATION = '，,、,：:｛{｝}［[］]【[】]';
 
@@ -34,7 +35,7 @@ export function isQuote(char: string): boolean {
   return char !== '' && QUOTES.includes(char);
 }
 
-/** Index of the next character that is not JSON white space. Compares character codes for speed: it runs over most of a text. */
+/** Index of the next character that is not JSON white space. Compares character codes for speed: it scans most of a text. */
 export function skipSpace(text: string, from: number): number {
   for (let at = from; ; at++) {
     const code = text.charCodeAt(at);
@@ -48,7 +49,7 @@ export function toAsciiPunctuation(char: string): string {
   return index === -1 ? char : PUNCTUATION.charAt(index + 1);
 }
 
-function quoteStyle(closers: string): QuoteStyle {
+function createQuoteStyle(closers: string): QuoteStyle {
   return {
     closers,
     plain: new RegExp(`[^\\\\${CONTROL}${closers}]*`, 'y'),

@@ -7,14 +7,14 @@ import type { Source } from './source.js';
 /** The state of the structure around the filler. */
 interface FillerContext {
   readonly due: State.Due;
-  /** If true, a fence after the beginning of the value is skipped as a mistake; otherwise the text ends there. */
+  /** Whether a fence after the beginning of the value is skipped as a mistake; otherwise the text ends there. */
   readonly rootMustEnd: boolean;
 }
 
-/** White space that JSON does not allow but texts contain: no-break and zero-width spaces, the byte order mark, terminal colours, block quotes. */
+/** White space that JSON does not allow: no-break and zero-width spaces, the byte order mark, terminal colours, block quotes. */
 const FOREIGN_SPACE = /\\[nrt]|[\s\u180e\u200b-\u200d\u2060]|\p{Cc}\[[\d;]{0,32}[A-Za-z]|(?<=\n|^)>/uy;
 const FENCE = /```[ \t]*[\w+-]*/y;
-/** Markdown around a key or a value. Two underscores count only where they cannot be part of a name. */
+/** Markdown around a key or a value. Two underscores count only if they cannot be part of a name. */
 const EMPHASIS = /\*\*|__(?=["\d-]|(?:true|false|null)__|\s*(?:[:,}\]]|$))/y;
 const CUT_EMPHASIS = /_\w{0,9}\s*$/y;
 
@@ -29,10 +29,10 @@ export class Filler {
   }
 
   /**
-   * Moves to the next significant character and returns it; empty if the text so far has none. What is due matters: a
+   * Moves to the next significant character and returns it; empty if the text so far has none. `due` matters, because a
    * value may begin with `#`, and a fence after the first bracket encloses the whole value.
    */
-  skip(where: FillerContext): string {
+  skip(context: FillerContext): string {
     const source = this.#source;
     for (;;) {
       if (this.#commentEnd !== '' && !this.#endComment()) return '';
@@ -40,49 +40,49 @@ export class Filler {
       const char = source.char();
       const code = char.charCodeAt(0);
       if (code > 0x20 && code < 0x7f && !'/#`\\*<>_'.includes(char)) return char;
-      const passed = this.#pass(char, where);
-      if (passed !== Step.ON) return passed === Step.WAIT ? '' : char;
+      const step = this.#pass(char, context);
+      if (step !== Step.ON) return step === Step.WAIT ? '' : char;
     }
   }
 
-  #pass(char: string, where: FillerContext): Step.Filling {
+  #pass(char: string, context: FillerContext): Step.Filling {
     const source = this.#source;
-    if (char === '`') return this.#passFence(where);
-    if (!source.has(char === '<' ? 4 : 2) || (!source.final && source.match(CUT_EMPHASIS) !== -1)) return Step.WAIT;
+    if (char === '`') return this.#passFence(context);
+    if (!source.has(char === '<' ? 4 : 2) || (!source.final && source.matchHere(CUT_EMPHASIS) !== -1)) return Step.WAIT;
     const next = source.char(1);
-    const space = source.match(FOREIGN_SPACE);
+    const space = source.matchHere(FOREIGN_SPACE);
     if (space !== -1) {
       source.repair('whitespace', source.at, space);
       source.at += space;
       return Step.ON;
     }
-    if (source.match(EMPHASIS) !== -1) {
+    if (source.matchHere(EMPHASIS) !== -1) {
       source.repair('markdown', source.at, 2);
       source.at += 2;
       return Step.ON;
     }
-    // `#fff` where a value is due is text; `# note` is a comment anywhere.
+    // `#fff` where a value is expected is text; `# note` is a comment anywhere.
     const isHtml = source.text.startsWith('<!--', source.at);
-    const comments =
-      isHtml || (char === '#' ? where.due === State.OTHER || next.trim() === '' : char === '/' && /[/*]/.test(next));
-    if (!comments) return Step.TOKEN;
+    const isComment =
+      isHtml || (char === '#' ? context.due === State.OTHER || next.trim() === '' : char === '/' && /[/*]/.test(next));
+    if (!isComment) return Step.TOKEN;
     source.repair('comment', source.at, 2);
     this.#commentEnd = isHtml ? '-->' : next === '*' && char === '/' ? '*/' : '\n';
     source.at += 2;
     return Step.ON;
   }
 
-  /** Reads to the end of the open comment; false if the text ends before. */
+  /** Reads to the end of the open comment; false if the text ends first. */
   #endComment(): boolean {
     const source = this.#source;
     const { text, at } = source;
     const end = this.#commentEnd;
     const isBlock = end !== '\n';
     const found = text.indexOf(end, isBlock ? at : at - 1);
-    // The last characters may be the beginning of the end.
-    let kept = end.length - 1;
-    while (!text.endsWith(end.slice(0, kept))) kept--;
-    source.at = found === -1 ? Math.max(at, text.length - kept) : found + (isBlock ? end.length : 0);
+    // The last characters may be the first ones of the comment's end.
+    let partialLength = end.length - 1;
+    while (!text.endsWith(end.slice(0, partialLength))) partialLength--;
+    source.at = found === -1 ? Math.max(at, text.length - partialLength) : found + (isBlock ? end.length : 0);
     if (found !== -1) this.#commentEnd = '';
     return found !== -1;
   }
@@ -94,13 +94,13 @@ export class Filler {
       source.fail();
       return Step.TOKEN;
     }
-    // After a colon or a comma a fence is used as quotes, at the beginning of a line it ends the block.
+    // After a colon or a comma a fence replaces quotes; at the beginning of a line it ends the block.
     if (due === State.VALUE && /[:,[][ \t]{0,9}$/.test(source.text.slice(0, source.at).slice(-10))) return Step.TOKEN;
     if (!rootMustEnd && due !== State.ROOT) {
       source.endHere();
       return Step.WAIT;
     }
-    const length = source.match(FENCE);
+    const length = source.matchHere(FENCE);
     if (!source.has(length + 1) && length < MAX_FENCE_LENGTH) return Step.WAIT;
     source.repair('markdown', source.at, length);
     source.at += length;

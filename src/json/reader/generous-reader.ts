@@ -10,12 +10,12 @@ import type { ValueListener } from './value-builder.js';
 const REGULAR_EXPRESSION = /\/(?:\\.|[^\\/\n]){0,1000}\//y;
 
 /**
- * The reader of `repairJson`: it finds a value in any text. It takes unquoted text of any kind as a string, and reads a string
- * that is not closed again, up to the next delimiter. Its policy must allow all repairs.
+ * The reader of `repairJson`: it finds a value in any text. It accepts unquoted text of any kind as a string, and reads an
+ * unclosed string a second time, up to the next delimiter. Its policy must allow all repairs.
  */
 export class GenerousReader extends Reader {
   declare readonly structure: GenerousStructure;
-  /** Ends unquoted text here, although such text may contain it elsewhere. */
+  /** A character that ends unquoted text here; in other contexts such text may contain it. */
   #stop = '';
 
   protected override createStructure(listener: ValueListener | undefined): GenerousStructure {
@@ -43,7 +43,7 @@ export class GenerousReader extends Reader {
     return false;
   }
 
-  /** A string whose end quote is missing, read up to the next delimiter instead of to the end of the text. */
+  /** Reads a string whose end quote is missing: up to the next delimiter instead of to the end of the text. */
   #reread(at: number): boolean {
     this.cursor.repair('missing_quote', at);
     this.cursor.at = at + 1;
@@ -56,10 +56,10 @@ export class GenerousReader extends Reader {
       const text = cursor.text.slice(cursor.at, cursor.at + length);
       return stop !== '' && text.includes(stop) ? text.slice(0, text.indexOf(stop)) : text;
     };
-    const expression = isKey ? -1 : cursor.match(REGULAR_EXPRESSION);
+    const expression = isKey ? -1 : cursor.matchHere(REGULAR_EXPRESSION);
     if (expression !== -1) return takeText(expression).length;
     const length = measureBare(cursor, isKey ? KEY : WORD);
-    // `[3, 4)`: a wrong bracket is no part of the number before it.
+    // `[3, 4)`: a wrong bracket is not part of the number before it.
     const word = takeText(length, /^[^(]+\)$/.test(takeText(length, '')) ? ')' : this.#stop);
     if (isKey || readLiteralOrNumber(word, policy) !== undefined) return word.length;
     return takeText(measureBare(cursor, PHRASE)).length;

@@ -5,13 +5,13 @@ import { Structure } from './structure.js';
 const CALL = /[\p{L}_$][\p{L}\p{N}_$.]*[ \t]*\(/uy;
 /** A member after the root, which was closed too early. */
 const NEXT_MEMBER = /"[^"\n]{0,256}"\s{0,64}:/y;
-/** A wrong bracket; the list continues until its own closing bracket, the object with its next member. */
-const GOES_ON = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]|]\s{0,64},\s{0,64}"[^"\n]{0,256}"\s{0,64}:/y;
-/** A member in a list that was left open: its object is closed, and no list before. */
+/** A wrong bracket after which the list or the object that is open continues. */
+const CONTINUES = /}\s{0,64},\s{0,64}["{[\d][^]{0,4096}\]|]\s{0,64},\s{0,64}"[^"\n]{0,256}"\s{0,64}:/y;
+/** A member in a list that was left open: the next closing bracket is that of its object. */
 const MEMBER_OUTSIDE = /:[^[\]{}]{0,4096}}/y;
 
 /**
- * The structure that `repairJson` adds: function calls around values, several values in one text, members outside of their
+ * The structure that `repairJson` adds: function calls around values, several values in one text, members outside their
  * object, and `null` for a missing value.
  */
 export class GenerousStructure extends Structure {
@@ -19,9 +19,9 @@ export class GenerousStructure extends Structure {
   /** Several roots are being collected in an array that is not in the text: the end of the text closes it. */
   #rootsWrapped = false;
 
-  /** Skips the beginning of a function call, whose argument takes its place. Returns whether there was one. */
+  /** Skips the beginning of a function call, whose argument replaces it. Returns whether there was one. */
   enterCall(): boolean {
-    const length = this.cursor.match(CALL);
+    const length = this.cursor.matchHere(CALL);
     if (length === -1 || this.role === State.KEY) return false;
     this.cursor.repair('function_call');
     this.cursor.at += length;
@@ -32,7 +32,7 @@ export class GenerousStructure extends Structure {
 
   override finish(): void {
     const { builder, state } = this;
-    if (this.#rootsWrapped && builder.depth === 1 && (state === State.ITEM || state === State.AFTER)) {
+    if (this.#rootsWrapped && builder.openDepth === 1 && (state === State.ITEM || state === State.AFTER)) {
       builder.close();
       this.endValue();
     }
@@ -47,20 +47,20 @@ export class GenerousStructure extends Structure {
       this.insideCall = --this.#openCalls > 0;
       return this.advance();
     }
-    if (char === ')' && !this.complete) return this.stepClose(builder.inArray ? ']' : '}');
-    if (char === ':' && !this.complete) {
-      const isOutside = builder.otherAbove && cursor.match(MEMBER_OUTSIDE) !== -1;
+    if (char === ')' && !this.isComplete) return this.stepClose(builder.inArray ? ']' : '}');
+    if (char === ':' && !this.isComplete) {
+      const isOutside = builder.otherAbove && cursor.matchHere(MEMBER_OUTSIDE) !== -1;
       if (isOutside) cursor.repair('missing_bracket');
-      if (this.#nameLast(isOutside)) return this.advance(State.MEMBER);
+      if (this.#useLastAsKey(isOutside)) return this.advance(State.MEMBER);
     }
     return super.stepAfter(char);
   }
 
   /**
-   * The string placed last in a list was a key: an object takes its place or, if the list was left open, it belongs to the
-   * object around the list. The next value is that member's.
+   * The string placed last in a list was a key: an object replaces it or, if the list was left open, it belongs to the
+   * object around the list. The next value is the value of that member.
    */
-  #nameLast(isOutside: boolean): boolean {
+  #useLastAsKey(isOutside: boolean): boolean {
     const { builder } = this;
     const { last } = builder;
     if (!builder.inArray || typeof last !== 'string') return false;
@@ -81,7 +81,7 @@ export class GenerousStructure extends Structure {
     const { root } = builder;
     if (!this.rootCommaSeen && !cursor.text.slice(rootEnd, cursor.at).includes('\n')) return this.refuse();
     builder.reopenLast();
-    const isMember = this.rootCommaSeen && cursor.match(NEXT_MEMBER) !== -1;
+    const isMember = this.rootCommaSeen && cursor.matchHere(NEXT_MEMBER) !== -1;
     if (isMember && isObject(root)) {
       cursor.repair('extra_bracket', rootEnd - 1);
       builder.open(false, root);
@@ -94,7 +94,7 @@ export class GenerousStructure extends Structure {
   }
 
   protected override isSuperfluous(isOther: boolean): boolean {
-    return isOther ? this.cursor.match(GOES_ON) !== -1 : this.#rootsWrapped && this.builder.depth === 1;
+    return isOther ? this.cursor.matchHere(CONTINUES) !== -1 : this.#rootsWrapped && this.builder.openDepth === 1;
   }
 
   protected override leaveValueOut(): Step.Structural {

@@ -1,6 +1,6 @@
 import type { ParseOptions } from '../options.js';
 
-/** How numbers that a double cannot hold are returned; a function converts their source text. */
+/** The form in which numbers that a double cannot represent are returned; a function converts their source text. */
 export type NumberMode = NonNullable<ParseOptions['numbers']> | ((token: string) => unknown);
 
 /** Numbers of JSON and of other languages: `+1`, `.5`, `5.`, `1_000`. Text with leading zeros is not a number: it may be a code. */
@@ -9,7 +9,7 @@ const HEXADECIMAL = /^0[xX][\da-fA-F]+$/;
 /** A number that was cut in the middle of its fraction or exponent. */
 const CUT_NUMBER = /^(-?(?:0|[1-9]\d*)(?:\.\d+)?)(?:\.|\.?[eE][+-]?)$/;
 
-/** Reads a whole token as a number, with the repair it took; undefined if it is not a number. */
+/** Reads a whole token as a number, with the repair it needed; undefined if it is not a number. */
 export function readNumber(
   token: string,
   mode: NumberMode,
@@ -30,17 +30,17 @@ export function readCutNumber(token: string, mode: NumberMode): unknown {
   return whole === undefined ? undefined : convertNumber(whole, mode);
 }
 
-/** The value of a valid JSON number in the representation asked for. */
+/** The value of a valid JSON number in the requested representation. */
 export function convertNumber(token: string, mode: NumberMode): unknown {
   const value = Number(token);
-  if (mode === 'double' || (Number.isFinite(value) && (token.length < 16 || holdsDigits(value, token)))) return value;
+  if (mode === 'double' || (Number.isFinite(value) && (token.length < 16 || isLossless(value, token)))) return value;
   if (typeof mode === 'function') return mode(token);
   if (mode === 'raw') return token;
   return /[.eE]/.test(token) ? value : BigInt(token);
 }
 
-/** Whether a double has lost no digit of the token it was read from. */
-function holdsDigits(value: number, token: string): boolean {
+/** Whether a double has all digits of the token it was read from. */
+function isLossless(value: number, token: string): boolean {
   const written = String(value);
   return written === token || getSignificantDigits(written) === getSignificantDigits(token);
 }

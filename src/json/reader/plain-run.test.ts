@@ -14,7 +14,7 @@ const GENEROUS: ReaderPolicy = {
   depth: 1000,
 };
 
-/** All that a reading consists of. With a listener no runs are taken: every token is read by itself. */
+/** All fields of a reading. With a listener there are no runs: every token is read separately. */
 function read(text: string, policy: ReaderPolicy, isListening: boolean): unknown {
   const ReaderClass = chooseReader(policy);
   const reader = new ReaderClass(policy, 7, isListening ? { changed: () => {}, finished: () => {} } : undefined);
@@ -87,7 +87,7 @@ describe('a run of plain items', () => {
   test.each([
     ['cautiously', CAUTIOUS],
     ['generously', GENEROUS],
-  ])('read %s, a damaged text gives what it gives token by token', (_, policy) => {
+  ])('read %s, a damaged text has the same result as token by token', (_, policy) => {
     fc.assert(
       fc.property(DAMAGED, (text) => {
         expect(read(text, policy, false)).toEqual(read(text, policy, true));
@@ -98,7 +98,7 @@ describe('a run of plain items', () => {
 
   const items = Array.from({ length: 40 }, (_, id) => JSON.stringify({ id, name: 'a name', list: [id] })).join(', ');
 
-  test('is taken up to the end of the last whole item', () => {
+  test('is read up to the end of the last complete item', () => {
     const run = readPlainRun(`${items}, {"id": 1,}]`, 0);
     expect(run).toMatchObject({ length: items.length });
     expect(run?.items).toHaveLength(40);
@@ -125,7 +125,7 @@ describe('a run of plain items', () => {
     );
   });
 
-  test('looks at a bounded part of the text', () => {
+  test('searches a bounded part of the text', () => {
     const long = `${items}, `.repeat(100);
     expect(readPlainRun(`${long}1]`, 0)?.length).toBeLessThan(16_385);
     expect(readPlainRun(`{"a": "${'x'.repeat(20_000)}"}, 1]`, 0)).toBeUndefined();

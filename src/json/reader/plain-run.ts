@@ -2,7 +2,7 @@ import { RUN_DEPTH, RUN_WINDOW, MIN_RUN_LENGTH, SHORT_TEXT, MIN_PAUSE, MAX_PAUSE
 import { isContainer } from '../limits.js';
 import { PLAIN_CHARACTER, PLAIN_STRING, SCALAR } from './plain-token.js';
 
-/** A number that a double may not hold. In a string it costs only time. */
+/** A number that a double may not represent exactly. A match inside a string costs only time. */
 const LONG_NUMBER = /[\d.]{15}|\de/i;
 const SPACE = '[ \\n\\r\\t]*';
 /** Items of a list with the commas between them, made of plain tokens. */
@@ -18,14 +18,14 @@ function writePattern(isItem: boolean, depth: number): string {
   return `(?:${key}(?:${string}|${SCALAR}${containers})${SPACE}(?:,${SPACE}(?!${bracket})|(?=${bracket}${SPACE}[,}\\]])))`;
 }
 
-/** Items of a list that `JSON.parse` read at once, and their length without the comma after the last of them. */
+/** Items of a list that `JSON.parse` read together, and their length without the comma after the last one. */
 export interface PlainRun {
   readonly items: readonly unknown[];
   readonly length: number;
 }
 
 /**
- * The longest run that begins here; undefined if it is short or has a duplicate key. `keepsDigits`: also if a double may
+ * The longest run that begins here; undefined if it is short or has a duplicate key or, with `keepsDigits`, if a double may
  * lose digits.
  */
 export function readPlainRun(text: string, at: number, keepsDigits = false): PlainRun | undefined {
@@ -37,13 +37,13 @@ export function readPlainRun(text: string, at: number, keepsDigits = false): Pla
   if (keepsDigits && LONG_NUMBER.test(source)) return undefined;
   const items = JSON.parse(`[${source}]`) as unknown[];
   let members = 0;
-  // Too many where a string begins with a colon.
+  // The count is too high if a string begins with a colon; the run is then read token by token.
   for (let colon = source.indexOf(':'); colon !== -1; colon = source.indexOf(':', colon + 1))
     if (source[colon - 1] === '"' && source[colon - 2] !== '\\') members++;
   return countKeys(items) === members ? { items, length: source.length } : undefined;
 }
 
-/** Searches for runs, less and less often where it finds none. */
+/** Searches for runs, less and less often while it finds none. */
 export class RunFinder {
   #from = SHORT_TEXT;
   #pause = MIN_PAUSE;

@@ -4,11 +4,11 @@ import { CONTROL } from './character.js';
 import { convertNumber, type NumberMode } from './number.js';
 import { BARE_MEMBER, QUOTED_KEY, SPACE } from './quote-verdict.js';
 
-/** A character of a string that needs no second look. */
+/** A character of a string that needs no special handling. */
 export const PLAIN_CHARACTER = `[^"\\\\${CONTROL}]`;
 const PLAIN = `${PLAIN_CHARACTER}*`;
 const SINGLE = `'[^'\\\\${CONTROL}]+'`;
-/** A string in straight quotes with nothing to repair, and no path; what follows it must make certain that it ended. */
+/** A string in straight quotes that needs no repair and is not a path; the text after it must prove that it ended. */
 export const PLAIN_STRING = `"(?![A-Za-z]:\\\\)${PLAIN}(?:\\\\["\\\\/nrt]${PLAIN}){0,64}"`;
 const STRING = `(?:${PLAIN_STRING}|${SINGLE})`;
 /** A number or literal as JSON writes it, with a delimiter after it. */
@@ -16,16 +16,19 @@ export const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false
 const KEY = `(?:"${PLAIN}"|${SINGLE})(?<!:.)|[A-Za-z_$][\\w$]{0,255}`;
 
 /**
- * The tokens nearly all texts consist of, with what nearly always follows them: they are taken at once, a key together with
- * its colon and, where that is plain too, its value. All others are read character by character.
+ * The most common tokens and what usually follows them. Each is read in one step, a key together with its colon and, if
+ * that is plain too, its value. All others are read character by character.
  */
 export const PLAIN_TOKENS = {
-  [State.KEY]: new RegExp(`(?:${KEY}):[ \\n\\r\\t]*(?:${parsePlainValue('}', `${QUOTED_KEY}|${BARE_MEMBER}`)})?`, 'y'),
-  [State.ITEM]: new RegExp(parsePlainValue('\\]', `["']`), 'y'),
+  [State.KEY]: new RegExp(
+    `(?:${KEY}):[ \\n\\r\\t]*(?:${writePlainPattern('}', `${QUOTED_KEY}|${BARE_MEMBER}`)})?`,
+    'y',
+  ),
+  [State.ITEM]: new RegExp(writePlainPattern('\\]', `["']`), 'y'),
 } as const;
 
-/** A scalar in a container with this closing bracket, followed by a comma and the beginning of the next member or item. */
-function parsePlainValue(bracket: string, next: string): string {
+/** The pattern of a scalar in a container with this closing bracket; `next` matches the beginning of the next member or item. */
+function writePlainPattern(bracket: string, next: string): string {
   return `${STRING}(?=,${SPACE}(?:${bracket}|${next})|${SPACE}${bracket}${SPACE}[,}\\]])|${SCALAR}`;
 }
 

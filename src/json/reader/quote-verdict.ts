@@ -3,8 +3,8 @@ import * as State from './state.js';
 /** The role of a string, and the structure around it. */
 export interface StringSurroundings {
   readonly role: State.Role;
-  /** The open containers around the string. */
-  readonly builder: { readonly depth: number; readonly otherAbove: boolean };
+  /** The open containers around the string: how many, and whether one is of another kind than the innermost. */
+  readonly builder: { readonly openDepth: number; readonly otherAbove: boolean };
   /** Nothing but white space and comments may follow the root value. */
   readonly rootMustEnd: boolean;
   readonly insideCall: boolean;
@@ -12,49 +12,52 @@ export interface StringSurroundings {
   doublesQuotes: boolean;
 }
 
-// The pieces of the patterns below. All repetitions are bounded, so that a verdict takes constant time; `␃` marks the
-// end of the text.
+// The pieces of the patterns below. All repetitions except the digits of a decimal key are bounded, so that a verdict does not
+// depend on the length of the rest; `~` marks the end of the text.
 export const SPACE = /[\s\u200b]{0,512}/.source;
 const NEW_LINE = /[^\S\n]{0,256}\n\s{0,256}/.source;
 const QUOTE = /["'`´‘’“”„＂＇]/.source;
-const COMMENT = /\/\/|\/\*|#|\/␃|<(?:!--|!?-?␃)/.source;
+const COMMENT = /\/\/|\/\*|#|\/~|<(?:!--|!?-?~)/.source;
 const COMMA = /[,，、]/.source;
 const COLON = /[:：]/.source;
 const BRACE = /[}｝]/.source;
 const BRACKET = /[\]］]/.source;
 const LITERAL =
-  /(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|0[xX][\da-fA-F]{1,64}|[+-]?\.?\d[\d_.eE+-]{0,64})(?=[\s,\]}]|␃)/
+  /(?:true|false|null|True|False|None|undefined|NaN|-?Infinity|0[xX][\da-fA-F]{1,64}|[+-]?\.?\d[\d_.eE+-]{0,64})(?=[\s,\]}]|~)/
     .source;
 const QUOTED = /\\?(?:"(?:[^"\\\n]|\\.){0,256}"|'(?:[^'\\\n]|\\.){0,256}'|[“‘`][^\n”’"`]{0,256}[”’"`])/.source;
 /** A key in quotes and its colon. */
 export const QUOTED_KEY = `${QUOTED}${SPACE}[:：=]`;
-/** A key of which the rest has not arrived, or that is longer than the window. */
-const CUT_KEY = `(?:${QUOTED}${SPACE}␃|${/"(?:[^"\\\n]|\\.){0,256}\\?␃|'(?:[^'\\\n]|\\.){0,256}\\?␃|[“‘][^\n”’"]{0,256}␃|"(?:[^"\\\n]|\\.){256}/.source})`;
+/** A key whose rest has not arrived, or that has more than 256 characters. */
+const CUT_KEY = `(?:${QUOTED}${SPACE}~|${/"(?:[^"\\\n]|\\.){0,256}\\?~|'(?:[^'\\\n]|\\.){0,256}\\?~|[“‘][^\n”’"]{0,256}~|"(?:[^"\\\n]|\\.){256}/.source})`;
 const BARE_WORD = /(?:\d+\.\d+|[\w$\u0080-\uffff-]{1,128})["']?/.source;
 const BARE_KEY = `${BARE_WORD}${SPACE}${COLON}`;
-const CUT_BARE_KEY = `${BARE_WORD}${SPACE}(?:␃|${COLON}${SPACE}␃)`;
-/** Prose may hold `, note:` too: on one line a bare key counts only with a value that can be nothing else. */
+const CUT_BARE_KEY = `${BARE_WORD}${SPACE}(?:~|${COLON}${SPACE}~)`;
+/** Prose may contain `, note:` too: on one line a bare key counts only with a value that can be nothing else. */
 export const BARE_MEMBER = `${BARE_KEY}${SPACE}(?:${QUOTE}|[{[]|${LITERAL})`;
-/** The same with a literal word, which prose may contain too: only if no quotation is open inside the string. */
-const WORD_MEMBER = `${BARE_KEY}${SPACE}[\\w$.-]{1,64}(?:${SPACE}[,}]|\\s{0,64}␃)`;
+/** A bare key with a word as its value, which prose may contain too: counts only if no quotation is open inside the string. */
+const WORD_MEMBER = `${BARE_KEY}${SPACE}[\\w$.-]{1,64}(?:${SPACE}[,}]|\\s{0,64}~)`;
 /** A key without its closing quote. */
 const UNCLOSED_KEY = `"[\\w$-]{1,64}:${SPACE}["{[\\d]`;
 /** An unquoted item reaches its comma or bracket before any quote; the rest of a quoted sentence does not. */
-const BARE_ITEM = /[^,\]\n"“”]{0,256}(?:[,\]\n]|␃)/.source;
+const BARE_ITEM = /[^,\]\n"“”]{0,256}(?:[,\]\n]|~)/.source;
 
 /** A key or literal may follow without a comma, and is still arriving. */
-const CUT_FOLLOWER = new RegExp(`${SPACE}(?:${CUT_KEY}|[a-zA-Z]{1,9}␃)`.replaceAll('␃', '$'), 'y');
+const CUT_FOLLOWER = new RegExp(`${SPACE}(?:${CUT_KEY}|[a-zA-Z]{1,9}~)`.replaceAll('~', '$'), 'y');
 /** A character on the line of a key that does not end it. */
 const NO_KEY_END = `(?:(?!${QUOTE}${SPACE}${COLON})[^\\n])`;
 
-/** Two patterns for each kind of surroundings, for what may follow the end of a string: one for complete text, one that also matches where the text is cut off. */
+/**
+ * Two patterns for each kind of surroundings, for what may follow the end of a string: one for complete text, one that also
+ * matches where the text is cut off.
+ */
 const patterns: (readonly [RegExp, RegExp] | undefined)[] = [];
 
 /**
  * Whether a quote ends its string, judged by what follows it; undefined if more text must come first. In valid JSON a closing
- * quote is followed by `:`, `,`, `}`, `]` and a matching continuation, so it is always judged an end; only text that is invalid
+ * quote is followed by `:`, `,`, `}` or `]` and a matching continuation, so it is always judged an end; only text that is invalid
  * JSON anyway can make a quote part of the content. `inQuotation`: an odd number of quotes was judged content, so that this one
- * may be the partner of the last.
+ * may close the quotation that the last one opened.
  */
 export function judgeQuote(
   text: string,
@@ -72,63 +75,63 @@ export function judgeQuote(
 
 function createPatterns(around: StringSurroundings, inQuotation: boolean): readonly [RegExp, RegExp] {
   const { role, builder, rootMustEnd, insideCall } = around;
-  // A number for speed: computed for every string that is not plain.
+  // A number, for speed: it is computed for every string that is not plain.
   const kind =
     role * 64 +
-    Math.min(builder.depth, 3) * 16 +
+    Math.min(builder.openDepth, 3) * 16 +
     Number(builder.otherAbove) * 8 +
     Number(rootMustEnd) * 4 +
     Number(insideCall) * 2 +
     Number(inQuotation);
-  const known = patterns[kind];
-  if (known !== undefined) return known;
-  const source = `${SPACE}(?:${followers(around, inQuotation)})|\\s{512}`;
+  const compiled = patterns[kind];
+  if (compiled !== undefined) return compiled;
+  const source = `${SPACE}(?:${writeFollowers(around, inQuotation)})|\\s{512}`;
   return (patterns[kind] = [
-    new RegExp(source.replaceAll('␃', '(?!)'), 'y'),
-    new RegExp(source.replaceAll('␃', '$'), 'y'),
+    new RegExp(source.replaceAll('~', '(?!)'), 'y'),
+    new RegExp(source.replaceAll('~', '$'), 'y'),
   ]);
 }
 
-function followers(
-  { role, builder: { depth, otherAbove }, rootMustEnd, insideCall }: StringSurroundings,
+function writeFollowers(
+  { role, builder: { openDepth: depth, otherAbove }, rootMustEnd, insideCall }: StringSurroundings,
   inQuotation: boolean,
 ): string {
-  const anywhere = `[\`*_]{0,2}␃|\`{3}|(?:\\*\\*|__)(?:[:}\\]]|,${SPACE}(?:␃|["{[\\d-]))|${COMMENT}|\\+${SPACE}(?:␃|${QUOTE}|${COMMENT})${insideCall ? '|\\)' : ''}`;
+  const anywhere = `[\`*_]{0,2}~|\`{3}|(?:\\*\\*|__)(?:[:}\\]]|,${SPACE}(?:~|["{[\\d-]))|${COMMENT}|\\+${SPACE}(?:~|${QUOTE}|${COMMENT})${insideCall ? '|\\)' : ''}`;
   /** A closing bracket is structure if more structure follows it. */
   const closing = (bracket: string, left: number): string => {
-    if (left > 0) return `${bracket}(?:${SPACE}(?:␃|[,，、}｝\\]］{[]|${QUOTE}|${COMMENT})|${NEW_LINE})`;
+    if (left > 0) return `${bracket}(?:${SPACE}(?:~|[,，、}｝\\]］{[]|${QUOTE}|${COMMENT})|${NEW_LINE})`;
     return rootMustEnd
-      ? `${bracket}(?:${SPACE}(?:[,，、}｝\\]］;{[]|${anywhere})|${NEW_LINE}|\\s[^"“”]{0,256}(?:␃|(?<=[^]{256})))`
+      ? `${bracket}(?:${SPACE}(?:[,，、}｝\\]］;{[]|${anywhere})|${NEW_LINE}|\\s[^"“”]{0,256}(?:~|(?<=[^]{256})))`
       : bracket;
   };
-  /** The bracket of another container closes the string too, if there is such a container. */
+  /** The other kind of bracket: if no container of that kind is open, it ends the string only at the end of the text or before a key. */
   const closingOther = (bracket: string): string =>
-    otherAbove ? closing(bracket, depth - 2) : `${bracket}${SPACE}(?:␃|,${SPACE}${QUOTED_KEY})`;
+    otherAbove ? closing(bracket, depth - 2) : `${bracket}${SPACE}(?:~|,${SPACE}${QUOTED_KEY})`;
   switch (role) {
     case State.KEY:
-      return `[:：=,，、}｝\\]］{[\\\\]|${QUOTE}${SPACE}(?:␃|[^\\s:：])|${LITERAL}|${NO_KEY_END}{0,256}(?:\\n|␃)|${NO_KEY_END}{256}|${anywhere}`;
+      return `[:：=,，、}｝\\]］{[\\\\]|${QUOTE}${SPACE}(?:~|[^\\s:：])|${LITERAL}|${NO_KEY_END}{0,256}(?:\\n|~)|${NO_KEY_END}{256}|${anywhere}`;
     case State.MEMBER:
       return [
         closing(BRACE, depth - 1),
         closingOther(BRACKET),
-        `[,，、;]${SPACE}(?:␃|[}｝,，.…${otherAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY}${inQuotation ? '' : `|${WORD_MEMBER}|${UNCLOSED_KEY}`})`,
+        `[,，、;]${SPACE}(?:~|[}｝,，.…${otherAbove ? '\\]{' : ''}]|${COMMENT}|${QUOTED_KEY}|${CUT_KEY}|${BARE_MEMBER}|${CUT_BARE_KEY}${inQuotation ? '' : `|${WORD_MEMBER}|${UNCLOSED_KEY}`})`,
         `[,，、;]${NEW_LINE}${BARE_KEY}|(?<=\\n\\s{0,64})${COMMA}?${SPACE}${BARE_KEY}`,
         `${QUOTED_KEY}|${NEW_LINE}${CUT_KEY}`,
         anywhere,
       ].join('|');
     case State.ITEM:
       return [
-        `${COMMA}${SPACE}(?:␃|[,，、.…{}｝[\\]］\\\\]|${QUOTE}|${COMMENT}|${BARE_ITEM})`,
+        `${COMMA}${SPACE}(?:~|[,，、.…{}｝[\\]］\\\\]|${QUOTE}|${COMMENT}|${BARE_ITEM})`,
         closing(BRACKET, depth - 1),
         closingOther(BRACE),
         `[{[]|(?=${LITERAL})${BARE_ITEM}|(?<=\\n\\s{0,64})${BARE_ITEM}`,
         // A missing comma is more likely only if this quote does not close a quotation inside the string.
         ...(inQuotation
           ? []
-          : [`${COLON}|${COMMA}${SPACE}[tfn\\d-]|(?<=\\s)${QUOTE}|${QUOTE}${SPACE}(?:␃|[^\\s,}\\]])`]),
+          : [`${COLON}|${COMMA}${SPACE}[tfn\\d-]|(?<=\\s)${QUOTE}|${QUOTE}${SPACE}(?:~|[^\\s,}\\]])`]),
         anywhere,
       ].join('|');
     case State.ROOT:
-      return `;|${COMMA}${SPACE}(?:␃|${QUOTE}|[{[]|${BARE_ITEM})|(?<=\\n\\s{0,64})${QUOTE}|${anywhere}`;
+      return `;|${COMMA}${SPACE}(?:~|${QUOTE}|[{[]|${BARE_ITEM})|(?<=\\n\\s{0,64})${QUOTE}|${anywhere}`;
   }
 }

@@ -4,22 +4,22 @@ import { REPAIR_KINDS, type RepairKind, type RepairSet } from '../repair.js';
 
 /** The rules of a reader for invalid JSON. */
 export interface ReaderPolicy {
-  /** The repairs it may make; where another would be needed, the reading ends with `SYNTAX`. */
+  /** The repairs it may make; if another one is needed, the reading ends with `SYNTAX`. */
   readonly repairs: RepairSet;
   /**
-   * Takes any unquoted text as a string and gives a key without value `null`. Otherwise text that may be code or prose is
-   * refused, and such a key left out.
+   * Accepts any unquoted text as a string, and `null` for a missing value. Otherwise text that may be code or prose is
+   * refused, and a key without a value is left out.
    */
   readonly generous: boolean;
   /** Only white space and comments may follow the value; otherwise the reading ends where the value does. */
   readonly rootMustEnd: boolean;
-  /** Commands of LaTeX are known to be written with single backslashes. */
+  /** LaTeX commands are known to be written with single backslashes. */
   readonly formulas?: boolean;
   readonly numbers: NumberMode;
   readonly depth: number;
 }
 
-/** The sets of repairs the pipeline chooses from. Where a cut value is completed, it is for the pipeline to take it or not. */
+/** The sets of repairs the pipeline chooses from. A truncated value is completed; the pipeline decides whether to use it. */
 export const repairSets = {
   none: new Set<RepairKind>(),
   controlCharacters: new Set<RepairKind>(['control_character']),
@@ -27,7 +27,7 @@ export const repairSets = {
   allInProse: new Set<RepairKind>(REPAIR_KINDS.filter((kind) => kind !== 'unquoted_string')),
 } as const;
 
-/** Creates the policy of everything but `repairJson`: nothing is added that is not in the text. */
+/** Creates the policy used everywhere except in `repairJson`: nothing is added that is not in the text. */
 export function createCautiousPolicy(
   { numbers, limits }: { readonly numbers: NumberMode; readonly limits: Required<Limits> },
   repairs: RepairSet,
@@ -36,7 +36,7 @@ export function createCautiousPolicy(
   return { repairs, generous: false, rootMustEnd, numbers, depth: limits.depth };
 }
 
-/** Creates the error for a value beyond the depth limit. */
-export function tooDeep(depth: number): string {
+/** The message for a value beyond the depth limit. */
+export function describeDepthLimit(depth: number): string {
   return `The value is nested deeper than limits.depth, ${depth}`;
 }

@@ -22,7 +22,7 @@ function readWhole(text: string, policy: ReaderPolicy): unknown {
   return 'value' in reading ? { value: reading.value, repairs: reading.repairs } : { failure: reading.failure };
 }
 
-/** Texts the reader refuses or completes, whole or cut. */
+/** Texts that the reader refuses or completes, complete or truncated. */
 const refusedTexts = [
   '[...\n`None',
   '["x"\n+y]',
@@ -55,13 +55,13 @@ describe.each(['tolerant', 'open', 'strict'] as const)('the result does not depe
     expect(readPieces(text.split(''), policy)).toEqual(readWhole(text, policy));
   });
 
-  test.each(texts)('cut in two at every place: %s', (text) => {
+  test.each(texts)('split in two at every offset: %s', (text) => {
     const whole = readWhole(text, policy);
     for (let cut = 0; cut <= text.length; cut++)
       expect(readPieces([text.slice(0, cut), text.slice(cut)], policy), `cut at ${cut}`).toEqual(whole);
   });
 
-  test('valid JSON, any cut', () => {
+  test('valid JSON, truncated anywhere', () => {
     fc.assert(
       fc.property(jsonText.chain(splits), (pieces) => {
         expect(readPieces(pieces, policy)).toEqual(readWhole(pieces.join(''), policy));
@@ -69,7 +69,7 @@ describe.each(['tolerant', 'open', 'strict'] as const)('the result does not depe
     );
   });
 
-  test('broken JSON, any cut', () => {
+  test('broken JSON, truncated anywhere', () => {
     fc.assert(
       fc.property(brokenJson.chain(splits), (pieces) => {
         expect(readPieces(pieces, policy)).toEqual(readWhole(pieces.join(''), policy));
@@ -98,7 +98,7 @@ function getValue(reading: Reading): ReadValue {
   throw new Error(`${reading.failure.code}: ${reading.failure.message} (offset ${reading.failure.offset})`);
 }
 
-/** The text without its marks, and where they stood. */
+/** The text without its marks, and the positions of the marks. */
 function unmark(marked: string): { readonly text: string; readonly offsets: readonly number[] } {
   const pieces = marked.split('¦');
   let length = 0;
@@ -115,7 +115,7 @@ function expectRepairs({ marked, value, kinds }: RepairCase, policy: (typeof pol
   );
 }
 
-describe('each repair has a kind and a place (¦)', () => {
+describe('each repair has a kind and an offset (¦)', () => {
   test.each(tolerantRepairs)('$marked', (row) => {
     expectRepairs(row, policies.tolerant);
   });
@@ -152,12 +152,12 @@ describe('a repair the policy does not allow ends the reading', () => {
 });
 
 describe('what follows the value', () => {
-  test('an open reading ends behind the value, whatever follows', () => {
+  test('an open reading ends after the value, whatever follows', () => {
     const reading = getValue(readValue('{"a": 1} and so on {"b"', 0, policies.open));
     expect(reading).toMatchObject({ value: { a: 1 }, end: 8, repairs: [] });
   });
 
-  test('a closed reading refuses text behind the value', () => {
+  test('a closed reading refuses text after the value', () => {
     expect(readValue('{"a": 1} and so on', 0, policies.tolerant).ok).toBe(false);
   });
 

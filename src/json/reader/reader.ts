@@ -42,13 +42,13 @@ export class Reader {
     return this.structure.builder.root;
   }
 
-  /** Reads on. Stops early when the value is finished and the text after it does not matter. */
+  /** Reads a chunk. Stops early when the value is finished and the text after it does not matter. */
   push(chunk: string): void {
     this.cursor.append(chunk);
     this.#run();
   }
 
-  /** No more text comes: closes what is open where the policy allows it. */
+  /** Ends the text: closes open containers if the policy allows it. */
   end(): void {
     this.cursor.final = true;
     this.#run();
@@ -59,7 +59,7 @@ export class Reader {
     while (this.cursor.failure === undefined && this.#advance());
   }
 
-  /** One token; false when there is nothing more to read for now. */
+  /** Reads one token; returns false when more text is needed. */
   #advance(): boolean {
     if (this.token === Step.BARE) return this.readBare();
     if (this.token !== undefined) return this.#readString(this.token);
@@ -81,16 +81,16 @@ export class Reader {
     const isSentence = structure.role === State.ROOT && (string.unescapedSeen || cursor.repairs.length > 0);
     if (progress === Step.CUT && !this.endCutString(string)) return true;
     if ((isSentence || string.isDoubtful) && !this.policy.generous) cursor.fail(string.offset - cursor.base);
-    if (structure.role === State.KEY) structure.placeKey(string.content, string.offset, false);
-    else structure.placeScalar(progress === Step.CUT ? string.shown : string.content);
+    if (structure.role === State.KEY) structure.placeKey(string.decoded, string.offset, false);
+    else structure.placeScalar(progress === Step.CUT ? string.shown : string.decoded);
     if (string.separator !== '') structure.passSeparator(string.separator);
     return true;
   }
 
-  /** The text ended inside a string: finds where it should have ended, or keeps what there is of it. */
+  /** The text ended inside a string: finds where it should have ended, or keeps what there is. */
   protected endCutString(string: StringToken): boolean {
     const { role, builder } = this.structure;
-    if (!string.endCut(role === State.KEY || role === State.ROOT ? -1 : builder.depth)) this.cursor.repairEnd();
+    if (!string.endCut(role === State.KEY || role === State.ROOT ? -1 : builder.openDepth)) this.cursor.repairEnd();
     return this.cursor.failure === undefined;
   }
 
@@ -109,7 +109,7 @@ export class Reader {
     const token = takeBareToken(cursor, this.measureBare(isKey));
     if (token === undefined) return false;
     this.token = undefined;
-    if (token.ownQuote === false && !this.policy.generous) {
+    if (token.endQuote === false && !this.policy.generous) {
       cursor.fail(start);
     } else if (isKey) {
       this.#placeBareKey(token, start);
@@ -123,14 +123,14 @@ export class Reader {
     const { cursor, structure } = this;
     if (token.cut) cursor.repairEnd();
     else if (!isBareKey(token.text, this.policy)) cursor.fail(start);
-    else cursor.repair(token.ownQuote === true ? 'missing_quote' : 'unquoted_key', start);
-    structure.placeKey(token.text, cursor.base + start, token.ownQuote !== true);
+    else cursor.repair(token.endQuote === true ? 'missing_quote' : 'unquoted_key', start);
+    structure.placeKey(token.text, cursor.base + start, token.endQuote !== true);
   }
 
   #placeBareValue(token: BareToken, start: number): void {
     const { cursor, structure } = this;
     const reading: BareReading | undefined =
-      token.ownQuote === true
+      token.endQuote === true
         ? { value: token.text, repair: 'missing_quote' }
         : this.readBareText(token.text, token.cut);
     if (reading === undefined) {
@@ -140,7 +140,7 @@ export class Reader {
     if (reading.cut === true) {
       cursor.repairEnd();
       // At the root nothing else can follow, and only one literal begins like this.
-      if (structure.builder.depth > 0) return;
+      if (structure.builder.openDepth > 0) return;
       if (!('value' in reading)) cursor.fail(start, 'TRUNCATED', CUT_OFF);
     } else if (reading.repair !== undefined) {
       const prose = reading.repair === 'unquoted_string' && structure.role === State.ROOT && !this.policy.generous;
@@ -152,13 +152,15 @@ export class Reader {
   }
 }
 
-/** A value with the repairs it took. */
+/** A value with its repairs. */
 export interface ReadValue {
   readonly value: unknown;
   readonly repairs: readonly Repair[];
   readonly duplicates: readonly Warning[];
   /** Offset after the last character that was read. */
   readonly end: number;
+  /** A double represents every number exactly; otherwise that is not known. */
+  readonly isExact?: boolean;
 }
 
 /** The reason why there is no value. */
@@ -173,13 +175,13 @@ interface Refusal {
 /** The result of reading a text: a value, a failure, or both if the text was cut off: the partial value. */
 export type Reading = (ReadValue & { readonly ok: true }) | (ReadValue & Refusal) | Refusal;
 
-/** A value that took no repair. */
-export function untouched(value: unknown, end: number): Reading {
-  return { ok: true, value, repairs: [], duplicates: [], end };
+/** The reading of a value that needed no repair. */
+export function createReading(value: unknown, end: number, isExact = false): Reading {
+  return { ok: true, value, repairs: [], duplicates: [], end, isExact };
 }
 
-/** A reading that gave no value although there seemed to be one. */
-export function refused(code: ReadFailure['code'], message: string, offset: number, end: number): Refusal {
+/** A reading without a value, although the text looked like one. */
+export function createRefusal(code: ReadFailure['code'], message: string, offset: number, end: number): Refusal {
   return { ok: false, failure: { code, message, offset }, plausible: true, end };
 }
 
@@ -189,7 +191,7 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy, Re
   reader.push(text);
   reader.end();
   const { cursor, structure, value } = reader;
-  // A string before the first known command may hold `\\theta`, of which `\\t` was decoded.
+  // A string before the first known command may contain `\theta`, whose `\t` was decoded as a tab.
   if (cursor.formulas && policy.formulas !== true && LATEX_COMMAND.test(text))
     return readValue(text, offset, { ...policy, formulas: true }, ReaderClass);
   const { failure, repairs } = cursor;
@@ -199,5 +201,5 @@ export function readValue(text: string, offset: number, policy: ReaderPolicy, Re
   const read: ReadValue = { value, repairs, duplicates: builder.duplicates, end };
   const last = repairs.at(-1);
   if (last?.kind !== 'truncated') return { ok: true, ...read };
-  return { ...refused('TRUNCATED', CUT_OFF, last.offset, end), plausible, ...read };
+  return { ...createRefusal('TRUNCATED', CUT_OFF, last.offset, end), plausible, ...read };
 }

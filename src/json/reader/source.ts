@@ -1,5 +1,5 @@
 import { MAX_REPAIRS, LOOK_BEHIND, TEXT_BLOCK } from '../bounds.js';
-import { type Repair, repairAt, type RepairKind, type RepairSet } from '../repair.js';
+import { type Repair, createRepair, type RepairKind, type RepairSet } from '../repair.js';
 
 /** Why a text could not be read. */
 export interface ReadFailure {
@@ -8,7 +8,7 @@ export interface ReadFailure {
   readonly offset: number;
 }
 
-/** The error of a text that ends too early. */
+/** The message for a text that ends too early. */
 export const CUT_OFF = 'The text is cut off';
 
 /**
@@ -19,14 +19,14 @@ export class Source {
   text = '';
   /** Index of the next character to read in `text`. */
   at = 0;
-  /** Offset of `text[0]` in the whole. */
+  /** Offset of `text[0]` in the entire text. */
   base: number;
   /** No more text will come. */
   final = false;
   failure: ReadFailure | undefined;
   readonly repairs: { -readonly [Field in keyof Repair]: Repair[Field] }[] = [];
   readonly allowed: RepairSet;
-  /** A command of LaTeX was written with one backslash, so that `\\beta` is one too. */
+  /** A LaTeX command was written with one backslash, so `\\beta` is a command too. */
   formulas: boolean;
   #lastRepairEnd = -1;
 
@@ -45,30 +45,30 @@ export class Source {
     this.at -= dropped;
   }
 
-  /** The text ends here, whatever follows. */
+  /** Ends the text here and ignores the rest. */
   endHere(): void {
     this.text = this.text.slice(0, this.at);
     this.final = true;
   }
 
-  /** Whether `count` more characters are here or will never come. */
+  /** Whether `count` more characters have arrived, or no more will. */
   has(count: number): boolean {
     return this.final || this.at + count <= this.text.length;
   }
 
-  /** The character under the position, or one after it; empty after the end. */
+  /** The character at the position, or `ahead` characters after it; empty after the end. */
   char(ahead = 0): string {
     return this.text.charAt(this.at + ahead);
   }
 
-  /** Length of what the sticky pattern matches under the position, or after it; -1 if it does not. */
-  match(pattern: RegExp, ahead = 0): number {
+  /** Length of the sticky pattern's match at the position, or `ahead` characters after it; -1 without a match. */
+  matchHere(pattern: RegExp, ahead = 0): number {
     pattern.lastIndex = this.at + ahead;
     return pattern.test(this.text) ? pattern.lastIndex - this.at - ahead : -1;
   }
 
   /**
-   * Records a repair at an index of the text, or fails where the policy forbids it. A run of one kind is one repair.
+   * Records a repair at an index of the text, or fails if the policy forbids it. Adjacent repairs of one kind count as one.
    */
   repair(kind: RepairKind, index = this.at, length = 1): void {
     const offset = this.base + index;
@@ -76,17 +76,17 @@ export class Source {
       if (kind === 'truncated') this.fail(index, 'TRUNCATED', CUT_OFF);
       else this.fail(index, 'SYNTAX', `Invalid JSON: ${kind.replaceAll('_', ' ')}`);
     } else if (this.#lastRepairEnd !== offset || this.repairs.at(-1)?.kind !== kind) {
-      // The last one says whether the text was cut off.
+      // `truncated` is always listed: callers look for it at the end.
       const { repairs } = this;
       const isListed = repairs.length < MAX_REPAIRS || kind === 'truncated';
       const lastListed = repairs[MAX_REPAIRS - 1];
-      if (isListed || lastListed === undefined) repairs.push(repairAt(kind, offset));
+      if (isListed || lastListed === undefined) repairs.push(createRepair(kind, offset));
       else lastListed.omitted = (lastListed.omitted ?? 0) + 1;
     }
     this.#lastRepairEnd = offset + length;
   }
 
-  /** The text was cut off. */
+  /** Records that the text was cut off. */
   repairEnd(): void {
     this.repair('truncated', this.text.length, 0);
   }
@@ -107,7 +107,7 @@ export class GrowingText {
     if (this.#tail.length >= TEXT_BLOCK) this.join();
   }
 
-  /** Reading a character makes V8 join the pieces and release them. */
+  /** Joins the pieces: reading a character makes V8 join them in memory and release them. */
   join(): void {
     if (this.#tail.charCodeAt(0) >= 0) this.#joined += this.#tail;
     this.#tail = '';

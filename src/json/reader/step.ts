@@ -1,6 +1,6 @@
 /**
- * The result of a step of the reader: took something (`ON`), needs more text (`WAIT`), or found a token that begins here. Numbers
- * in a separate file, because esbuild inlines imported numbers; so are those of `state.ts`.
+ * The result of a step of the reader: read something (`ON`), needs more text (`WAIT`), or found a token that begins here. Numbers
+ * in a separate file, like those of `state.ts`, because esbuild inlines imported numbers.
  */
 export const WAIT = 0;
 export const ON = 1;
@@ -8,7 +8,7 @@ export const ON = 1;
 export const STRING = 2;
 /** Unquoted text begins here. */
 export const BARE = 3;
-/** Something begins here that is no filler. */
+/** Something other than filler begins here. */
 export const TOKEN = 4;
 /** The end of the string was read. */
 export const DONE = 5;
@@ -16,9 +16,9 @@ export const DONE = 5;
 export const CUT = 6;
 
 export type TokenKind = typeof STRING | typeof BARE;
-/** Of the structure. */
+/** A step of the structure. */
 export type Structural = typeof ON | typeof WAIT | TokenKind;
-/** Of the filler. */
+/** A step of the filler. */
 export type Filling = typeof ON | typeof WAIT | typeof TOKEN;
-/** How far reading a string came. */
+/** A step of a string. */
 export type Reading = typeof ON | typeof WAIT | typeof DONE | typeof CUT;

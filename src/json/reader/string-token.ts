@@ -5,34 +5,30 @@ import { isQuote, type QuoteStyle, getQuoteStyle } from './character.js';
 import { judgeQuote, type StringSurroundings } from './quote-verdict.js';
 import { GrowingText, type Source } from './source.js';
 
-/** The letters of JSON's escapes, and the characters they mean, in the same order. */
+/** The letters of JSON's escapes, and their characters in the same order. */
 const ESCAPE_LETTERS = '"\\/bfnrt';
 const ESCAPED = '"\\/\b\f\n\r\t';
 const CODE_ESCAPE = /\\(?:u([\da-f]{4})|x([\da-f]{2})|u\{([\da-f]{1,5}|10[\da-f]{4})\})/iy;
 const CUT_ESCAPE = /\\(?:u[\da-f]{0,3}|x[\da-f]?|u\{[\da-f]{0,6})?$/iy;
-/**
- * An escaped escape where quotes are escaped: `\
- *
- * `, `\\\"`.
- */
+/** An escaped escape in a string whose quotes are escaped. */
 const ESCAPED_ESCAPE = /\\\\?(?=\\[^])/y;
 /** `\\server\share` without any escapes: one backslash after the name shows that the two before it are literal. */
 const NETWORK_PATH = /\\\\[\w.-]+(?:\\[\w$]|$)/y;
-/** A backslash before a letter that is no escape of JSON. */
-const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrtu])[A-Za-z]/;
-/** Commands of LaTeX that begin like an escape of JSON. */
+/** A backslash before a letter that is not a JSON escape. */
+const UNKNOWN_ESCAPE = /(?<!\\)(?:\\\\)*\\(?![bfnrt]|u[\da-fA-F]{4})[A-Za-z]/;
+/** LaTeX commands that begin like a JSON escape. */
 export const LATEX_COMMAND =
   /\\(?:[bf][a-z]|n(?:abla|e[gq]?\b|ot(?:in)?\b|u\b)|r(?:ho|ight|angle|ceil|floor)|t(?:anh?|au|ext\w*|[fb]frac|frac|heta|ilde|imes|op?|riangle)\b)/;
 const COMMAND_HERE = new RegExp(LATEX_COMMAND, 'y');
-/** An unknown escape that is a command of LaTeX, not a class of a regular expression. */
+/** An unknown escape that is a LaTeX command, not a character class of a regular expression. */
 const COMMAND_NAME = /\\(?:[A-Za-z]{2}|\()/y;
 /** A path after a drive letter inside a sentence; in it `\n` is part of a name only before a small letter. */
 const PATH_IN_SENTENCE = /(?:\\[^\s\\"]{1,256}){1,64}/y;
 const DRIVE = /(?<![^\s"'`(=])[a-z]:$/i;
-/** The separator between a string without end quote and the next quote, with the filler around it, in which nothing is escaped. */
+/** The separator between a string without an end quote and the next quote, with the filler around it. */
 const SEPARATOR = /(?:\s|\/\*[^*\\]*\*\/)*([,+:]|\n)(?:\s|\/\*[^*\\]*\*\/)*$/;
 const SEPARATORS = { [State.ROOT]: '+', [State.KEY]: ':', [State.MEMBER]: ',+\n', [State.ITEM]: ',+' } as const;
-/** The second of two opening quotes, where two close the string too. */
+/** The second of two opening quotes, if two quotes also close the string. */
 const DOUBLED = /"[^"\n]{1,250}""/y;
 const KEY_END = /.\s{0,64}(?:[:：=]|$)/y;
 /** A quote that opens the next key, item or operand. */
@@ -44,24 +40,24 @@ const NEXT_OPERAND = /.[^"\n]{0,256}"\s{0,64}(?:[,}\]]|$)/y;
 /** Brackets and a fence at the end of a text. */
 const TAIL = /\s*(?:[}\]][\s}\]]{0,256}(?:```\s*)?|\n```\s*)$/;
 const BARE_MEMBER_BEFORE = /,\s{1,9}[A-Za-z_]\w{0,30}:\s{0,9}$/;
-/** A quote that closes before any has opened, with what shows it. `24" wide` is a measure, `the boys' house` a genitive. */
+/** A closing quote without an opening one. `24" wide` is a measure, `the boys' house` a genitive. */
 const END_OF_WORD = /^(?:[\p{L}.!?)](?:[^'’][ "]|. ')|[\p{L}\p{N}.!?)][^'’][,:;.])/u;
 
-/** A quoted string being read: it keeps its place when the text runs out in the middle, even inside an escape. */
+/** A quoted string being read. Keeps its position when the text runs out, even inside an escape. */
 export class StringToken {
-  /** Offset of the opening quote in the whole. */
+  /** Offset of the opening quote in the entire text. */
   readonly offset: number;
   /** The end quote was missing, and this separator after the string was already passed. */
   separator = '';
   unescapedSeen = false;
   /** Quotes that were judged content. */
   #innerQuotes = 0;
-  /** `"x" or "y"`, `"x", y"`: the string seems to have ended before its end, though nothing fits after it. */
+  /** `"x" or "y"`, `"x", y"`: the string seems to have ended earlier, although the text after that is not valid. */
   #endSeen = false;
   readonly #source: Source;
   readonly #style: QuoteStyle;
   readonly #escapedQuotes: boolean;
-  /** How many quotes end it: three as Python writes long strings, two where all quotes are doubled. */
+  /** The number of quotes that end it: three for Python's long strings, two if all quotes are doubled. */
   #closingQuotes = 1;
   #controlSeen = false;
   #escapeSeen = false;
@@ -69,7 +65,7 @@ export class StringToken {
   #backslashes: 'escapes' | 'formula' | 'path' | undefined;
   /** Where a path inside a sentence ends. */
   #pathEnd = 0;
-  /** Inside `\\begin{…}`, where two backslashes are a line break. */
+  /** Inside `\begin{…}`, where two backslashes are a line break. */
   #inEnvironment = false;
   /** Once an unescaped quote was found, brackets opened inside the string must be closed before it may end. */
   #openBrackets = 0;
@@ -95,7 +91,7 @@ export class StringToken {
     const source = this.#source;
     const { plain, closers } = this.#style;
     for (;;) {
-      const length = source.match(plain);
+      const length = source.matchHere(plain);
       if (length > 0) this.#take(length, source.text.slice(source.at, source.at + length));
       const char = source.char();
       if (char === '') return source.final ? Step.CUT : Step.WAIT;
@@ -109,30 +105,30 @@ export class StringToken {
     }
   }
 
-  /** The content without half of a surrogate pair at its end: fit to be shown before the string is finished. */
+  /** The content without half of a surrogate pair at its end, to be shown before the string is finished. */
   get shown(): string {
-    return this.#lastCode >= 0xd800 && this.#lastCode <= 0xdbff ? this.content.slice(0, -1) : this.content;
+    return this.#lastCode >= 0xd800 && this.#lastCode <= 0xdbff ? this.decoded.slice(0, -1) : this.decoded;
   }
 
-  get content(): string {
+  get decoded(): string {
     return this.#content.text;
   }
 
-  /** Its end is a guess, or it is a template literal with a placeholder: code that would make a string. */
+  /** Whether its end is a guess, or it is a template literal with a placeholder, which is code. */
   get isDoubtful(): boolean {
-    // Two strings on two lines, the second one indented, are joined in Python: no quotation inside one.
-    if (this.unescapedSeen && /^(?:[^"]*\s)?"[^"]*$|"\s*\n[ \t]+"/.test(this.content)) return true;
-    return this.#endSeen || (this.#style.closers.includes('`') && this.content.includes('${'));
+    // Two strings on two lines, the second one indented: Python joins them; they are not one string with a quotation.
+    if (this.unescapedSeen && /^(?:[^"]*\s)?"[^"]*$|"\s*\n[ \t]+"/.test(this.decoded)) return true;
+    return this.#endSeen || (this.#style.closers.includes('`') && this.decoded.includes('${'));
   }
 
   /**
-   * The text ended inside the string: brackets and a fence at its very end belong to what is around it. Whether just the
-   * end quote is missing: a line break is followed by the brackets that close everything open.
+   * Called when the text ends inside the string: brackets and a fence at the very end belong to the structure around it.
+   * Returns whether only the end quote is missing: a line break is followed by the brackets that close everything open.
    */
   endCut(depth: number): boolean {
     const source = this.#source;
-    const [tail = ''] = TAIL.exec(this.content.slice(-MAX_LOOKAHEAD)) ?? [];
-    const before = this.content.slice(0, this.content.length - tail.length);
+    const [tail = ''] = TAIL.exec(this.decoded.slice(-MAX_LOOKAHEAD)) ?? [];
+    const before = this.decoded.slice(0, this.decoded.length - tail.length);
     const isWhole = tail.includes('\n') && tail.replace(/[^}\]]/g, '').length === depth && !tail.includes('`');
     // Brackets opened inside the string are closed there.
     if (tail === '' || (!isWhole && /[[{]/.test(before))) return false;
@@ -158,19 +154,19 @@ export class StringToken {
       if (!source.has(closing)) return Step.WAIT;
       return text.startsWith(quote.repeat(closing), at) ? this.#end(closing) : this.#take(1);
     }
-    if (this.content === '' && (this.#style.closers === quote || quote === '`')) {
+    if (this.decoded === '' && (this.#style.closers === quote || quote === '`')) {
       if (!source.has(2)) return Step.WAIT;
-      // Three quotes in a row, as Python writes long strings.
+      // Three quotes in a row: a long string of Python.
       if (text[at + 1] === quote && text[at - 1] === quote) {
         source.repair('quote_style', at - 1, 3);
         this.#closingQuotes = 3;
         source.at += 2;
         // After a fence, the name of the language.
-        if (quote === '`') source.at += Math.max(0, source.match(/[\w+-]{0,32}\n/y));
+        if (quote === '`') source.at += Math.max(0, source.matchHere(/[\w+-]{0,32}\n/y));
         return Step.ON;
       }
       if ((isKey || around.doublesQuotes) && /\w/.test(text.charAt(at + 1))) {
-        const length = source.match(DOUBLED);
+        const length = source.matchHere(DOUBLED);
         if (length === -1 && !source.has(MAX_LOOKAHEAD)) return Step.WAIT;
         if (length !== -1) {
           source.repair('quote_style', at - 1, 2);
@@ -181,32 +177,32 @@ export class StringToken {
         }
       }
     }
-    const ends = judgeQuote(text, at + 1, source.final, around, this.#innerQuotes % 2 === 1);
-    if (ends === undefined) return Step.WAIT;
+    const isEnd = judgeQuote(text, at + 1, source.final, around, this.#innerQuotes % 2 === 1);
+    if (isEnd === undefined) return Step.WAIT;
     if (this.#openBrackets === 0) {
-      const missing = ends && !isKey ? Step.ON : this.#endBefore(around);
+      const missing = isEnd && !isKey ? Step.ON : this.#endBefore(around);
       if (missing !== Step.ON) return missing;
-      if (ends) {
+      if (isEnd) {
         // A key with a colon inside contains its value, if it was repaired or no other colon follows.
-        const swallows = isKey && this.content.includes(':');
-        this.#endSeen ||= swallows && (this.unescapedSeen || source.match(KEY_END) === -1);
+        const containsColon = isKey && this.decoded.includes(':');
+        this.#endSeen ||= containsColon && (this.unescapedSeen || source.matchHere(KEY_END) === -1);
         return this.#end(1);
       }
     }
     if (!this.unescapedSeen) {
       source.repair('unescaped_quote');
-      const word = this.content.slice(-LOOK_BEHIND);
+      const word = this.decoded.slice(-LOOK_BEHIND);
       this.#endSeen =
         (END_OF_WORD.test(text.slice(at - 1, at + 3)) && !/„[^“”]*$/.test(word)) ||
         (text[at + 1] === '"' && /\p{L}\S*$/u.test(word));
       this.unescapedSeen = true;
-      this.#countBrackets(this.content);
+      this.#countBrackets(this.decoded);
     }
     this.#innerQuotes++;
     return this.#take(1);
   }
 
-  /** `"a": "text, "b": 1`: where this quote opens the next key, item or operand, the end of this string is missing. */
+  /** `"a": "text, "b": 1`: if this quote opens the next key, item or operand, the end quote of this string is missing. */
   #endBefore({ role }: StringSurroundings): Step.Reading {
     const source = this.#source;
     const { text, at } = source;
@@ -216,16 +212,19 @@ export class StringToken {
     // `"a": "text, b: "x"`: the quote opens the value of the next member, whose key has no quotes.
     const isMember = separator === ':' && role === State.MEMBER && !this.unescapedSeen;
     const [member = ''] = (isMember ? BARE_MEMBER_BEFORE.exec(before) : undefined) ?? [];
-    if (member === '' && (separator === '' || !SEPARATORS[role].includes(separator) || source.match(KEY_END) !== -1))
+    if (
+      member === '' &&
+      (separator === '' || !SEPARATORS[role].includes(separator) || source.matchHere(KEY_END) !== -1)
+    )
       return Step.ON;
     const isOperand = member !== '' || separator === '+' || role === State.KEY || role === State.ROOT;
-    const length = source.match(isOperand ? NEXT_OPERAND : NEXT_TOKEN[role]);
-    // More may come after the end of the text so far.
+    const length = source.matchHere(isOperand ? NEXT_OPERAND : NEXT_TOKEN[role]);
+    // More text may arrive.
     const isOpen = length === -1 ? text.length - at <= NEXT_TOKEN_WINDOW : at + length === text.length;
     if (isOpen && !source.final) return Step.WAIT;
     if (length === -1) return Step.ON;
     source.repair('missing_quote');
-    // One of the quotes inside was rather the end.
+    // One of the quotes inside was more likely the end.
     this.#endSeen ||= this.#innerQuotes % 2 === 1;
     source.at -= member.length;
     if (member === '') this.separator = separator.trim();
@@ -239,10 +238,10 @@ export class StringToken {
     return Step.DONE;
   }
 
-  /** Takes back what was read after the end. */
+  /** Removes text that was read after the end. */
   #cut(length: number): void {
     // A quote of the other kind was intended to end it; lines of structure are not part of it.
-    const content = this.content
+    const content = this.decoded
       .slice(0, -length)
       .trimEnd()
       .replace(/^([^'"]*)['"]$/, '$1');
@@ -253,18 +252,18 @@ export class StringToken {
 
   #takeEscape(): Step.Reading {
     const source = this.#source;
-    if (source.match(CUT_ESCAPE) !== -1 || (this.#escapedQuotes && !source.has(MAX_ESCAPE_LENGTH))) {
+    if (source.matchHere(CUT_ESCAPE) !== -1 || (this.#escapedQuotes && !source.has(MAX_ESCAPE_LENGTH))) {
       if (source.final) source.at = source.text.length;
       return source.final ? Step.CUT : Step.WAIT;
     }
     if (this.#escapedQuotes) {
       if (this.#style.closers.includes(source.char(1))) return this.#end(2);
-      source.at += Math.max(0, source.match(ESCAPED_ESCAPE));
+      source.at += Math.max(0, source.matchHere(ESCAPED_ESCAPE));
     }
     const { text, at } = source;
     const next = source.char(1);
-    if (next === '\\' && this.content === '' && source.match(NETWORK_PATH) !== -1) {
-      if (!source.final && source.at + source.match(NETWORK_PATH) === text.length) return Step.WAIT;
+    if (next === '\\' && this.decoded === '' && source.matchHere(NETWORK_PATH) !== -1) {
+      if (!source.final && source.at + source.matchHere(NETWORK_PATH) === text.length) return Step.WAIT;
       source.repair('invalid_escape');
       this.#backslashes = 'path';
       return this.#take(2, '\\\\');
@@ -273,27 +272,27 @@ export class StringToken {
       if (!source.has(3)) return Step.WAIT;
       if (/[^a-z\\]/i.test(source.char(2))) return this.#take(2, '\\\\');
     }
-    // No name of a file has a quote.
+    // File names contain no quotes.
     if (next === '"' && this.#backslashes === 'path') return this.#take(1);
     const isLetter = /[a-z]/i.test(next);
     if (isLetter && source.allowed.has('invalid_escape') && !this.#judgeBackslashes()) return Step.WAIT;
     const isFormula = this.#escapeSeen || this.#backslashes === 'formula' || source.formulas;
-    // `\\b` next to an escape that JSON does not know is a word boundary.
+    // `\b` next to an escape that is not valid in JSON is a word boundary.
     const isBoundary = next === 'b' && (this.#escapeSeen || this.#backslashes === 'formula');
-    const isCommand = isBoundary || (isFormula && source.match(COMMAND_HERE) !== -1);
+    const isCommand = isBoundary || (isFormula && source.matchHere(COMMAND_HERE) !== -1);
     if (isLetter && DRIVE.test(text.slice(Math.max(0, at - 3), at))) {
-      const length = source.match(PATH_IN_SENTENCE);
+      const length = source.matchHere(PATH_IN_SENTENCE);
       if (!source.has(length + 1)) return Step.WAIT;
       const path = text.slice(at, at + length);
-      // One backslash that is meant as such, anywhere in the string, and those of the path are too.
-      const isMeant = this.#backslashes === 'formula' || UNKNOWN_ESCAPE.test(path) || /\\[bf][a-z]/.test(path);
-      if (this.#pathEnd > 0 || isMeant) this.#pathEnd = source.base + at + length;
+      // If one backslash anywhere in the string is literal, those of the path are too.
+      const hasLiteral = this.#backslashes === 'formula' || UNKNOWN_ESCAPE.test(path) || /\\[bf][a-z]/.test(path);
+      if (this.#pathEnd > 0 || hasLiteral) this.#pathEnd = source.base + at + length;
     }
     const isPath =
       this.#backslashes === 'path' ||
       (source.base + at < this.#pathEnd &&
         /^.(?![nrt][^a-z\d_])/.test(text.slice(at, at + 3)) &&
-        // A name with an extension is the last one.
+        // A name with an extension is the last one of a path.
         !/\.\w{1,4}$/.test(text.slice(Math.max(0, at - 5), at)));
     if (isPath && next === 'u' && !source.has(7)) return Step.WAIT;
     const isLiteral = isCommand || (isLetter && isPath);
@@ -306,26 +305,26 @@ export class StringToken {
       source.repair('invalid_escape');
       this.#escapeSeen = true;
     }
-    // In a path `\\x64` is the name of a folder, and `\\u1234567` that of a user.
-    if (escape !== '' && !(isPath && /^.(?:x|u\d{5})/.test(text.slice(at, at + 7))))
+    // In a path `\x64` is the name of a folder, and so are `\u1234567` and the name after the drive.
+    if (escape !== '' && !(isPath && /:\\|^.\\(?:x|u\d{5})/.test(text.slice(at - 1, at + 7))))
       return this.#take(escape.length, String.fromCodePoint(Number(`0x${codes.join('')}`)));
-    source.formulas ||= !isPath && source.match(COMMAND_NAME) !== -1;
+    source.formulas ||= !isPath && source.matchHere(COMMAND_NAME) !== -1;
     // An escaped quote or line break loses its backslash; any other backslash is literal: `C:\dir`, `\d+`, `\alpha`,
     // `'\'`.
     const isEscaped = (isQuote(next) && text[at - 1] !== next) || next === '\n';
     return this.#take(2, isEscaped ? next : `\\${next}`);
   }
 
-  /** Whether the string is a path or a formula, in which backslashes are literal; false if more text is needed. */
+  /** Decides whether the string is a path or a formula, in which backslashes are literal; returns false if more text is needed. */
   #judgeBackslashes(): boolean {
     if (this.#backslashes !== undefined) return true;
     const source = this.#source;
-    const length = source.match(this.#style.rest);
+    const length = source.matchHere(this.#style.rest);
     if (length < MAX_LOOKAHEAD && !source.has(length + 1)) return false;
     const rest = source.text.slice(source.at, source.at + length);
     const hasUnknown = UNKNOWN_ESCAPE.test(rest);
-    const isWord = !/\s/.test(this.content + rest);
-    const isPath = /^[a-z]:$/i.test(this.content)
+    const isWord = !/\s/.test(this.decoded + rest);
+    const isPath = /^[a-z]:$/i.test(this.decoded)
       ? hasUnknown || (isWord && !/^\\[nrt][A-Z]/.test(rest))
       : isWord && /\\[a-z].*\\[a-z]/i.test(rest) && (hasUnknown || /\\[bf][a-z]/.test(rest));
     this.#backslashes = isPath ? 'path' : hasUnknown ? 'formula' : 'escapes';

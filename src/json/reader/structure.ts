@@ -6,14 +6,16 @@ import { toAsciiPunctuation, isQuote, skipSpace } from './character.js';
 import { Filler } from './filler.js';
 import { PLAIN_TOKENS, readPlainValue } from './plain-token.js';
 import type { StringSurroundings } from './quote-verdict.js';
-import { type ReaderPolicy, tooDeep } from './reader-policy.js';
+import { describeDepthLimit, type ReaderPolicy } from './reader-policy.js';
 import type { Source } from './source.js';
 import { ValueBuilder, type ValueListener } from './value-builder.js';
 
 const DOTS = /\.{3,}|…/y;
+
 /**
  * The structure of a value while it is read: brackets, commas, colons, and where a token belongs. Each `step` takes one
- * structural character and repairs what is missing or superfluous; tokens are read elsewhere and passed in.
+ * structural character and repairs missing or superfluous ones. Plain tokens are read here, as many as follow; others are
+ * read elsewhere and passed in.
  */
 export class Structure implements StringSurroundings {
   readonly builder: ValueBuilder;
@@ -22,7 +24,7 @@ export class Structure implements StringSurroundings {
   plausible = false;
   /** The role of the token that begins here. */
   role: State.Role = State.ROOT;
-  /** Strings end at the next delimiter, because the end quote of one was missing. */
+  /** An end quote was missing: from there on, each string is read as unquoted text, up to the next delimiter. */
   rereads = false;
   doublesQuotes = false;
   /** The string is the argument of a function call. */
@@ -52,25 +54,25 @@ export class Structure implements StringSurroundings {
     this.#runs = listener === undefined ? new RunFinder() : undefined;
   }
 
-  /** The root value is finished (more may follow it only where several roots are taken). */
-  get complete(): boolean {
+  /** The root value is finished; more may follow it only in `repairJson`, which accepts several roots. */
+  get isComplete(): boolean {
     return this.state === State.END;
   }
 
-  /** A key was read and its value not yet. */
+  /** A key was read, but not its value yet. */
   get awaitsValue(): boolean {
     return this.state === State.COLON || this.state === State.MEMBER;
   }
 
-  /** The expectation that the filler before the next token depends on. */
+  /** The token that is expected next, in the detail that `Filler` needs to find comments and fences. */
   get due(): State.Due {
     const state = this.state;
-    if (state === State.ROOT || (state === State.FIRST && this.builder.depth === 1)) return state;
+    if (state === State.ROOT || (state === State.FIRST && this.builder.openDepth === 1)) return state;
     const valueDue = state === State.ITEM || state === State.MEMBER || (state === State.FIRST && this.builder.inArray);
     return valueDue ? State.VALUE : State.OTHER;
   }
 
-  /** Takes structural characters up to a token, or to the end of the text so far. */
+  /** Processes structural characters up to a token, or to the end of the text so far. */
   run(): Exclude<Step.Structural, typeof Step.ON> {
     while (this.cursor.failure === undefined) {
       const step = this.#step();
@@ -79,9 +81,9 @@ export class Structure implements StringSurroundings {
     return Step.WAIT;
   }
 
-  /** Skips white space and comments to the next structural character and takes it. */
+  /** Skips white space and comments to the next structural character and processes it. */
   #step(): Step.Structural {
-    if (this.complete && !this.rootMustEnd) return Step.WAIT;
+    if (this.isComplete && !this.rootMustEnd) return Step.WAIT;
     const written = this.#filler.skip(this);
     if (written === '' || this.cursor.failure !== undefined) return Step.WAIT;
     const char = toAsciiPunctuation(written);
@@ -119,11 +121,11 @@ export class Structure implements StringSurroundings {
 
   /** Ends the text: closes what is open if the policy allows it. */
   finish(): void {
-    if (this.complete) return;
+    if (this.isComplete) return;
     if (this.state === State.ROOT) this.refuse();
     this.cursor.repairEnd();
     if (this.cursor.failure !== undefined) return;
-    while (this.builder.depth > 0) this.builder.close();
+    while (this.builder.openDepth > 0) this.builder.close();
     this.state = State.END;
   }
 
@@ -135,10 +137,10 @@ export class Structure implements StringSurroundings {
 
   /** The role of a value where one is expected. */
   get #valueRole(): Exclude<State.Role, typeof State.KEY> {
-    return this.builder.depth === 0 ? State.ROOT : this.builder.inArray ? State.ITEM : State.MEMBER;
+    return this.builder.openDepth === 0 ? State.ROOT : this.builder.inArray ? State.ITEM : State.MEMBER;
   }
 
-  /** Where a key or a value is due. */
+  /** Processes a character where a key or a value is expected. */
   #stepContent(char: string, isKey: boolean): Step.Structural {
     this.role = isKey ? State.KEY : this.#valueRole;
     if (this.#dotsSeen && !',}]'.includes(char)) return this.refuse();
@@ -160,7 +162,7 @@ export class Structure implements StringSurroundings {
     const { text, at: start } = cursor;
     if (this.rereads || this.#concatenating || cursor.formulas) return false;
     while (cursor.failure === undefined && (this.role === State.KEY || this.role === State.ITEM)) {
-      const length = cursor.match(PLAIN_TOKENS[this.role]);
+      const length = cursor.matchHere(PLAIN_TOKENS[this.role]);
       const char = cursor.char();
       if (length !== -1) {
         if (!this.#takePlainToken(length)) return true;
@@ -203,24 +205,26 @@ export class Structure implements StringSurroundings {
     if (at < end && char === "'") cursor.repair('quote_style', at);
     if (cursor.failure !== undefined) return false;
     this.plausible = true;
+    // A key alone. `goTo` always returns `ON`, so this returns false.
     if (at === end) return this.goTo(State.MEMBER) !== Step.ON;
     builder.place(readPlainValue(text.slice(at, end), this.#policy.numbers));
     this.endValue();
     return true;
   }
 
-  /** Takes the comma after a value; returns what is due. */
+  /** Takes the comma after a value; returns the role of the next token. */
   #takeComma(): typeof State.ITEM | typeof State.KEY {
     this.#commaOffset = this.cursor.base + this.cursor.at;
     this.cursor.at++;
     return (this.state = this.builder.inArray ? State.ITEM : State.KEY);
   }
 
-  /** Takes the items that begin here at once, if there are enough of them with nothing to repair. */
+  /** Takes the items that begin here in one step, if there are enough of them without anything to repair. */
   #takeRun(): boolean {
     const { builder, cursor } = this;
     const { numbers, depth } = this.#policy;
-    if (this.role !== State.ITEM || this.rereads || cursor.formulas || builder.depth + RUN_DEPTH > depth) return false;
+    if (this.role !== State.ITEM || this.rereads || cursor.formulas || builder.openDepth + RUN_DEPTH > depth)
+      return false;
     const run = this.#runs?.find(cursor.text, cursor.at, numbers !== 'double');
     if (run === undefined) return false;
     builder.placeItems(run.items);
@@ -255,11 +259,11 @@ export class Structure implements StringSurroundings {
     return this.advance(State.MEMBER);
   }
 
-  /** After a value: in a container, or (`end`) after the root, where nothing else should follow. */
+  /** Processes a character after a value: in a container, or after the root, where nothing else should follow. */
   protected stepAfter(char: string): Step.Structural {
     const next = this.builder.inArray ? State.ITEM : State.KEY;
     if (char === '+') return this.#stepConcatenation();
-    if (this.complete) return this.#stepEnd(char);
+    if (this.isComplete) return this.#stepEnd(char);
     if (char === '.' && !this.cursor.has(3)) return Step.WAIT;
     if (char === ',') return this.goTo(this.#takeComma());
     if (isClosing(char)) return this.stepClose(char);
@@ -286,11 +290,11 @@ export class Structure implements StringSurroundings {
   }
 
   #openContainer(isArray: boolean): Step.Structural {
-    if (this.builder.depth >= this.#policy.depth) {
-      this.cursor.fail(this.cursor.at, 'LIMIT_EXCEEDED', tooDeep(this.#policy.depth));
+    if (this.builder.openDepth >= this.#policy.depth) {
+      this.cursor.fail(this.cursor.at, 'LIMIT_EXCEEDED', describeDepthLimit(this.#policy.depth));
       return Step.WAIT;
     }
-    if (this.builder.depth > 0) this.plausible = true;
+    if (this.builder.openDepth > 0) this.plausible = true;
     this.builder.open(isArray);
     return this.advance(State.FIRST);
   }
@@ -311,12 +315,12 @@ export class Structure implements StringSurroundings {
     return this.advance();
   }
 
-  /** Whether a closing bracket is to be skipped; `isOther`: it is not of the kind that is open. */
+  /** Whether to skip a closing bracket; `isOther`: it does not match the open bracket. */
   protected isSuperfluous(_isOther: boolean): boolean {
     return false;
   }
 
-  /** Closes the innermost container although its bracket is missing; the character under the position is taken again. */
+  /** Closes the innermost container although its bracket is missing; the current character is processed again. */
   #closeMissing(): Step.Structural {
     this.cursor.repair('missing_bracket');
     this.builder.close();
@@ -330,12 +334,12 @@ export class Structure implements StringSurroundings {
     return this.goTo(State.AFTER);
   }
 
-  /** The length of an ellipsis that begins with this character, -1 if none does. */
+  /** The length of the ellipsis that begins with this character; -1 if there is none. */
   #dots(char: string): number {
-    return char === '.' || char === '…' ? this.cursor.match(DOTS) : -1;
+    return char === '.' || char === '…' ? this.cursor.matchHere(DOTS) : -1;
   }
 
-  /** An ellipsis replaces items or members. In the place of a value it replaces the answer itself. */
+  /** An ellipsis may replace items or members. The root is never replaced; a key's value only if generous. */
   #takeEllipsis(length: number): Step.Structural {
     const { cursor } = this;
     if (cursor.at + length === cursor.text.length && !cursor.final) return Step.WAIT;
@@ -345,7 +349,7 @@ export class Structure implements StringSurroundings {
     return this.state === State.MEMBER ? this.leaveValueOut() : this.goTo(State.DOTS);
   }
 
-  /** Text after an ellipsis makes it an operator; alone between brackets it replaces the answer. */
+  /** Refuses an ellipsis that is an operator (text follows it) or replaces the answer (alone between brackets). */
   #stepDots(char: string): Step.Structural {
     const closes = isClosing(char);
     const alone = closes && this.builder.last === undefined && !this.#policy.generous;
@@ -359,7 +363,7 @@ export class Structure implements StringSurroundings {
   #stepConcatenation(): Step.Structural {
     const { cursor } = this;
     if (typeof this.builder.last !== 'string') return this.refuse();
-    if (!cursor.final && cursor.match(/\+\s*$/y) !== -1) return Step.WAIT;
+    if (!cursor.final && cursor.matchHere(/\+\s*$/y) !== -1) return Step.WAIT;
     cursor.repair('concatenation');
     cursor.at++;
     const char = this.#filler.skip(this);
@@ -374,7 +378,7 @@ export class Structure implements StringSurroundings {
   }
 
   protected endValue(): void {
-    this.state = this.builder.depth === 0 ? State.END : State.AFTER;
+    this.state = this.builder.openDepth === 0 ? State.END : State.AFTER;
     this.rootEnd = this.cursor.at;
     this.#dotsSeen = false;
   }

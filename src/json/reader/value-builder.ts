@@ -2,63 +2,72 @@ import { MAX_DUPLICATES } from '../bounds.js';
 import type { Path } from '../repair.js';
 import type { Warning } from '../result.js';
 
-/** The place of a value, as a link to the container around it: a path is only built on request. */
-export interface Place {
+/** The location of a value, as a link to the container around it: a path is only built on request. */
+export interface ValueLocation {
   readonly container: Frame | undefined;
   readonly step: string | number;
 }
 
 /** Notified about the value while it grows; used by streams. */
 export interface ValueListener {
-  /** The value at this place appeared or grew. */
-  changed(place: Place): void;
-  /** The value at this place will never change again. */
-  finished(place: Place, value: unknown): void;
+  /** The value at this location appeared or grew. */
+  changed(location: ValueLocation): void;
+  /** The value at this location will never change again. */
+  finished(location: ValueLocation, value: unknown): void;
 }
 
-/** An open container, which has a place itself. */
-interface Frame extends Place {
-  readonly content: unknown[] | Record<string, unknown>;
+/** An open container, which has a location itself. */
+interface Frame extends ValueLocation {
+  readonly contents: unknown[] | Record<string, unknown>;
   readonly isList: boolean;
   /** Open containers from the root to this one. */
-  readonly depth: number;
-  /** One of the containers around it is of the other kind. */
+  readonly openDepth: number;
+  /** Whether a container around it is of the other kind. */
   readonly otherAbove: boolean;
   key: string;
-  /** An unfinished value is already shown in its place. */
+  /** The value placed last is unfinished: the next one replaces it. */
   shown: boolean;
 }
 
-function createFrame(content: Frame['content'], { container, step }: Place, depth: number, otherAbove: boolean): Frame {
-  return { container, step, content, isList: Array.isArray(content), depth, otherAbove, key: '', shown: false };
+function createFrame(
+  contents: Frame['contents'],
+  { container, step }: ValueLocation,
+  openDepth: number,
+  otherAbove: boolean,
+): Frame {
+  return { container, step, contents, isList: Array.isArray(contents), openDepth, otherAbove, key: '', shown: false };
 }
 
-/** An empty list with capacity for a few items: most lists are short, and V8 would otherwise allocate seventeen with the first item. */
+/** An empty list with capacity for a few items: most lists are short, and V8 would otherwise allocate room for seventeen with the first item. */
 function createEmptyList(): unknown[] {
   const list: unknown[] = [0, 0, 0];
   while (list.pop() === 0) continue;
   return list;
 }
 
-/** The place of the root. */
-export const ROOT: Place = { container: undefined, step: '' };
+/** The location of the root. */
+export const ROOT: ValueLocation = { container: undefined, step: '' };
 
-/** Keys and indexes from the root to a place. */
-export function buildPath(place: Place): Path {
+/** Returns the keys and indexes from the root to a location. */
+export function buildPath(location: ValueLocation): Path {
   const path: (string | number)[] = [];
-  for (let { container, step } = place; container !== undefined && container.depth > 0; { container, step } = container)
+  for (
+    let { container, step } = location;
+    container !== undefined && container.openDepth > 0;
+    { container, step } = container
+  )
     path.unshift(step);
   return path;
 }
 
 /**
- * Puts values in their places while they are read. Open containers grow in place; a container that was closed is never
+ * Builds a value while it is read. Open containers grow in place; a container that was closed is never
  * touched again.
  */
 export class ValueBuilder {
   readonly duplicates: Warning[] = [];
   readonly #listener: ValueListener | undefined;
-  /** The root is in a container as well, so that it needs no special case. */
+  /** A container around the root, which then needs no special case. */
   readonly #outside = createFrame([], ROOT, 0, false);
   #top = this.#outside;
 
@@ -67,11 +76,11 @@ export class ValueBuilder {
   }
 
   get root(): unknown {
-    return Object.values(this.#outside.content)[0];
+    return Object.values(this.#outside.contents)[0];
   }
 
-  get depth(): number {
-    return this.#top.depth;
+  get openDepth(): number {
+    return this.#top.openDepth;
   }
 
   get inArray(): boolean {
@@ -83,18 +92,23 @@ export class ValueBuilder {
     return this.#top.otherAbove;
   }
 
-  /** Opens a container; `content`: what it holds already. */
-  open(isArray: boolean, content: Frame['content'] = isArray ? createEmptyList() : {}): void {
-    const { depth, isList: inList, otherAbove } = this.#top;
-    this.#put(content);
-    this.#top = createFrame(content, this.#place(), depth + 1, depth > 0 && (otherAbove || inList !== isArray));
+  /** Opens a container; `contents`: its contents so far. */
+  open(isArray: boolean, contents: Frame['contents'] = isArray ? createEmptyList() : {}): void {
+    const { openDepth, isList: inList, otherAbove } = this.#top;
+    this.#put(contents);
+    this.#top = createFrame(
+      contents,
+      this.#locate(),
+      openDepth + 1,
+      openDepth > 0 && (otherAbove || inList !== isArray),
+    );
     this.#listener?.changed(this.#top);
   }
 
   close(): void {
     const closed = this.#top;
     this.#top = closed.container ?? closed;
-    this.#listener?.finished(closed, closed.content);
+    this.#listener?.finished(closed, closed.contents);
   }
 
   /** Names the next member of the innermost object. */
@@ -102,18 +116,18 @@ export class ValueBuilder {
     const top = this.#top;
     top.key = key;
     top.shown = false;
-    if (!Object.hasOwn(top.content, key) || this.duplicates.length >= MAX_DUPLICATES) return;
+    if (!Object.hasOwn(top.contents, key) || this.duplicates.length >= MAX_DUPLICATES) return;
     const message = `Duplicate key ${JSON.stringify(key.slice(0, 80))}.`;
-    this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: buildPath(this.#place()) });
+    this.duplicates.push({ code: 'DUPLICATE_KEY', message, offset, path: buildPath(this.#locate()) });
   }
 
   /** Places a finished scalar. */
   place(value: unknown): void {
     this.#put(value);
     if (this.#listener === undefined) return;
-    const place = this.#place();
-    this.#listener.changed(place);
-    this.#listener.finished(place, value);
+    const location = this.#locate();
+    this.#listener.changed(location);
+    this.#listener.finished(location, value);
   }
 
   /** Places finished items. Only without a listener. */
@@ -125,44 +139,44 @@ export class ValueBuilder {
   show(value: unknown): void {
     this.#put(value);
     this.reopenLast();
-    this.#listener?.changed(this.#place());
+    this.#listener?.changed(this.#locate());
   }
 
   /** Removes the item placed last in the innermost list. */
   removeLast(): void {
-    if (Array.isArray(this.#top.content)) this.#top.content.pop();
+    if (Array.isArray(this.#top.contents)) this.#top.contents.pop();
   }
 
-  /** The value placed last in the innermost container; undefined if none was. */
+  /** The value placed last in the innermost container; undefined if there is none. */
   get last(): unknown {
-    const { content, key } = this.#top;
-    if (Array.isArray(content)) return content.at(-1);
-    return Object.hasOwn(content, key) ? content[key] : undefined;
+    const { contents, key } = this.#top;
+    if (Array.isArray(contents)) return contents.at(-1);
+    return Object.hasOwn(contents, key) ? contents[key] : undefined;
   }
 
-  /** The next value takes the place of the one placed last. */
+  /** Makes the next value replace the one placed last. */
   reopenLast(): void {
     this.#top.shown = true;
   }
 
   #put(value: unknown): void {
     const top = this.#top;
-    const { content, key, shown } = top;
+    const { contents, key, shown } = top;
     top.shown = false;
-    if (Array.isArray(content)) {
-      if (shown) content.pop();
-      content.push(value);
+    if (Array.isArray(contents)) {
+      if (shown) contents.pop();
+      contents.push(value);
     } else if (key === '__proto__') {
       // A plain assignment would replace the prototype.
-      Object.defineProperty(content, key, { value, writable: true, enumerable: true, configurable: true });
+      Object.defineProperty(contents, key, { value, writable: true, enumerable: true, configurable: true });
     } else {
-      content[key] = value;
+      contents[key] = value;
     }
   }
 
-  /** The place of the value put last. */
-  #place(): Place {
-    const { content, key } = this.#top;
-    return { container: this.#top, step: Array.isArray(content) ? content.length - 1 : key };
+  /** The location of the value placed last. */
+  #locate(): ValueLocation {
+    const { contents, key } = this.#top;
+    return { container: this.#top, step: Array.isArray(contents) ? contents.length - 1 : key };
   }
 }

@@ -43,7 +43,7 @@ describe('createJsonStream', () => {
     expect(stream.push('me": 1}]}').complete).toBe(true);
   });
 
-  it('gives a copy that later pushes leave alone', () => {
+  it('returns a copy that later pushes do not change', () => {
     const stream = createJsonStream();
     stream.push('[1, 2,');
     const copy = stream.copy();
@@ -51,7 +51,7 @@ describe('createJsonStream', () => {
     expect(copy).toEqual([1, 2]);
   });
 
-  it('passes over thinking, prose and fences while they stream', () => {
+  it('skips thinking, prose and fences while they stream', () => {
     const text = '<think>{"x":1}</think> Sure:\n```json\n{"a": 1}\n```';
     expect(states([...text]).at(-1)).toEqual({ a: 1 });
     expect(states([...text]).filter((state) => state !== undefined && JSON.stringify(state).includes('x'))).toEqual([]);
@@ -71,11 +71,11 @@ describe('createJsonStream', () => {
     expect(states(['First {"n": 1}, ', 'then {"n": 2}.']).at(-1)).toEqual({ n: 1 });
   });
 
-  it('goes through many lines of one chunk without nesting', () => {
+  it('reads many lines of one chunk without recursion', () => {
     expect(states(['{"n": 1}\n'.repeat(20_000)])).toEqual([{ n: 1 }]);
   });
 
-  it('discards what came before a lone </think>', () => {
+  it('discards everything before a lone </think>', () => {
     expect(states(['{"draft": 1}', '</think>', '{"a": 1}'])).toEqual([{ draft: 1 }, undefined, { a: 1 }]);
   });
 
@@ -102,7 +102,7 @@ describe('createJsonStream', () => {
     expect([...new Set(shown)]).toEqual(['', 'x', 'x😀', 'x😀y', 'x😀y😀', 'x😀y😀z', 'x😀y😀z\n']);
   });
 
-  it('takes bytes cut inside a character', () => {
+  it('accepts bytes split inside a character', () => {
     const bytes = new TextEncoder().encode('{"a": "é😀"}');
     const stream = createJsonStream();
     for (const byte of bytes) stream.push(Uint8Array.of(byte));
@@ -123,7 +123,7 @@ describe('createJsonStream', () => {
     ]);
   });
 
-  it('ignores text behind the complete value if configured to stop there', () => {
+  it('ignores text after the complete value if configured to stop there', () => {
     const stream = createJsonStream(undefined, { stopWhenComplete: true });
     expect(stream.push('{"a": 1}').complete).toBe(true);
     stream.push('\n{"a": 2}');
@@ -146,7 +146,7 @@ describe('createJsonStream', () => {
     expect(tags).toEqual(['a']);
   });
 
-  it('types the value so far by what the schema takes, with tuples and branded scalars', () => {
+  it('types the value so far by the input of the schema, with tuples and branded scalars', () => {
     const schema = z.object({
       count: z.string().transform(Number),
       pair: z.tuple([z.string(), z.number()]),
@@ -175,7 +175,7 @@ describe('createJsonStream', () => {
   });
 
   describe('validatePartial', () => {
-    /** Objects to every finished `line` below 1. */
+    /** Rejects every finished `line` below 1. */
     const schema = {
       ...z.object({ line: z.number() }),
       '~standard': z.object({ line: z.number() })['~standard'],
@@ -188,7 +188,7 @@ describe('createJsonStream', () => {
       },
     };
 
-    it('knows the outcome as soon as a finished part breaks the schema', () => {
+    it('returns the result as soon as a finished part violates the schema', () => {
       const stream = createJsonStream(schema, { validatePartial: true });
       expect(stream.push('{"line": 0').result).toBeUndefined();
       const { result } = stream.push(', "more": "');
@@ -217,7 +217,7 @@ describe('createJsonStream', () => {
     );
   });
 
-  it('shows the same last state however the text is cut', () => {
+  it('shows the same last state however the text is split', () => {
     fc.assert(
       fc.property(fc.constantFrom(...modelTexts).chain(splits), (pieces) => {
         expect(states(pieces).at(-1)).toEqual(states([...pieces.join('')]).at(-1));
@@ -257,7 +257,7 @@ describe('createJsonStream', () => {
   });
 });
 
-/** Everything in `part` stands in `whole` at the same place, and scalars are equal. */
+/** Checks that `whole` contains everything in `part` at the same path, with equal scalars. */
 function expectPrefix(part: unknown, whole: unknown): void {
   expect(isPrefix(part, whole), `${JSON.stringify(part)} in ${JSON.stringify(whole)}`).toBe(true);
 }

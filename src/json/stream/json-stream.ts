@@ -4,7 +4,7 @@ import { resolveSettings } from '../read-span.js';
 import { parse } from '../parse.js';
 import { createCautiousPolicy } from '../reader/reader-policy.js';
 import { GrowingText } from '../reader/source.js';
-import { buildPath, type Place } from '../reader/value-builder.js';
+import { buildPath, type ValueLocation } from '../reader/value-builder.js';
 import type { Path } from '../repair.js';
 import { describeMismatch, failWith, type ParseResult } from '../result.js';
 import { checkSchema, requireAlignment, type SchemaIssue, type StandardSchema } from '../schema.js';
@@ -14,38 +14,38 @@ import { showUnfinished, ValueFollower, type PartialOptions } from './value-foll
 /** Options of {@link createJsonStream}; all options of `parse` too. */
 export interface JsonStreamOptions extends ParseOptions {
   readonly partial?: PartialOptions;
-  /** Take no text after the end of the first complete value. Default false. */
+  /** Ignore text after the first complete value. Default false. */
   readonly stopWhenComplete?: boolean;
-  /** Check finished parts at once; needs a schema from `sluice/json-schema`. Default false. */
+  /** Check finished parts immediately; needs a schema from `sluice/json-schema`. Default false. */
   readonly validatePartial?: boolean;
 }
 
 /** The value so far. It grows in place: use `copy()` to keep a state of it. */
 export interface JsonSnapshot<T, Input = T> {
   readonly value: DeepPartial<Input> | undefined;
-  /** Where something appeared or grew with the last push; `[]` alone when the root was replaced. */
+  /** The paths where something appeared or grew with the last push; `[]` alone if the root was replaced. */
   readonly changed: readonly Path[];
   /** The value is finished; only a later tag, channel or line could replace it. */
   readonly complete: boolean;
-  /** The outcome, once it is known: at the end, or when a finished part broke the schema (`validatePartial`). */
+  /** The outcome, once it is known: at the end, or when a finished part violated the schema (`validatePartial`). */
   readonly result?: ParseResult<T>;
 }
 
-/** A stream of text turned into a growing value, which the schema has not seen yet: it has the type of its input. */
+/** A growing value read from a stream of text. It is not validated yet, so it has the schema's input type. */
 export interface JsonStream<T, Input = T> {
-  /** Takes the next piece of text, cut anywhere, or the next event of a model's stream, and gives the value so far. */
+  /** Reads the next piece of text, split anywhere, or the next event of a model's stream; returns the value so far. */
   push(chunk: ModelChunk): JsonSnapshot<T, Input>;
-  /** The end of the text: the same result as `parse` of the whole. */
+  /** Ends the text; returns the same result as `parse` of the entire text. */
   end(): ParseResult<T>;
-  /** Calls `listener` with every finished value whose path fits, `items.*` for the elements of `items`. */
+  /** Calls `listener` with every finished value whose path matches: `items.*` for the items of `items`. */
   on(pattern: string, listener: (value: unknown, path: Path) => void): void;
-  /** A copy of the value so far that later pushes leave alone. */
+  /** A copy of the value so far that later pushes do not change. */
   copy(): DeepPartial<Input> | undefined;
 }
 
 /**
  * Reads JSON while a model is still writing it. Thinking, tags, fences and prose are skipped; each character is read
- * once; `end` gives what `parse` gives for the whole text.
+ * once; `end` returns what `parse` returns for the entire text.
  *
  * @example
  * const stream = createJsonStream(z.object({ items: z.array(z.string()) }))
@@ -77,25 +77,25 @@ export function createJsonStream<T, Input>(
   const transcript = new GrowingText();
   const decoder = new TextDecoder();
   const subscriptions: { readonly fits: PathPattern; readonly listener: (value: unknown, path: Path) => void }[] = [];
-  let changes: Place[] = [];
+  let changes: ValueLocation[] = [];
   let objections: readonly SchemaIssue[] = [];
-  let room = settings.limits.bytes;
+  let remaining = settings.limits.bytes;
   let result: ParseResult<T> | undefined;
   let ended = false;
   const follower = new ValueFollower(createCautiousPolicy(settings, settings.repairsInProse, false), {
-    changed: (place) => void changes.push(place),
-    finished(place, value) {
-      for (const { fits, listener } of subscriptions) if (fits(place)) listener(value, buildPath(place));
-      if (objections.length === 0) objections = checkPart?.(buildPath(place), value) ?? [];
+    changed: (location) => void changes.push(location),
+    finished(location, value) {
+      for (const { fits, listener } of subscriptions) if (fits(location)) listener(value, buildPath(location));
+      if (objections.length === 0) objections = checkPart?.(buildPath(location), value) ?? [];
     },
   });
 
   /** Beyond the byte limit the text is no longer read; `end` then reports the limit. */
   const take = (text: string): void => {
     if (result !== undefined || (stopWhenComplete && follower.complete)) return;
-    room -= text.length;
+    remaining -= text.length;
     transcript.append(text);
-    if (room < 0) return;
+    if (remaining < 0) return;
     follower.push(text);
     if (follower.reader !== undefined) showUnfinished(follower.reader, shown);
     if (objections.length > 0)
@@ -105,12 +105,12 @@ export function createJsonStream<T, Input>(
   return {
     push(chunk) {
       if (ended) throw new SluiceError('STREAM_ENDED', 'push was called after end(). Create a stream for each text.');
-      const places = (changes = []);
+      const locations = (changes = []);
       const text = readChunkText(chunk);
       take(typeof text === 'string' ? text : decoder.decode(text, { stream: true }));
-      return new PlacedSnapshot<T, Input>(
+      return new LocatedSnapshot<T, Input>(
         follower.value as DeepPartial<Input> | undefined,
-        places,
+        locations,
         follower.complete,
         result,
       );
@@ -128,43 +128,43 @@ export function createJsonStream<T, Input>(
 }
 
 /** A snapshot that builds its paths on request: most callers only use the value. A class, for speed. */
-class PlacedSnapshot<T, Input> implements JsonSnapshot<T, Input> {
+class LocatedSnapshot<T, Input> implements JsonSnapshot<T, Input> {
   readonly value: DeepPartial<Input> | undefined;
   readonly complete: boolean;
   declare readonly result?: ParseResult<T>;
-  readonly #places: readonly Place[];
+  readonly #locations: readonly ValueLocation[];
 
   constructor(
     value: DeepPartial<Input> | undefined,
-    places: readonly Place[],
+    locations: readonly ValueLocation[],
     complete: boolean,
     result: ParseResult<T> | undefined,
   ) {
     this.value = value;
-    this.#places = places;
+    this.#locations = locations;
     this.complete = complete;
     if (result !== undefined) this.result = result;
   }
 
   get changed(): readonly Path[] {
-    return this.#places.map(buildPath);
+    return this.#locations.map(buildPath);
   }
 }
 
-/** Whether a place fits a pattern such as `items.*.name`; `*` matches one key or index. */
-type PathPattern = (place: Place) => boolean;
+/** Whether a location matches a pattern such as `items.*.name`; `*` matches one key or index. */
+type PathPattern = (location: ValueLocation) => boolean;
 
-/** Reads a pattern once. A place of another depth is rejected without building its path. */
+/** Compiles a pattern. A location at another depth is rejected without building its path. */
 function compilePattern(pattern: string): PathPattern {
   const steps = pattern === '' ? [] : pattern.split('.');
-  return (place) => {
-    if (place.container?.depth !== steps.length) return false;
-    const path = buildPath(place);
+  return (location) => {
+    if (location.container?.openDepth !== steps.length) return false;
+    const path = buildPath(location);
     return steps.every((step, index) => step === '*' || step === String(path[index]));
   };
 }
 
-/** A value that may still be growing: every member may be missing, every list may be shorter. Branded scalars stay what they are. */
+/** A value that may still be growing: every member may be missing, every list may be shorter. Branded scalars stay unchanged. */
 export type DeepPartial<T> = T extends string | number | boolean | bigint | null | undefined
   ? T
   : T extends readonly unknown[]

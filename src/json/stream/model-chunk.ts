@@ -4,15 +4,15 @@ import { SluiceError } from '../../base/index.js';
 export type ModelChunk = string | Uint8Array | object;
 
 /**
- * The text of a chunk; empty for one that carries none (reasoning, tool calls, usage). OpenAI's chat completions (the first
- * choice) and responses, Anthropic's messages, `fullStream` of the AI SDK. A failure reported by the stream is thrown, so that half an answer
- * is not used as one.
+ * Returns the text of a chunk; empty for chunks without text (reasoning, tool calls, usage). OpenAI's chat completions (the first
+ * choice) and responses, Anthropic's messages, `fullStream` of the AI SDK. A failure reported by the stream is thrown, so that a partial answer
+ * is not used as a complete one.
  */
 export function readChunkText(chunk: ModelChunk): string | Uint8Array {
   if (typeof chunk === 'string' || chunk instanceof Uint8Array) return chunk;
   const { type, choices, delta, text, error, response } = chunk as Readonly<Record<string, unknown>>;
   if (Array.isArray(choices)) {
-    // With `n` above 1 the answers come interleaved; one of them is one text.
+    // With `n` above 1 the answers are interleaved; only the first one is read.
     const choice = (choices as { index?: number; delta?: { content?: unknown } }[]).find(
       ({ index = 0 }) => index === 0,
     );

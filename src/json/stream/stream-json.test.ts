@@ -18,7 +18,7 @@ const strict = {
 const pieces = ['Here: {"it', 'ems": [1, ', '2], }', ' done'];
 
 describe('streamJson', () => {
-  it('gives a snapshot per piece and the result with the last one', async () => {
+  it('yields a snapshot for each piece, the last one with the result', async () => {
     const values: unknown[] = [];
     let last: unknown;
     for await (const { value, result } of streamJson(pieces, schema)) {
@@ -54,7 +54,7 @@ describe('streamJson', () => {
     expect(snapshots.at(-1)?.result?.ok).toBe(true);
   });
 
-  it('ends the source as soon as a finished part breaks the schema', async () => {
+  it('ends the source as soon as a finished part violates the schema', async () => {
     let read = 0;
     async function* source(): AsyncGenerator<string> {
       for (;;) {
@@ -68,7 +68,7 @@ describe('streamJson', () => {
     expect(snapshots.at(-1)?.result?.status).toBe('failed');
   });
 
-  it('passes on an error of the source', async () => {
+  it('rejects with an error of the source', async () => {
     async function* source(): AsyncGenerator<string> {
       yield '{';
       throw new Error('connection lost');
@@ -107,7 +107,7 @@ describe('createJsonTransform', () => {
     expect(snapshots.map(({ result }) => result?.ok === true && result.value)).toEqual([false, { items: [1] }]);
   });
 
-  it('ends as soon as a finished part breaks the schema, also if the value is complete with it', async () => {
+  it('ends as soon as a finished part violates the schema, even if it completes the value', async () => {
     const options = { stopWhenComplete: true, validatePartial: true };
     const snapshots = await read(['{"items": ["wrong"]}', ' more'], strict, options);
     expect(snapshots.map(({ result }) => result?.status)).toEqual(['failed']);

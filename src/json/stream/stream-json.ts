@@ -4,7 +4,7 @@ import { createJsonStream, type JsonSnapshot, type JsonStream, type JsonStreamOp
 
 /**
  * {@link createJsonStream} over anything that can be iterated asynchronously: a Node `Readable`, a `ReadableStream`, a
- * generator, a stream of OpenAI's or Anthropic's client, `fullStream` of the AI SDK. Ends early, and ends the source, when the outcome is known; the last snapshot carries `result`.
+ * generator, a stream of OpenAI's or Anthropic's client, `fullStream` of the AI SDK. Stops, and closes the source, as soon as the outcome is known; the last snapshot has a `result`.
  *
  * @example
  * for await (const { value, result } of streamJson(response.body, schema)) {

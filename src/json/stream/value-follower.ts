@@ -19,14 +19,14 @@ export interface PartialOptions {
   readonly strings?: boolean;
   /** Include an incomplete number, if it is a number already: `12` may become `125`. Default false. */
   readonly numbers?: boolean;
-  /** A literal before it is complete. Default false. */
+  /** Include an incomplete literal. Default false. */
   readonly literals?: boolean;
-  /** A key before its value has begun, with `null`. Default false. */
+  /** Include a key before its value has begun, with `null`. Default false. */
   readonly keys?: boolean;
 }
 
 /**
- * Follows the value in a streaming text: skips what is not the answer, reads the value while it arrives, and starts again
+ * Follows the value in a streaming text: skips everything else, reads the value while it arrives, and starts over
  * when a later tag, channel or line of NDJSON supersedes it.
  */
 export class ValueFollower {
@@ -37,14 +37,14 @@ export class ValueFollower {
   readonly #policy: ReaderPolicy;
   readonly #listener: ValueListener;
   readonly #tracker = new LandmarkTracker();
-  /** Text not given to a reader, looked through up to `#at`. */
+  /** Text not passed to a reader, searched up to `#at`. */
   #text = '';
   #at = 0;
   #atBeginning = true;
   /** The input of the reader, kept while it may have to be scanned again. */
-  #doubted: string | undefined;
+  #undecided: string | undefined;
   #root: unknown;
-  /** The root began a line, and no tag: a further line supersedes it. */
+  /** The root began a line outside a tag: a further line supersedes it. */
   #isLine = false;
 
   constructor(policy: ReaderPolicy, listener: ValueListener) {
@@ -60,16 +60,16 @@ export class ValueFollower {
     if (this.reader !== undefined) {
       this.#feed(this.reader, chunk);
     } else {
-      // One character before the place is kept to know whether a line begins there.
+      // One character before the position is kept, to detect whether a line begins there.
       const dropped = Math.max(0, this.#at - 1);
       this.#text = this.#text.slice(dropped) + chunk;
       this.#at -= dropped;
     }
-    this.#look();
+    this.#search();
   }
 
-  /** Looks on until a value is being read or the text ends. */
-  #look(): void {
+  /** Searches until a value begins or the text ends. */
+  #search(): void {
     while (this.reader === undefined) {
       const scalar = this.#atBeginning ? SCALAR_START.exec(this.#text) : null;
       LANDMARKS_AND_BRACKETS.lastIndex = this.#at;
@@ -85,18 +85,18 @@ export class ValueFollower {
         const event = this.#tracker.pass(match);
         if (event === 'restart' || event === 'open') this.#restart();
       } else if (!this.#tracker.hidden) {
-        this.#meet(this.#at - 1);
+        this.#startValue(this.#at - 1);
       }
     }
   }
 
-  /** A value may begin here. A further line of NDJSON supersedes the root; a further object in prose does not. */
-  #meet(at: number): void {
+  /** Starts a value. A further line of NDJSON supersedes the root; a further object in prose does not. */
+  #startValue(at: number): void {
     const beginsLine = at === 0 || this.#text[at - 1] === '\n';
     if (this.#root !== undefined && !(this.#isLine && beginsLine)) return;
     this.#restart();
     this.#isLine = beginsLine && !this.#tracker.insideTag;
-    this.#doubted = '';
+    this.#undecided = '';
     this.reader = new Reader(this.#policy, 0, this.#listener);
     this.#feed(this.reader, this.#text.slice(at));
   }
@@ -111,20 +111,20 @@ export class ValueFollower {
   #feed(reader: Reader, text: string): void {
     reader.push(text);
     const { cursor, structure } = reader;
-    const { plausible, complete } = structure;
+    const { plausible, isComplete: complete } = structure;
     const failed = cursor.failure !== undefined;
-    if (this.#doubted !== undefined) this.#doubted += text;
+    if (this.#undecided !== undefined) this.#undecided += text;
     if (!failed && !complete) {
-      if (plausible || (this.#doubted?.length ?? 0) > MAX_UNDECIDED_LENGTH) this.#doubted = undefined;
+      if (plausible || (this.#undecided?.length ?? 0) > MAX_UNDECIDED_LENGTH) this.#undecided = undefined;
       return;
     }
     this.reader = undefined;
     this.#root = reader.value;
     this.complete = complete;
-    if (failed && !plausible && this.#doubted !== undefined) {
+    if (failed && !plausible && this.#undecided !== undefined) {
       // It was not a value: continue the search right after its first character.
       this.#restart();
-      this.#text = this.#doubted;
+      this.#text = this.#undecided;
       this.#at = 1;
     } else {
       const before = Math.max(0, cursor.at - 1);
@@ -134,7 +134,7 @@ export class ValueFollower {
   }
 }
 
-/** Shows what a reader has not finished yet in its place, as far as `options` ask for it. */
+/** Adds the unfinished part of a reader's value to it, as far as `options` request it. */
 export function showUnfinished({ token, cursor, structure, policy }: Reader, options: PartialOptions): void {
   const { builder, role, awaitsValue } = structure;
   if (token === undefined) {

@@ -1,0 +1,31 @@
+import type { StandardResult, StandardSchema } from '../json/index.js';
+import { validateWithChecks, type SchemaValidator } from './alignable-schema.js';
+import { compileSchema } from './interpreter/compile-schema.js';
+import type { JsonSchema } from './json-schema.js';
+import { compileNativePattern } from './patterns/pattern.js';
+import { TRUSTED_BOUNDS } from './read-schema.js';
+import { readDocument } from './schema-references.js';
+
+/**
+ * Creates a validator from the schema of a record. The schema is read at the first check, and interpreted: generating code
+ * for every schema of a program takes longer than the few checks that most of its runs need.
+ *
+ * @example
+ * const requestSchema = fromRecordSchema<WorkRequest>(WORK_REQUEST_SCHEMA)
+ */
+export function fromRecordSchema<T>(schema: JsonSchema): StandardSchema<unknown, T> {
+  let validate: SchemaValidator | undefined;
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'sluice',
+      validate: (value) => (validate ??= createValidator(schema))(value) as StandardResult<T>,
+    },
+  };
+}
+
+function createValidator(schema: JsonSchema): SchemaValidator {
+  const document = readDocument(schema, TRUSTED_BOUNDS);
+  const checks = compileSchema(document, compileNativePattern);
+  return validateWithChecks(checks(document.root.node), Infinity);
+}

@@ -1,0 +1,24 @@
+/** Names of the months in English, German, French, Spanish, Italian and Portuguese, without accents. */
+const NAMES = [
+  'jan january januar janvier enero gennaio janeiro',
+  'feb february februar fevrier febrero febbraio fevereiro',
+  'mar march mrz marz maerz mars marzo marco',
+  'apr april avril abril aprile',
+  'may mai mayo maggio maio',
+  'jun june juni juin junio giugno junho',
+  'jul july juli juillet julio luglio julho',
+  'aug august aout agosto',
+  'sep sept september septembre septiembre settembre setembro',
+  'oct october okt oktober octobre octubre ottobre outubro',
+  'nov november novembre noviembre novembro',
+  'dec december dez dezember decembre diciembre dicembre dezembro',
+];
+
+const MONTHS: ReadonlyMap<string, number> = new Map(
+  NAMES.flatMap((names, index) => names.split(' ').map((name) => [name, index + 1] as const)),
+);
+
+/** Reads the name of a month; 0 if it is not one. */
+export function readMonth(name: string): number {
+  return MONTHS.get(name) ?? 0;
+}
