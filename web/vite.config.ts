@@ -11,9 +11,9 @@ export default defineConfig({
     target: 'es2022',
     // The policy of the page allows no inline scripts, and the polyfill is for browsers older than the target.
     modulePreload: { polyfill: false },
-    // An inlined file would be a data: address, which the policy refuses for scripts and fonts.
+    // An inlined file would be a data: URL, which the policy forbids for scripts and fonts.
     assetsInlineLimit: 0,
   },
-  // `npm run dev:web` shows changes at once, against a separately started server.
+  // `npm run dev:web` shows changes immediately, with a separately started server.
   server: { proxy: { '/v1': 'http://127.0.0.1:7171', '/docs': 'http://127.0.0.1:7171' } },
 });

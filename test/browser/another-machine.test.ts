@@ -10,7 +10,7 @@ import { settle } from './settle.js';
 import { startSite } from './start-site.js';
 import { useConsole } from './use-console.js';
 
-/** A server without a worker; leases are short, so that a worker that is gone is missed soon. */
+/** A server without a worker; leases are short, so that a lost worker is noticed soon. */
 const ALONE = { args: ['--no-worker'] };
 const LEASE = { lease_s: 1 };
 
@@ -23,12 +23,12 @@ const MESSAGES = Array.from({ length: 12 }, (_, index) => codex.message(`Message
 const findProblem = (page: Page) => page.getByText('The files of the run are not on this machine');
 
 describe('a worker that is killed', () => {
-  it('ends its run on the page: what happened, what to do, and nothing that still seems to happen', async () => {
+  it('ends its run on the page, which shows what happened and what to do, and nothing as still running', async () => {
     const { site } = app;
     const worker = await site.startWorker();
     const live = await site.startRun({
       prompt: 'Watch the build.',
-      says: [codex.thread(), codex.turn, codex.message('The build has begun.'), STARTED],
+      prints: [codex.thread(), codex.turn, codex.message('The build has begun.'), STARTED],
       isLive: true,
     });
     const { page } = await app.open(`/runs/${live.id}`, { mayFail: /404/ });
@@ -44,28 +44,28 @@ describe('a worker that is killed', () => {
     await expect
       .poll(async () => failure.innerText())
       .toMatch(/worker that executed this run is gone[\s\S]*What to do:.*Then run again/);
-    await head.getByText('failed', { exact: true }).waitFor();
+    await head.getByText('Failed', { exact: true }).waitFor();
     await tool.getByText('not finished').waitFor();
     await expect.poll(async () => connection.innerText()).toBe('Complete');
-    await expect.poll(async () => page.getByText(/^(?:running|Live|writing …)$/).count()).toBe(0);
+    await expect.poll(async () => page.getByText(/^(?:Running|Live|Writing …)$/).count()).toBe(0);
     await expect.poll(async () => page.getByRole('button', { name: 'Run again' }).count()).toBe(1);
     await page.goto('/runs');
     await page.getByRole('row').filter({ hasText: 'Watch the build.' }).getByText('failed').waitFor();
   });
 });
 
-describe('raw bytes that another machine has', () => {
+describe('raw bytes on another machine', () => {
   it('are reported as missing once per lens, not in every row', async () => {
     const { site } = app;
     const worker = await site.startWorker();
-    const run = await site.endedRun({ says: session(...MESSAGES) });
+    const run = await site.runToEnd({ prints: session(...MESSAGES) });
     const { page } = await app.open(`/runs/${run.id}`, { mayFail: /404/ });
     const rows = page.locator('.raw-row');
     await findProblem(page).waitFor();
     await settle(page);
     await expect.poll(async () => rows.count()).toBeGreaterThan(3);
     await expect.poll(async () => findProblem(page).count()).toBe(1);
-    expect(new Set(await rows.locator('.raw-text').allInnerTexts())).toEqual(new Set(['not available']));
+    expect(new Set(await rows.locator('.raw-text').allInnerTexts())).toEqual(new Set(['Not available']));
     await expect.poll(async () => page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
     // The events are in the store, so they are shown.
     await page.getByText('Message 0.').first().waitFor();
@@ -81,8 +81,8 @@ describe('raw bytes that another machine has', () => {
     const site = await startSite({ ...LEASE, archive: address, packing: { enabled: false } }, { ...ALONE, env });
     onTestFinished(async () => site.stop());
     const worker = await site.startWorker();
-    const run = await site.endedRun({ says: session(...MESSAGES) });
-    const { page } = await app.open(`/runs/${run.id}`, { url: site.url, isStranger: true, mayFail: /404/ });
+    const run = await site.runToEnd({ prints: session(...MESSAGES) });
+    const { page } = await app.open(`/runs/${run.id}`, { url: site.url, isSignedOut: true, mayFail: /404/ });
     await findProblem(page).waitFor();
     await packRunFolder(worker.data, run.id);
     const file = await openForReading(getPackedRunPath(worker.data, run.id));

@@ -9,8 +9,8 @@ import { useConsole } from './use-console.js';
 /** The first run uses more than the budget of the day, the second one waits for it. */
 const app = useConsole(
   async (site) => {
-    await site.endedRun({ prompt: 'Use it up.', says: session(codex.message('Done.')) });
-    const { id } = await site.startRun({ prompt: 'Wait for it.', says: session(codex.message('Done.')) });
+    await site.runToEnd({ prompt: 'Use it up.', prints: session(codex.message('Done.')) });
+    const { id } = await site.startRun({ prompt: 'Wait for it.', prints: session(codex.message('Done.')) });
     await until('the run waits for the budget', async () => {
       const { waiting_for } = await site.client.getRun({ id });
       return waiting_for?.reason === 'budget' ? waiting_for : undefined;
@@ -20,7 +20,7 @@ const app = useConsole(
   { budgets: { day: { tokens: 1000 } } },
 );
 
-it('a run that waits for a budget is shown so in the list and on its page, and the budget shows its usage', async () => {
+it('a run that waits for a budget is marked in the list and on its page, and the budget shows its usage', async () => {
   const { page } = await app.open('/runs');
   const row = page.getByRole('row').filter({ hasText: 'Wait for it.' });
   await row.getByText(/Waiting for the daily budget, which resets at \d/).waitFor();

@@ -6,11 +6,11 @@ import { useConsole } from './use-console.js';
 
 const app = useConsole(async (site: Site) => {
   await seedHistory(site.data, { perDay: 20 });
-  await site.settledOrder('acme/shop#1', { print: 'Trust me.' });
+  await site.runOrder('acme/shop#1', { print: 'Trust me.' });
 });
 
 describe('the charts', () => {
-  it('draw outcomes, repairs, latency, drift and the inbox over time', async () => {
+  it('draw outcomes, repairs, durations, drift and the inbox over time', async () => {
     const { page } = await app.open('/charts?range=week');
     await settle(page);
     for (const name of [
@@ -18,7 +18,7 @@ describe('the charts', () => {
       'Repair levels',
       'Cost',
       'Tokens',
-      'Latency',
+      'Duration',
       'Slowest runs',
       'Drift',
       'Inbox',
@@ -38,12 +38,12 @@ describe('the charts', () => {
     const table = chart.getByRole('table');
     await table.waitFor();
     const header = (await table.getByRole('row').first().innerText()).split('\t').map((cell) => cell.trim());
-    const column = header.indexOf('success');
+    const column = header.indexOf('Success');
     expect(column).toBeGreaterThan(0);
     const rows = await table.getByRole('row').allInnerTexts();
     const counted = rows.slice(1).reduce((sum, row) => sum + Number(row.split('\t')[column]), 0);
     const legend = await chart.getByLabel('Series').innerText();
-    expect(legend).toMatch(new RegExp(`success\\s+${counted}`));
+    expect(legend).toMatch(new RegExp(`Success\\s+${counted}`));
   });
 
   it('open the runs of a bar, and of a figure', async () => {
@@ -51,11 +51,11 @@ describe('the charts', () => {
     await settle(page);
     const chart = page.getByRole('region', { name: 'Outcomes', exact: true });
     const bar = chart.locator('.strip.bad .strip-hit').first();
-    const figure = Number(/: (\d+) failed$/.exec((await bar.locator('title').textContent()) ?? '')?.[1]);
+    const figure = Number(/: (\d+) Failed$/.exec((await bar.locator('title').textContent()) ?? '')?.[1]);
     await bar.click();
     await page.waitForURL('**/runs?outcome=failed&ended_since=*');
     await settle(page);
-    // As many as the bar stands for, and the filter can be taken away.
+    // As many runs as the bar represents, and the filter can be removed.
     await expect.poll(async () => page.getByRole('row').filter({ hasText: 'failed' }).count()).toBe(figure);
     await expect.poll(async () => page.getByLabel('Outcome').inputValue()).toBe('failed');
     await page.getByRole('button', { name: 'Remove the filter Ended from' }).click();
@@ -85,14 +85,14 @@ describe('the charts', () => {
   it('keep range and engine in the address', async () => {
     const { page } = await app.open('/charts');
     await settle(page);
-    await page.getByLabel('Time').selectOption('week');
+    await page.getByLabel('Period').selectOption('week');
     await page.getByLabel('Engine').selectOption('claude');
     await settle(page);
     expect(new URL(page.url()).search).toBe('?range=week&engine=claude');
     await page.reload();
     await settle(page);
     await expect.poll(async () => page.getByLabel('Engine').inputValue()).toBe('claude');
-    expect(await page.getByRole('region', { name: 'Latency' }).innerText()).not.toContain('codex');
+    expect(await page.getByRole('region', { name: 'Duration', exact: true }).innerText()).not.toContain('codex');
   });
 
   it('are loaded when they are opened, not before', async () => {

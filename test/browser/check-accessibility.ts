@@ -6,10 +6,10 @@ import { PROJECT } from '../../scripts/run-tool.js';
 
 const source = readFile(join(PROJECT, 'node_modules/axe-core/axe.min.js'), 'utf8');
 
-/** Lists the violations that axe finds on a page, by all rules or some: a line for each element, with what to do. */
+/** Lists the violations that axe finds on a page, with all rules or some: one line for each element, with the fix. */
 export async function findViolations(page: Page, rules?: string[]): Promise<readonly string[]> {
-  // Through the debugger, since the policy of the page lets no other script in.
-  await page.evaluate(await source);
+  // Once for a page, and through the debugger, since the policy of the page allows no other script.
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(await source);
   const { violations } = await page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } };
     return axe.run({ resultTypes: ['violations'], ...(runOnly === undefined ? {} : { runOnly }) });

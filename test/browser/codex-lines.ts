@@ -2,12 +2,12 @@ import { codex } from '../../src/events/contract/translate-lines.contract.js';
 
 const item = (phase: 'started' | 'completed', fields: object) => ({ type: `item.${phase}`, item: fields });
 
-/** A thought. */
+/** Creates the record of a thought. */
 export function reasoning(id: string, text: string): object {
   return item('completed', { id, type: 'reasoning', text });
 }
 
-/** A command with what it printed, from its start to its end. */
+/** Creates the records of a command with its output, from its start to its end. */
 export function command(id: string, line: string, output: string, exitCode = 0): readonly object[] {
   const fields = { id, type: 'command_execution', command: line };
   return [
@@ -21,19 +21,19 @@ export function command(id: string, line: string, output: string, exitCode = 0):
   ];
 }
 
-/** Files that were changed, from the start to the end. */
+/** Creates the records of changed files, from the start to the end. */
 export function fileChange(id: string, ...paths: readonly string[]): readonly object[] {
   const changes = paths.map((path) => ({ path, kind: 'add' }));
   const fields = { id, type: 'file_change', changes };
   return [item('started', { ...fields, status: 'in_progress' }), item('completed', { ...fields, status: 'completed' })];
 }
 
-/** From the start of a session to its end. */
-export function session(...said: readonly (object | string)[]): readonly (object | string)[] {
-  return [codex.thread(), codex.turn, ...said, codex.completed(2150, 412)];
+/** Adds the start and the end of a session to records. */
+export function session(...records: readonly (object | string)[]): readonly (object | string)[] {
+  return [codex.thread(), codex.turn, ...records, codex.completed(2150, 412)];
 }
 
-/** A session of this many records, like a long day of an agent: messages, thoughts, and commands with their output. */
+/** Creates a session of this many records: messages, thoughts, and commands with their output. */
 export function longSession(records: number): readonly (object | string)[] {
   return session(...Array.from({ length: records }, (_, index) => longSessionRecord(index)));
 }

@@ -3,7 +3,7 @@ import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { session } from './codex-lines.js';
 import { useConsole } from './use-console.js';
 
-const app = useConsole(async (site) => site.endedRun({ says: session(codex.message('Hello to every reader.')) }));
+const app = useConsole(async (site) => site.runToEnd({ prints: session(codex.message('Hello to every reader.')) }));
 
 it("the browser's own EventSource follows a run to its end, each event once and in order", async () => {
   const { page } = await app.open('/workbench');

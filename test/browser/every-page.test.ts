@@ -37,7 +37,7 @@ const PHONE = { width: 375, height: 740 };
 const app = useConsole(seedConsole);
 
 describe.each(PAGES)('%s', (_, getPath) => {
-  it('passes axe in light, in dark and on a phone, where it does not scroll sideways', async () => {
+  it('passes axe in light, in dark and on a phone, where it does not scroll horizontally', async () => {
     const { page } = await app.open(getPath(app.seeds), LOOK);
     await settle(page);
     expect(await findViolations(page), 'light').toEqual([]);
@@ -50,7 +50,7 @@ describe.each(PAGES)('%s', (_, getPath) => {
     expect(await findCutOff(page), 'phone').toEqual([]);
   });
 
-  it('has no layout shift, works with the keyboard alone, and shows the focus', async () => {
+  it('has no layout shift, works with only the keyboard, and shows the focus', async () => {
     const { page, record } = await app.open(getPath(app.seeds), LOOK);
     await settle(page);
     // Browsers report the shift of a page in thousandths; less than that counts as zero.

@@ -13,7 +13,7 @@ import { useConsole } from './use-console.js';
 const run = promisify(execFile);
 const app = useConsole(seedConsole);
 
-/** Clicks what downloads a file, and returns where it was saved. */
+/** Clicks a button that downloads a file, and returns the path of the file. */
 async function download(page: Page, button: Locator): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-download-'));
   onTestFinished(async () => rm(folder, { recursive: true, force: true }));
@@ -23,7 +23,7 @@ async function download(page: Page, button: Locator): Promise<string> {
   return path;
 }
 
-/** Unpacks a downloaded case as its tooltip says, and runs the suite; returns its report. */
+/** Unpacks a downloaded case as described in its tooltip, and runs the suite; returns its report. */
 async function runSuite(archive: string): Promise<string> {
   const suite = join(archive, '..', 'sluice-suite');
   await mkdir(suite);
@@ -33,7 +33,7 @@ async function runSuite(archive: string): Promise<string> {
 }
 
 describe('a report', () => {
-  it('of a run is one HTML file without scripts and without other addresses', async () => {
+  it('of a run is one HTML file without scripts and links', async () => {
     const { page } = await app.open(`/runs/${app.seeds.reviewed}`);
     await settle(page);
     const file = await download(page, page.getByRole('link', { name: 'Report' }));
@@ -41,7 +41,7 @@ describe('a report', () => {
     const html = await readFile(file, 'utf8');
     expect(html).toContain('Review how the list is sorted.');
     expect(html).not.toMatch(/<script|<link|<img|<iframe|src=/i);
-    // It opens by itself, from a disk, and shows what happened.
+    // It can be opened from a disk, without a server.
     const context = await page.context().browser()?.newContext({ javaScriptEnabled: false });
     const other = await context?.newPage();
     await other?.setContent(html);
@@ -68,13 +68,13 @@ describe('a test case', () => {
     expect(JSON.parse(await runSuite(file))).toMatchObject({ cases: 1, failed: 0, reports: [{ status: 'same' }] });
   });
 
-  it('of the workbench keeps text, schema and options, and passes in a suite', async () => {
+  it('from the workbench has text, schema and options, and passes in a suite', async () => {
     const { page } = await app.open('/workbench');
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Model output').getByRole('textbox').fill('Sure: {"count": "3",}');
     await page.getByLabel('JSON Schema').fill('{"properties": {"count": {"type": "integer"}}}');
     await page.getByLabel('Align').check();
-    await page.locator('.outcome').getByText('success', { exact: true }).waitFor();
+    await page.locator('.outcome').getByText('Success', { exact: true }).waitFor();
     const file = await download(page, page.getByRole('button', { name: 'Test case' }));
     expect(JSON.parse(await runSuite(file))).toMatchObject({ cases: 1, failed: 0, reports: [{ status: 'same' }] });
     const { stdout } = await run('tar', ['-xOf', file]);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Finds what is cut off on a page for lack of width: the page itself if it scrolls sideways, and controls beyond its edge. */
+/** Finds what does not fit the width of a page: the page itself if it scrolls horizontally, and controls beyond its edge. */
 export async function findCutOff(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const width = document.documentElement.clientWidth;
@@ -9,7 +9,7 @@ export async function findCutOff(page: Page): Promise<readonly string[]> {
       (element) => {
         if (!element.checkVisibility({ visibilityProperty: true })) return false;
         for (let around = element.parentElement; around !== null; around = around.parentElement) {
-          // Content that scrolls sideways within the page can be brought into view.
+          // Content that scrolls horizontally within the page can be scrolled into view.
           if (/auto|scroll/.test(getComputedStyle(around).overflowX)) return false;
         }
         const { left, right } = element.getBoundingClientRect();

@@ -14,7 +14,7 @@ const app = useConsole(
   async (site: Site) => {
     await seedHistory(site.data, { perDay: RUNS / 7, hasEvents: false });
     const store = await openStore(`sqlite:${site.data}/sluice.db`);
-    // Noon of yesterday, wherever the test runs.
+    // Noon of yesterday, in any time zone.
     const noon = new Date();
     noon.setHours(12, 0, 0, 0);
     const at = noon.getTime() - DAY_MS;
@@ -57,7 +57,7 @@ describe(`among ${RUNS} runs`, () => {
     await expect.poll(async () => page.getByRole('row').count()).toBe(2);
     await expect
       .poll(async () => row.innerText())
-      .toMatch(/failed[\s\S]*PROCESS_EXIT_NON_ZERO: The ledger was locked\./);
+      .toMatch(/Failed[\s\S]*PROCESS_EXIT_NON_ZERO: The ledger was locked\./);
     expect(await findViolations(page)).toEqual([]);
     await row.getByRole('link').first().click();
     await page.waitForURL(`**/runs/${app.seeds.id}`);
@@ -65,11 +65,11 @@ describe(`among ${RUNS} runs`, () => {
     await expect.poll(async () => failure.innerText()).toContain('The ledger was locked.');
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(app.seeds.id));
-    const again = await app.site.runIs(page.url().slice(-26), 'ended');
+    const again = await app.site.waitForRun(page.url().slice(-26), 'ended');
     expect(again.result?.status).toBe('success');
   });
 
-  it('saves a view under a name, shows the chosen columns, and adds up the listed rows', async () => {
+  it('saves a named view, shows the selected columns, and totals the listed rows', async () => {
     const { page } = await app.open('/runs?engine=claude&outcome=failed');
     await settle(page);
     await expect
@@ -115,10 +115,10 @@ describe('many windows', () => {
       if (pathname.endsWith('/events')) streams.push(searchParams.get('protocol') ?? '');
     });
     const live = await app.site.startRun({
-      says: [{ type: 'thread.started', thread_id: 't' }, { type: 'turn.started' }],
+      prints: [{ type: 'thread.started', thread_id: 't' }, { type: 'turn.started' }],
       isLive: true,
     });
-    await app.site.runIs(live.id, 'running');
+    await app.site.waitForRun(live.id, 'running');
     const windows = await Promise.all(Array.from({ length: 5 }, async () => page.context().newPage()));
     for (const one of windows) {
       await one.goto(`/runs/${live.id}`);
@@ -135,6 +135,6 @@ describe('many windows', () => {
     expect(streams).toHaveLength(2);
     await live.print(['end']);
     for (const one of others) await one.getByText('Complete', { exact: true }).waitFor();
-    expect((await app.site.runIs(live.id, 'ended')).state).toBe('ended');
+    expect((await app.site.waitForRun(live.id, 'ended')).state).toBe('ended');
   });
 });

@@ -9,7 +9,7 @@ declare module 'vitest' {
   }
 }
 
-/** The built product, and one browser for a whole run of the tests. */
+/** Builds the product, and starts one browser for all tests. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const [browser] = await Promise.all([launchChromium(), buildProduct()]);
   provide('browserEndpoint', browser.wsEndpoint());

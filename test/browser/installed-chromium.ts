@@ -12,14 +12,14 @@ const PROGRAMS = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ];
 
-/** Debian's package of the browser alone: no window, no desktop. */
+/** Debian's package of the headless browser. */
 const DEBIAN_PACKAGE = 'chromium-headless-shell';
 
 /**
- * The browser that is installed on this machine, for machines that npm has none for. If there is none, Debian's is
- * installed, if this process may do that: in a container and in CI it may.
+ * Finds the browser that is installed on this machine, for platforms without one on npm. If there is none, installs Debian's
+ * if this process may do that, as in a container or in CI.
  */
-export async function installedChromium(path: string = process.env['PATH'] ?? ''): Promise<string> {
+export async function findInstalledChromium(path: string = process.env['PATH'] ?? ''): Promise<string> {
   const found = (await findFirst(path)) ?? ((await installWithApt(path)) ? await findFirst(path) : undefined);
   if (found !== undefined) return found;
   throw new Error(
@@ -35,7 +35,7 @@ async function findFirst(path: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Whether that went well. */
+/** Returns whether the installation succeeded. */
 async function installWithApt(path: string): Promise<boolean> {
   const apt = await findProgram('apt-get', { path, cwd: process.cwd() });
   if (apt === undefined || process.getuid?.() !== 0) return false;

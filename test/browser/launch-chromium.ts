@@ -1,6 +1,6 @@
 import { chromium } from 'playwright-core';
 import type { BrowserServer } from 'playwright-core';
-import { installedChromium } from './installed-chromium.js';
+import { findInstalledChromium } from './installed-chromium.js';
 import { unpackChromium, type Chromium, type Fonts } from './unpack-chromium.js';
 
 /** Starts the browser as a process that several programs can use. */
@@ -9,10 +9,10 @@ export async function launchChromium(fonts: Fonts = {}): Promise<BrowserServer> 
   return chromium.launchServer({ executablePath, args: ['--no-sandbox'], env: { ...process.env, ...env } });
 }
 
-/** The one `SLUICE_CHROMIUM` names, or the one of the npm package, which is made for Linux on x64 only. */
+/** Chooses the browser named by `SLUICE_CHROMIUM`, or that of the npm package, which exists only for Linux on x64. */
 async function chooseChromium(fonts: Fonts): Promise<Chromium> {
   const own = process.env['SLUICE_CHROMIUM'];
   if (own !== undefined) return { executablePath: own, env: {} };
   if (process.platform === 'linux' && process.arch === 'x64') return unpackChromium(fonts);
-  return { executablePath: await installedChromium(), env: {} };
+  return { executablePath: await findInstalledChromium(), env: {} };
 }

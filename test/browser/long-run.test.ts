@@ -4,14 +4,14 @@ import { longSession } from './codex-lines.js';
 import { useConsole } from './use-console.js';
 
 const EVENTS = 50_000;
-/** Of all lenses together, in the page at any one time. */
+/** The maximum number of rows in the page at any time, of all lenses together. */
 const MAX_ROWS = 300;
-/** Of all lenses together, made in one task. */
+/** The maximum number of rows created in one task, of all lenses together. */
 const MAX_ROWS_PER_TASK = 8;
-/** How far {@link turnWheel} goes. */
+/** How far {@link turnWheel} scrolls. */
 const TURNS = 12;
 
-const app = useConsole(async (site) => site.endedRun({ says: longSession(EVENTS) }));
+const app = useConsole(async (site) => site.runToEnd({ prints: longSession(EVENTS) }));
 
 /** Returns the number of rows in the page and in total. */
 async function rows(page: Page): Promise<{ readonly there: number; readonly known: number }> {
@@ -50,7 +50,7 @@ describe(`a run of ${EVENTS} events`, () => {
     expect(most).toBeGreaterThan(20);
   });
 
-  it('has every row of a turned wheel in the frame that scrolls, and makes the rows of a jump a few at a time', async () => {
+  it('draws every row of a wheel scroll in the same frame, and the rows of a jump a few at a time', async () => {
     const { page } = await app.open(`/runs/${app.seeds.id}`);
     await page.getByText('Complete', { exact: true }).waitFor({ timeout: 60_000 });
     for (const name of ['Conversation', 'Events', 'Raw bytes']) {
@@ -63,7 +63,7 @@ describe(`a run of ${EVENTS} events`, () => {
   });
 });
 
-/** In the page: goes to the middle of a list, and says how many rows were made in each task on the way. */
+/** Scrolls to the middle of a list, and returns how many rows were created in each task. Runs in the page. */
 async function jump(box: Element): Promise<readonly number[]> {
   const made: number[] = [];
   const watch = new MutationObserver((changes) => {
@@ -83,7 +83,7 @@ async function jump(box: Element): Promise<readonly number[]> {
   return made;
 }
 
-/** In the page: scrolls on as a wheel does, and says of each frame whether rows stood from edge to edge, none left out. */
+/** Scrolls like a wheel, and returns for each frame whether rows covered the list without gaps. Runs in the page. */
 async function turnWheel(box: Element): Promise<readonly string[]> {
   const states: string[] = [];
   for (let turn = 0; turn < 12; turn += 1) {

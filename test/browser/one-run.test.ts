@@ -30,12 +30,12 @@ const EDIT = (['started', 'completed'] as const).map((phase) => ({
 }));
 
 const app = useConsole(async (site: Site) => {
-  const busy = await site.endedRun({
+  const busy = await site.runToEnd({
     paceMs: 60,
     prompt: 'Look at everything.',
     contract: { schema: { type: 'object' } },
-    makes: { 'notes/plan.svg': SVG },
-    says: session(
+    writes: { 'notes/plan.svg': SVG },
+    prints: session(
       codex.message('I look at the files first.', 'item_0'),
       reasoning('item_1', 'The needle is in the haystack.'),
       ...command('item_2', 'npm test', '\u001B[32m✓ 214 passed\u001B[0m\u001B]0;title\u0007\u001B[8mhidden\u001B[0m\n'),
@@ -48,13 +48,13 @@ const app = useConsole(async (site: Site) => {
   const asked = await site.startRun({
     mode: 'interactive',
     prompt: 'Paint the shed.',
-    says: session(codex.message('Which colour?')),
-    answers: session(codex.message('Blue it is.\n{"__SKILL_DONE__": true}', 'item_1')),
+    prints: session(codex.message('Which colour?')),
+    printsAfterReply: session(codex.message('Blue it is.\n{"__SKILL_DONE__": true}', 'item_1')),
   });
-  await site.runIs(asked.id, 'waiting');
+  await site.waitForRun(asked.id, 'waiting');
   await site.client.replyToRun({ id: asked.id, body: { text: 'Blue, please.' } });
-  await site.runIs(asked.id, 'ended');
-  const long = await site.endedRun({ says: longSession(3000) });
+  await site.waitForRun(asked.id, 'ended');
+  const long = await site.runToEnd({ prints: longSession(3000) });
   return { busy: busy.id, asked: asked.id, long: long.id };
 });
 
@@ -72,14 +72,16 @@ describe('one run', () => {
     const page = await openRun(app.seeds.busy);
     const rows = lens(page, 'Timeline').locator('.timeline-row');
     const failed = rows.filter({ hasText: 'cat missing.ts' });
-    await expect.poll(async () => failed.innerText()).toContain('error');
+    await expect.poll(async () => failed.innerText()).toContain('Error');
     const place = async (words: string): Promise<number> =>
       (await rows.filter({ hasText: words }).locator('.timeline-bar').boundingBox())?.x ?? 0;
     expect(await place('npm test')).toBeLessThan(await place('cat missing.ts'));
     await failed.getByRole('button').click();
-    // It lights up in the other lenses.
-    await expect.poll(async () => lens(page, 'Conversation').locator('.lit').innerText()).toContain('cat missing.ts');
-    await expect.poll(async () => lens(page, 'Raw bytes').locator('.lit').count()).toBeGreaterThan(0);
+    // It is highlighted in the other lenses.
+    await expect
+      .poll(async () => lens(page, 'Conversation').locator('.highlighted').innerText())
+      .toContain('cat missing.ts');
+    await expect.poll(async () => lens(page, 'Raw bytes').locator('.highlighted').count()).toBeGreaterThan(0);
     expect(await findViolations(page)).toEqual([]);
   });
 
@@ -98,14 +100,14 @@ describe('one run', () => {
     await find.getByText('1 found', { exact: true }).waitFor();
     await expect.poll(async () => items.innerText()).toContain('The needle is in the haystack.');
     await find.getByLabel('Find in run').fill('no such words');
-    await page.getByText('Nothing matches.').first().waitFor();
+    await page.getByText('No items match.').first().waitFor();
     await find.getByLabel('Find in run').fill('');
     await expect.poll(async () => items.count()).toBeGreaterThan(4);
   });
 
   it('moves from error to error with a key', async () => {
     const page = await openRun(app.seeds.busy);
-    const lit = lens(page, 'Conversation').locator('.lit');
+    const lit = lens(page, 'Conversation').locator('.highlighted');
     await page.keyboard.press('n');
     await expect.poll(async () => lit.innerText()).toContain('cat missing.ts');
     await page.keyboard.press('n');
@@ -134,7 +136,7 @@ describe('one run', () => {
     expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
   });
 
-  it('shows the colours of a terminal, and nothing else of what its escapes would do', async () => {
+  it('shows the colours of a terminal, and ignores all other escapes', async () => {
     const page = await openRun(app.seeds.busy);
     await page.getByLabel('Find in run').last().fill('214 passed');
     await page.getByText('1 found', { exact: true }).waitFor();
@@ -159,7 +161,7 @@ describe('one run', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('opens task and result over the lenses, which keep their place', async () => {
+  it('opens task and result over the lenses, which keep their scroll position', async () => {
     const page = await openRun(app.seeds.busy);
     const before = await page.locator('.lenses').boundingBox();
     for (const title of ['Task', 'Result']) {
@@ -178,7 +180,7 @@ describe('one run', () => {
     const cells = await table.getByRole('row').filter({ hasText: 'Last message' }).getByRole('cell').allInnerTexts();
     expect(cells.map((cell) => cell.slice(0, 13))).toEqual(['Which colour?', 'Blue it is.\n{']);
     await expect
-      .poll(async () => table.getByRole('row').filter({ hasText: 'Answer that started it' }).innerText())
+      .poll(async () => table.getByRole('row').filter({ hasText: 'Answer before the attempt' }).innerText())
       .toContain('Blue, please.');
     expect(await findViolations(page)).toEqual([]);
   });

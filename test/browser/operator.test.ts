@@ -8,9 +8,9 @@ import { useConsole } from './use-console.js';
 
 const PROGRAM = process.execPath;
 const MEGABYTE = 1024 * 1024;
-/** After the first paint no task of the page may be longer. */
+/** The maximum length of a task after the first paint. */
 const MAX_TASK_MS = 50;
-/** The machine of the tests shares its cores: a task may take several times longer. */
+/** A task may take several times longer on the shared cores of a test machine. */
 const SLOWDOWN_FACTOR = 4;
 
 const app = useConsole(
@@ -22,20 +22,20 @@ const app = useConsole(
         workdir: site.work,
       },
     });
-    await site.runIs(failing.id, 'ended');
+    await site.waitForRun(failing.id, 'ended');
     const asking = await site.startRun({
       mode: 'interactive',
       prompt: 'Paint the shed.',
-      says: session(codex.message('Which colour shall the shed have?')),
-      answers: session(codex.message('Blue it is.\n{"__SKILL_DONE__": true}', 'item_1')),
+      prints: session(codex.message('Which colour shall the shed have?')),
+      printsAfterReply: session(codex.message('Blue it is.\n{"__SKILL_DONE__": true}', 'item_1')),
     });
-    await site.runIs(asking.id, 'waiting');
+    await site.waitForRun(asking.id, 'waiting');
     return { failing: failing.id, asking: asking.id };
   },
   { commands: [PROGRAM] },
 );
 
-/** The longest task of a page so far, in milliseconds; 0 if none is worth mentioning. */
+/** Returns the longest task of a page so far, in milliseconds; 0 if there is no long one. */
 async function longestTask(page: Page): Promise<number> {
   return page.evaluate(
     async () =>
@@ -65,7 +65,7 @@ describe('an operator', () => {
     await page.waitForURL(
       (url) => /\/runs\/[0-9A-Z]{26}$/.test(url.pathname) && !url.pathname.endsWith(app.seeds.failing),
     );
-    const again = await app.site.runIs(page.url().slice(-26), 'ended');
+    const again = await app.site.waitForRun(page.url().slice(-26), 'ended');
     const before = await app.site.client.getRun({ id: app.seeds.failing });
     expect(again.spec).toEqual(before.spec);
   });
@@ -79,9 +79,9 @@ describe('an operator', () => {
     // A program that is not an agent has no permissions to choose.
     await expect.poll(async () => page.getByRole('group', { name: 'Permissions' }).count()).toBe(0);
     await parameters.fill('-e\nconsole.log("fixed")');
-    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByRole('button', { name: 'Start run' }).click();
     await page.waitForURL(/\/runs\/[0-9A-Z]{26}$/);
-    const run = await app.site.runIs(page.url().slice(-26), 'ended');
+    const run = await app.site.waitForRun(page.url().slice(-26), 'ended');
     expect(run).toMatchObject({ spec: { workdir: app.site.work }, result: { status: 'success' } });
   });
 
@@ -134,8 +134,8 @@ describe('keys', () => {
 });
 
 describe('a run', () => {
-  it('can be replayed: counts and lists follow the slider, and the clock ends with the duration', async () => {
-    const { id } = await app.site.endedRun({ says: longSession(3000) });
+  it('can be replayed: counts and lists follow the slider, and the clock ends at the duration', async () => {
+    const { id } = await app.site.runToEnd({ prints: longSession(3000) });
     const { page } = await app.open(`/runs/${id}`);
     await page.getByText('Complete', { exact: true }).waitFor();
     const events = page.getByRole('button', { name: /^Events/ });
@@ -158,11 +158,11 @@ describe('a run', () => {
       .toBe(true);
   });
 
-  it('offers a binary file as a download, byte for byte, and shows no styles of terminals', async () => {
+  it('offers a binary file as an unchanged download, and removes terminal styles', async () => {
     const text = '\u0000\u0001PNG';
-    const { id } = await app.site.endedRun({
-      makes: { 'chart.png': text },
-      says: session(
+    const { id } = await app.site.runToEnd({
+      writes: { 'chart.png': text },
+      prints: session(
         ...command('item_0', 'npm test', '\u001B[32m✓\u001B[39m 3 passed\u001B[1A\n'),
         ...fileChange('item_1', 'chart.png'),
         codex.message('Done.', 'item_2'),
@@ -188,8 +188,8 @@ describe('a run', () => {
 
   it('with lines of five megabytes is opened without a long task', async () => {
     const long = 'one long line of words '.repeat((5 * MEGABYTE) / 23);
-    const { id } = await app.site.endedRun({
-      says: session(
+    const { id } = await app.site.runToEnd({
+      prints: session(
         codex.message(`# Report\n\n${long}`, 'item_0'),
         ...command('item_1', 'cat big.log', long),
         codex.message(JSON.stringify({ text: long }), 'item_2'),
@@ -205,7 +205,7 @@ describe('a run', () => {
     await page.keyboard.press('End');
     await conversation.getByText('Done.').first().waitFor();
     expect(await longestTask(page)).toBeLessThan(MAX_TASK_MS * SLOWDOWN_FACTOR);
-    // The measure can fail: a task that is made long is seen.
+    // Proves that the measurement can fail: a long task is detected.
     await page.evaluate(
       async (ms) =>
         new Promise<void>((resolve) => {
@@ -229,8 +229,8 @@ describe('a question', () => {
     const question = page.getByRole('article', { name: `Question of run ${app.seeds.asking}` });
     await question.getByText('Which colour shall the shed have?').waitFor();
     await question.getByLabel('Your answer').fill('Blue, please.');
-    await question.getByRole('button', { name: 'Answer' }).click();
-    const run = await app.site.runIs(app.seeds.asking, 'ended');
+    await question.getByRole('button', { name: 'Send answer' }).click();
+    const run = await app.site.waitForRun(app.seeds.asking, 'ended');
     expect(run.result?.status).toBe('success');
     await question.waitFor({ state: 'detached' });
   });
@@ -238,10 +238,10 @@ describe('a question', () => {
   it('can be answered on a phone without scrolling', async () => {
     const asking = await app.site.startRun({
       mode: 'interactive',
-      says: session(codex.message('Which one?')),
-      answers: session(codex.message('Thanks.\n{"__SKILL_DONE__": true}', 'item_1')),
+      prints: session(codex.message('Which one?')),
+      printsAfterReply: session(codex.message('Thanks.\n{"__SKILL_DONE__": true}', 'item_1')),
     });
-    await app.site.runIs(asking.id, 'waiting');
+    await app.site.waitForRun(asking.id, 'waiting');
     const { page } = await app.open(`/runs/${asking.id}`, { width: 390, height: 844 });
     const field = page.getByLabel('Your answer');
     await field.waitFor();

@@ -2,19 +2,20 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { loseAnswer } from './lose-answer.js';
+import { loseResponse } from './lose-response.js';
+import { labelState } from '../../web/ui/badge.js';
 import { settle } from './settle.js';
 import { until } from './start-site.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
-/** An order that went well, one that is blocked, one for a person; each comment reaches a file and no webhook. */
+/** Creates an order that advances, one that is blocked, one for a person; each comment reaches a file but not the webhook. */
 async function seedOrders(site: Site) {
-  const good = await site.settledOrder('acme/shop#1', { result: {} });
-  const blocked = await site.settledOrder('acme/shop#2', {
+  const good = await site.runOrder('acme/shop#1', { result: {} });
+  const blocked = await site.runOrder('acme/shop#2', {
     result: { status: 'blocked', blocked_by: 'acme/shop#1' },
   });
-  const unclear = await site.settledOrder('acme/shop#3', { print: '=cmd|calc!A1' });
+  const unclear = await site.runOrder('acme/shop#3', { print: '=cmd|calc!A1' });
   await until('deliveries have ended', async () => {
     const { items } = await site.client.listOutbox({ query: { limit: 100 } });
     return items.length >= 6 && items.every(({ state }) => state === 'delivered' || state === 'dead')
@@ -46,9 +47,9 @@ describe('the outbox', () => {
     const { page } = await app.open('/outbox?issue_ref=acme%2Fshop%231');
     await settle(page);
     const rows = page.getByRole('row').filter({ hasText: 'acme/shop#1' });
-    const dead = rows.filter({ hasText: 'dead' });
-    await dead.waitFor();
-    await expect.poll(async () => dead.innerText()).toMatch(/webhook[\s\S]*127\.0\.0\.1[\s\S]*1/);
+    const failed = rows.filter({ hasText: 'failed' });
+    await failed.waitFor();
+    await expect.poll(async () => failed.innerText()).toMatch(/webhook[\s\S]*127\.0\.0\.1[\s\S]*1/);
     await expect.poll(async () => rows.filter({ hasText: 'delivered' }).innerText()).toContain('acme_shop_1.md');
   });
 
@@ -69,19 +70,19 @@ describe('the outbox', () => {
     await page.getByText(/webhook: 3 comments not delivered/).waitFor();
     await expect
       .poll(async () => page.getByRole('list', { name: 'Sinks' }).innerText())
-      .toMatch(/webhook\s+broken\s+3 not delivered/);
+      .toMatch(/webhook\s+Broken\s+3 not delivered/);
     const tries = async () =>
       (await app.site.client.listOutbox({ query: { issue_ref: 'acme/shop#1', limit: 10 } })).items
         .filter(({ sink }) => sink === 'webhook')
         .map((message) => [message.state, message.tries]);
     expect(await tries()).toEqual([['dead', 1]]);
     await page.getByRole('button', { name: 'Redeliver to webhook' }).click();
-    // The first redelivery counts as the second try.
+    // The first redelivery counts as the second attempt.
     await expect.poll(tries).toEqual([['dead', 2]]);
     await page.getByRole('table').getByRole('button').first().click();
-    const answered = page.waitForResponse((answer) => answer.url().includes('/redeliver'));
+    const redelivered = page.waitForResponse((response) => response.url().includes('/redeliver'));
     await page.getByRole('button', { name: 'Redeliver', exact: true }).click();
-    expect((await answered).status()).toBe(200);
+    expect((await redelivered).status()).toBe(200);
     await expect.poll(tries).toEqual([['dead', 2]]);
   });
 
@@ -92,7 +93,7 @@ describe('the outbox', () => {
     await settle(page);
     const rows = page.getByRole('table').getByRole('row');
     await expect.poll(async () => rows.filter({ hasText: 'delivered' }).count()).toBe(0);
-    await expect.poll(async () => rows.filter({ hasText: 'dead' }).count()).toBeGreaterThanOrEqual(3);
+    await expect.poll(async () => rows.filter({ hasText: 'failed' }).count()).toBeGreaterThanOrEqual(3);
   });
 });
 
@@ -101,7 +102,7 @@ describe('the executions', () => {
     const { page } = await app.open('/executions?issue_ref=acme%2Fshop%232');
     await settle(page);
     const row = page.getByRole('row').filter({ hasText: 'acme/shop#2' });
-    await expect.poll(async () => row.first().innerText()).toContain('blocked');
+    await expect.poll(async () => row.first().innerText()).toContain('Blocked');
     await row.first().getByRole('button').click();
     await page.getByRole('link', { name: app.seeds.blocked.run_id }).waitFor();
     await expect.poll(async () => page.getByRole('table').innerText()).toContain('dep_unresolved');
@@ -141,7 +142,10 @@ describe('the issues', () => {
     const { items } = await app.site.client.listIssues();
     const rows = await page.getByRole('table').getByRole('row').allInnerTexts();
     expect(rows.slice(1)).toEqual(
-      items.map(({ issue_ref, state }) => expect.stringMatching(new RegExp(`${state}[^]*${issue_ref}`))),
+      items.map(({ issue_ref, state }) => {
+        const label = labelState(state);
+        return expect.stringMatching(new RegExp(`${label}[^]*${issue_ref}`));
+      }),
     );
     await page.getByRole('link', { name: 'acme/shop#2' }).click();
     await page.waitForURL('**/issues/acme%2Fshop%232');
@@ -152,7 +156,7 @@ describe('the issues', () => {
     await settle(page);
     const main = page.getByRole('main');
     await main.getByText(app.seeds.unclear.run_id).first().waitFor();
-    await expect.poll(async () => main.innerText()).toContain('needs-human');
+    await expect.poll(async () => main.innerText()).toContain('Needs a person');
     const links = await main
       .getByRole('link')
       .evaluateAll((found) => found.map((link) => (link instanceof HTMLAnchorElement ? link.pathname : '')));
@@ -164,9 +168,9 @@ describe('the issues', () => {
 describe('the form of an order', () => {
   const mayFail = /v1\/orders/;
   const countOrders = async (ref: string) => (await app.site.client.getIssue({ ref })).orders.length;
-  /** The order reaches the server, and its answer is lost. Returns the button that was pressed. */
+  /** Submits an order whose response is lost. Returns the button that was pressed. */
   const giveUnanswered = async (page: Page) => {
-    await loseAnswer(page, '/v1/orders');
+    await loseResponse(page, '/v1/orders');
     const give = page.getByRole('button', { name: 'Submit order' });
     await give.click();
     await page.getByText('the order is submitted only once').waitFor();
@@ -182,7 +186,9 @@ describe('the form of an order', () => {
     await field.fill('https://git.example.org/other.git');
     const submit = page.getByRole('button', { name: 'Submit order' });
     await submit.click();
-    await page.getByText(`not configured. Add its URL to "repos". Configured: ${REPOSITORY}.`).waitFor();
+    await page
+      .getByText(`not configured. Add its URL to "repos" in the configuration. Configured: ${REPOSITORY}.`)
+      .waitFor();
     await expect.poll(async () => field.evaluate((input) => input === document.activeElement)).toBe(true);
     await field.fill(REPOSITORY);
     await submit.click();
@@ -191,7 +197,7 @@ describe('the form of an order', () => {
     expect(orders[0]?.order).toMatchObject({ repo: REPOSITORY });
   });
 
-  it('submits one order when the answer was lost and the form is sent again, also after a reload', async () => {
+  it('submits one order if the response was lost and the form is sent again, also after a reload', async () => {
     const { page } = await app.open('/issues/acme%2Fshop%231?order', { mayFail });
     const before = await countOrders('acme/shop#1');
     const give = await giveUnanswered(page);
@@ -218,10 +224,10 @@ describe('the workers', () => {
     const row = page.getByRole('row').filter({ hasText: 'alive' });
     await row.waitFor();
     await expect.poll(async () => row.innerText()).toMatch(/of \d[\s\S]*codex/);
-    await page.route('**/v1/workers', async (asked) => {
-      const answer = await asked.fetch();
-      const { items } = (await answer.json()) as { items: object[] };
-      await asked.fulfill({ json: { items: items.map((item) => ({ ...item, state: 'gone' })), next_cursor: null } });
+    await page.route('**/v1/workers', async (route) => {
+      const response = await route.fetch();
+      const { items } = (await response.json()) as { items: object[] };
+      await route.fulfill({ json: { items: items.map((item) => ({ ...item, state: 'gone' })), next_cursor: null } });
     });
     await page.getByText('No worker is running').waitFor();
   });

@@ -10,25 +10,25 @@ import { useConsole } from './use-console.js';
 
 const app = useConsole(async () => undefined);
 
-/** A run that waits with a question. */
+/** Starts a run that waits with a question. */
 async function ask(site: Site, question: string, task = 'Paint the shed.'): Promise<string> {
   const { id } = await site.startRun({
     mode: 'interactive',
     prompt: task,
-    says: session(codex.message(question)),
-    answers: session(codex.message('Blue it is.\n{"__SKILL_DONE__": true}', 'item_1')),
+    prints: session(codex.message(question)),
+    printsAfterReply: session(codex.message('Blue it is.\n{"__SKILL_DONE__": true}', 'item_1')),
   });
-  await site.runIs(id, 'waiting');
+  await site.waitForRun(id, 'waiting');
   return id;
 }
 
 let issues = 0;
 
-/** The id of a result that waits for review. */
+/** Creates a result that waits for review, and returns its id. */
 async function review(site: Site): Promise<string> {
   issues += 1;
   const ref = `acme/queue#${issues}`;
-  await site.settledOrder(ref, { print: 'done' });
+  await site.runOrder(ref, { print: 'done' });
   const { items } = await site.client.listInbox({ query: { issue_ref: ref } });
   return items[0]?.id ?? '';
 }
@@ -63,7 +63,7 @@ const SINK: WaitingEntry = {
   dead: 4,
 };
 
-/** The event that asks for the permission. */
+/** The event that requests the permission. */
 const ASKED = {
   protocol_version: 'fcmp/1.1',
   run_id: 'r1',
@@ -114,7 +114,7 @@ describe('the queue', () => {
       .poll(async () => page.getByRole('region', { name: 'Results to review' }).innerText())
       .toContain('acme/queue#');
     await expect.poll(async () => page.title()).toMatch(/^\(\d+\) Inbox/);
-    // The first entry is open beside the list, and can be answered there.
+    // The first entry is open next to the list, and can be answered there.
     await page.getByRole('article', { name: `Question of run ${run}` }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.goto(new URL(`/inbox/${item}`, page.url()).href);
@@ -128,7 +128,7 @@ describe('the queue', () => {
     const row = page.locator('.entry').filter({ hasText: 'Paint the door.' });
     await row.getByLabel('Answer in one line').fill('Blue.');
     await row.getByRole('button', { name: 'Send answer' }).click();
-    const ended = await app.site.runIs(run, 'ended');
+    const ended = await app.site.waitForRun(run, 'ended');
     expect(ended.result?.status).toBe('success');
     await expect.poll(async () => row.count()).toBe(0);
   });
@@ -137,10 +137,10 @@ describe('the queue', () => {
     const run = await ask(app.site, 'Shall the fence be painted?', 'Paint the fence.');
     const { page } = await app.open('/inbox');
     await settle(page);
-    await page.getByLabel('Search the queue').fill('FENCE painted');
+    await page.getByLabel('Search the inbox').fill('FENCE painted');
     await expect.poll(async () => page.locator('.entry').count()).toBe(1);
     await page.getByRole('article', { name: `Question of run ${run}` }).waitFor();
-    await page.getByLabel('Search the queue').fill('output_unparseable');
+    await page.getByLabel('Search the inbox').fill('output_unparseable');
     await expect.poll(async () => page.getByRole('region', { name: 'Waiting agents' }).count()).toBe(0);
     await app.site.client.cancelRun({ id: run });
   });
@@ -171,20 +171,22 @@ describe('the queue', () => {
       for (const id of items) await page.locator(`[data-entry="${id}"] input.entry-mark`).check();
     };
     await mark();
-    await page.getByRole('group', { name: 'Several entries at once' }).getByRole('button', { name: 'Reject' }).click();
+    await page.getByRole('group', { name: 'Bulk actions' }).getByRole('button', { name: 'Reject' }).click();
     // Nothing happens without a reason.
-    await expect.poll(async () => page.getByLabel('Why, for all selected').getAttribute('aria-invalid')).toBe('true');
-    await page.getByLabel('Why, for all selected').fill('Out of scope.');
-    await page.getByRole('group', { name: 'Several entries at once' }).getByRole('button', { name: 'Reject' }).click();
-    const tray = page.getByRole('region', { name: 'Actions to be sent' });
+    await expect
+      .poll(async () => page.getByLabel('Reason for all selected items').getAttribute('aria-invalid'))
+      .toBe('true');
+    await page.getByLabel('Reason for all selected items').fill('Out of scope.');
+    await page.getByRole('group', { name: 'Bulk actions' }).getByRole('button', { name: 'Reject' }).click();
+    const tray = page.getByRole('region', { name: 'Pending actions' });
     await tray.getByText('Rejecting 2 results').waitFor();
     expect(await findViolations(page)).toEqual([]);
     await tray.getByRole('button', { name: 'Undo' }).click();
     await tray.waitFor({ state: 'detached' });
     for (const id of items) expect((await app.site.client.getInboxItem({ id })).resolution).toBeNull();
     await mark();
-    await page.getByLabel('Why, for all selected').fill('Out of scope.');
-    await page.getByRole('group', { name: 'Several entries at once' }).getByRole('button', { name: 'Reject' }).click();
+    await page.getByLabel('Reason for all selected items').fill('Out of scope.');
+    await page.getByRole('group', { name: 'Bulk actions' }).getByRole('button', { name: 'Reject' }).click();
     // It is sent although another page is open.
     await page.getByRole('link', { name: 'Issues' }).click();
     await tray.getByText('Rejecting 2 results').waitFor();
@@ -212,7 +214,7 @@ describe('the queue', () => {
 
   it('shows what a permission would change as a diff, hostile names and lines as text', async () => {
     const page = await openWith([PERMISSION], '/inbox?entry=r1%2Fpx_1_1');
-    const request = page.getByRole('article', { name: 'Permission of run r1' });
+    const request = page.getByRole('article', { name: 'Permission request of run r1' });
     await request.locator('.diff-line.removed').waitFor();
     await expect.poll(async () => request.locator('.diff-line.removed').innerText()).toContain('two');
     await expect
@@ -225,7 +227,7 @@ describe('the queue', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('has one entry for a sink that fails, and sends its comments again', async () => {
+  it('has one entry for a failing sink, and redelivers its comments', async () => {
     const page = await openWith([SINK], '/inbox?entry=sink%20hook');
     await expect.poll(async () => page.locator('.entry').count()).toBe(1);
     await expect.poll(async () => page.locator('.entry').innerText()).toContain('7 comments not delivered');
@@ -235,15 +237,15 @@ describe('the queue', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
-  it('shows that the entry of the address is no longer waiting', async () => {
+  it('shows that the linked entry is no longer waiting', async () => {
     const page = await openWith([], '/inbox?entry=gone');
-    await page.getByText('This entry is no longer waiting').waitFor();
+    await page.getByText('This item is no longer waiting').waitFor();
     await page.goto(new URL('/inbox', page.url()).href);
     await page.getByText('Nothing is waiting for you').waitFor();
     await expect.poll(async () => page.title()).toBe('Inbox · Sluice');
   });
 
-  it('notifies of what is new, once it is allowed and the tab is hidden', async () => {
+  it('sends notifications of new entries if they are allowed and the tab is hidden', async () => {
     const { page } = await app.open('/workbench');
     await serveAsked(page);
     let entries: readonly WaitingEntry[] = [SINK];
@@ -270,7 +272,7 @@ describe('the queue', () => {
     await page.evaluate(() => Object.defineProperty(document, 'hidden', { get: () => true }));
     entries = [PERMISSION, SINK];
     const read = async (): Promise<unknown> => page.evaluate(() => Reflect.get(window, 'shown'));
-    await expect.poll(read).toEqual([expect.stringContaining('An agent asks for permission: Allow')]);
+    await expect.poll(read).toEqual([expect.stringContaining('An agent requests permission: Allow')]);
   });
 });
 

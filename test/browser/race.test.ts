@@ -10,7 +10,7 @@ import { useConsole } from './use-console.js';
 
 const ISSUE = 'acme/shop#31';
 
-/** A repository with one commit, whose files the racers change. */
+/** Creates a repository with one commit, whose files the runs of the race change. */
 async function makeRepository(site: Site): Promise<string> {
   const folder = join(site.work, 'raced');
   await mkdir(folder);
@@ -39,7 +39,7 @@ const app = useConsole(async (site) => {
       instructions: JSON.stringify({
         result: {},
         exit: 3,
-        makes: { 'list.ts': 'export const sorted = "<b>yes</b>";\n' },
+        writes: { 'list.ts': 'export const sorted = "<b>yes</b>";\n' },
       }),
     },
   });
@@ -60,7 +60,7 @@ describe('a race without a winner', () => {
     await expect.poll(async () => runs.count()).toBe(2);
     for (const run of await runs.all()) {
       await run.locator('.diff-line.added').waitFor();
-      await expect.poll(async () => run.innerText()).toMatch(/needs-human/);
+      await expect.poll(async () => run.innerText()).toMatch(/Needs a person/);
       await expect
         .poll(async () => run.locator('.diff-line.added').innerText())
         .toContain('export const sorted = "<b>yes</b>";');
@@ -74,17 +74,17 @@ describe('a race without a winner', () => {
   it('is decided by accepting one of its results, which wins', async () => {
     const { page } = await app.open(`/issues/${encodeURIComponent(ISSUE)}`);
     await settle(page);
-    await page.getByRole('link', { name: 'Review this result' }).first().click();
+    await page.getByRole('link', { name: 'Decide on this result' }).first().click();
     await page.waitForURL('**/inbox/*');
     await page.getByRole('radio', { name: /^Accept/ }).check();
-    await page.getByLabel('Why').fill('It is the smaller one.');
+    await page.getByLabel('Reason', { exact: true }).fill('It is the smaller one.');
     await page.getByText('Exactly as it will be delivered.').waitFor();
     await page.locator('form.decide button[type=submit]').click();
     await page.getByRole('dialog').getByRole('button', { name: /^Yes/ }).click();
     await page.getByLabel('Settled').waitFor();
     await page.goto(new URL(`/issues/${encodeURIComponent(ISSUE)}`, page.url()).href);
     const race = page.getByRole('region', { name: 'Changes of the race, side by side' });
-    await race.getByText('winner', { exact: true }).waitFor();
+    await race.getByText('Winner', { exact: true }).waitFor();
     await expect.poll(async () => race.locator('.race-run').filter({ hasText: 'winner' }).count()).toBe(1);
   });
 });

@@ -68,7 +68,20 @@ describe('useJsonStream in React', () => {
     expect(await readShown(page)).toEqual({ value: { title: 'Coffee' }, status: 'done', result: 'success' });
   });
 
-  it('leaves the source when the component goes away', async () => {
+  it('replaces a stream that is still being read', async () => {
+    const page = await openPage();
+    await page.evaluate(() => window.page.start());
+    await page.evaluate(() => window.page.write('{"title": "Te'));
+    await page.getByText('"title":"Te"').waitFor();
+    await page.evaluate(() => window.page.start());
+    await expect.poll(async () => page.evaluate(() => window.page.left)).toBe(1);
+    expect(await readShown(page)).toEqual({ status: 'streaming' });
+    await page.evaluate(() => window.page.write('{"title": "Cof'));
+    await page.getByText('"title":"Cof"').waitFor();
+    expect(await readShown(page)).toEqual({ value: { title: 'Cof' }, status: 'streaming' });
+  });
+
+  it('cancels the source when the component is unmounted', async () => {
     const page = await openPage();
     await page.evaluate(() => window.page.start());
     await page.evaluate(() => window.page.write('{"title": "Te'));

@@ -2,25 +2,25 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { command, longSession, longSessionRecord, session } from './codex-lines.js';
-import { openTap } from './open-tap.js';
+import { openProxy } from './open-proxy.js';
 import { seedConsole } from './seed-console.js';
 import { settle } from './settle.js';
 import type { Site } from './start-site.js';
 import { useConsole } from './use-console.js';
 
 const app = useConsole(async (site: Site) => {
-  const long = await site.endedRun({ says: longSession(600) });
+  const long = await site.runToEnd({ prints: longSession(600) });
   return { ...(await seedConsole(site)), long: long.id };
 });
 
 type Lens = 'Conversation' | 'Events' | 'Raw bytes';
 
-/** The list of a lens. */
+/** Finds the list of a lens. */
 const lens = (page: Page, name: Lens): Locator => page.locator(`.virtual[aria-label="${name}"]`);
-/** The rows of a lens that are lit up. */
-const lit = (page: Page, name: Lens): Locator => lens(page, name).locator('.lit');
+/** Finds the highlighted rows of a lens. */
+const lit = (page: Page, name: Lens): Locator => lens(page, name).locator('.highlighted');
 
-/** A page that has loaded all events of a run. */
+/** Opens a page and waits until it has loaded all events of a run. */
 async function openRun(id: string): Promise<Page> {
   const { page } = await app.open(`/runs/${id}`);
   await page.getByText('Complete', { exact: true }).waitFor();
@@ -28,10 +28,14 @@ async function openRun(id: string): Promise<Page> {
   return page;
 }
 
-/** Rows are in the page when they are near: scrolls from the start until one with these words is. */
+/** Scrolls on from a third of the list until a row with these words is in the page, which contains only rows near the visible part. */
 async function scrollTo(list: Locator, words: string): Promise<void> {
   await list.evaluate(async (box, wanted) => {
-    for (box.scrollTop = 0; !(box.textContent ?? '').includes(wanted); box.scrollTop += box.clientHeight / 2) {
+    for (
+      box.scrollTop = box.scrollHeight / 3;
+      !(box.textContent ?? '').includes(wanted);
+      box.scrollTop += box.clientHeight / 2
+    ) {
       if (box.scrollTop + box.clientHeight >= box.scrollHeight) throw new Error(`there is no ${wanted}`);
       // A frame to notice, one to draw; bytes of the raw lens are fetched.
       for (let frames = 0; frames < 4; frames++)
@@ -42,7 +46,7 @@ async function scrollTo(list: Locator, words: string): Promise<void> {
   }, words);
 }
 
-/** All rows of a list in their order, brought into view one after the other. */
+/** Reads all rows of a list in order, scrolling to one after the other. */
 async function readAll(list: Locator): Promise<readonly string[]> {
   return list.evaluate(async (box) => {
     const texts = new Map<number, string>();
@@ -59,7 +63,7 @@ async function readAll(list: Locator): Promise<readonly string[]> {
   });
 }
 
-/** Waits until the first row that is lit up stands within the window of its lens. */
+/** Waits until the first highlighted row is visible in its lens. */
 async function seen(page: Page, name: Lens): Promise<string> {
   await expect
     .poll(async () => {
@@ -84,7 +88,7 @@ describe('the three lenses', () => {
     for (const name of [from, ...others]) await expect.poll(async () => seen(page, name)).toContain(words);
   });
 
-  it('remember in the address what was chosen', async () => {
+  it('keep the selection in the address', async () => {
     const page = await openRun(app.seeds.long);
     await lens(page, 'Conversation').focus();
     await page.keyboard.press('End');
@@ -97,7 +101,7 @@ describe('the three lenses', () => {
       await expect.poll(async () => seen(page, name)).toContain('Message 599:');
   });
 
-  it('can be walked through with the keyboard', async () => {
+  it('can be navigated with the keyboard', async () => {
     const page = await openRun(app.seeds.reviewed);
     await lens(page, 'Events').focus();
     for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowDown');
@@ -143,41 +147,41 @@ describe('a run that has ended', () => {
     const { page, record } = await app.open(`/runs/${app.seeds.reviewed}`);
     const address = 'https://example.org/issues/7';
     await page.context().route(`${address}*`, async (route) => route.fulfill({ body: 'elsewhere' }));
-    await page.getByRole('button', { name: `open ${address}` }).click();
+    await page.getByRole('button', { name: `Open ${address}` }).click();
     const question = page.getByRole('group', { name: 'Open the link' });
     await expect.poll(async () => question.innerText()).toContain(address);
-    await question.getByRole('button', { name: 'No' }).click();
+    await question.getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(async () => question.count()).toBe(0);
-    await page.getByRole('button', { name: `open ${address}` }).click();
+    await page.getByRole('button', { name: `Open ${address}` }).click();
     const [tab] = await Promise.all([
       page.context().waitForEvent('page'),
       question.getByRole('button', { name: 'Open in a new tab' }).click(),
     ]);
     await tab.waitForURL(address);
     expect(await tab.evaluate(() => [opener, document.referrer])).toEqual([null, '']);
-    // The one window that a person asked for.
-    record.surprises.splice(0, 1);
+    // The one window that was opened on purpose.
+    record.dialogs.splice(0, 1);
   });
 
   it('shows tool calls with input and output, reasoning folded', async () => {
     const page = await openRun(app.seeds.reviewed);
     const conversation = lens(page, 'Conversation');
     const call = conversation.locator('.item').filter({ hasText: 'cat src/missing.ts' });
-    await expect.poll(async () => call.innerText()).toMatch(/failed[\s\S]*exit code 1/);
+    await expect.poll(async () => call.innerText()).toMatch(/Failed[\s\S]*exit code 1/);
     await call.getByText('Output').click();
     await call.getByText('No such file or directory').waitFor();
     const reasoning = conversation.locator('details').filter({ hasText: 'The copy is sorted' }).first();
     expect(await reasoning.evaluate((details) => details.hasAttribute('open'))).toBe(false);
   });
 
-  it('shows the output of tools without the styles of terminals', async () => {
+  it('shows the output of tools without terminal styles', async () => {
     const page = await openRun(app.seeds.reviewed);
     const call = lens(page, 'Conversation').locator('.item').filter({ hasText: 'npm test' }).first();
     await call.getByText('Output').click();
     await expect.poll(async () => call.innerText()).toContain('✓ 214 passed');
   });
 
-  it('shows a file the agent made as text', async () => {
+  it('shows a file that the agent created as text', async () => {
     const page = await openRun(app.seeds.reviewed);
     const conversation = lens(page, 'Conversation');
     await conversation.focus();
@@ -187,7 +191,7 @@ describe('a run that has ended', () => {
     await expect.poll(async () => page.locator('main script').count()).toBe(0);
   });
 
-  it('shows the result, what was repaired, and what it cost', async () => {
+  it('shows the result, the repairs and the cost', async () => {
     const page = await openRun(app.seeds.reviewed);
     await page.locator('summary').filter({ hasText: 'Result' }).click();
     const result = page.getByRole('region', { name: 'Result' });
@@ -199,7 +203,7 @@ describe('a run that has ended', () => {
 
   it('shows which tools were denied', async () => {
     const [, denied = {}] = command('item_1', 'rm -rf /', 'The permission was declined.', 1);
-    const { id } = await app.site.endedRun({ says: session(denied) });
+    const { id } = await app.site.runToEnd({ prints: session(denied) });
     const page = await openRun(id);
     await page.locator('summary').filter({ hasText: 'Result' }).click();
     const result = page.getByRole('region', { name: 'Result' });
@@ -214,8 +218,8 @@ describe('a run that has ended', () => {
   });
 
   it('is replayed with a slider, by keys', async () => {
-    // Each word once the one before was seen, so that there are moments between them.
-    const { id, print } = await app.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
+    // Prints each word after the previous one was shown, so that they have different times.
+    const { id, print } = await app.site.startRun({ prints: [codex.thread(), codex.turn], isLive: true });
     const { page } = await app.open(`/runs/${id}`);
     const conversation = lens(page, 'Conversation');
     await conversation.getByText('Session started').waitFor();
@@ -242,7 +246,7 @@ describe('a run that has ended', () => {
   });
 });
 
-describe('a run that asks', () => {
+describe('a run that asks a question', () => {
   it('is answered on its page without moving the focus, and continues', async () => {
     const { page } = await app.open(`/runs/${app.seeds.asking}`);
     await page.getByLabel('Your answer').waitFor();
@@ -262,8 +266,8 @@ describe('a run that asks', () => {
 
 describe('a live run', () => {
   const live = async () => {
-    const run = await app.site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
-    await app.site.runIs(run.id, 'running');
+    const run = await app.site.startRun({ prints: [codex.thread(), codex.turn], isLive: true });
+    await app.site.waitForRun(run.id, 'running');
     return run;
   };
   const say = (from: number, to: number) =>
@@ -279,21 +283,21 @@ describe('a live run', () => {
     await run.print([codex.completed(), 'end']);
     await page.getByText('Complete', { exact: true }).waitFor();
     await lens(page, 'Conversation').getByText('Completed').waitFor();
-    expect((await app.site.runIs(run.id, 'ended')).result?.status).toBe('success');
+    expect((await app.site.waitForRun(run.id, 'ended')).result?.status).toBe('success');
   });
 
   it('loses and repeats no event when the connection breaks', async () => {
-    const tap = await openTap(app.site.url);
-    onTestFinished(async () => tap.close());
+    const proxy = await openProxy(app.site.url);
+    onTestFinished(async () => proxy.close());
     const run = await live();
-    const { page } = await app.open(`/runs/${run.id}`, { url: tap.url, mayFail: /ERR_|Failed to load resource/ });
+    const { page } = await app.open(`/runs/${run.id}`, { url: proxy.url, mayFail: /ERR_|Failed to load resource/ });
     await page.getByText('Live', { exact: true }).waitFor();
     await run.print(say(0, 5));
     await lens(page, 'Conversation').getByText('Line 4.', { exact: true }).waitFor();
-    tap.shut();
+    proxy.shut();
     await page.getByText('Reconnecting …').waitFor();
     await run.print(say(5, 15));
-    tap.open();
+    proxy.open();
     await page.getByText('Live', { exact: true }).waitFor();
     await run.print(say(15, 20));
     await lens(page, 'Conversation').getByText('Line 19.', { exact: true }).waitFor();
@@ -339,7 +343,7 @@ describe('a live run', () => {
     await page.getByRole('button', { name: 'Keep running' }).click();
     await page.getByRole('button', { name: 'Cancel run' }).click();
     await page.getByRole('button', { name: 'Yes, cancel' }).click();
-    const ended = await app.site.runIs(run.id, 'ended');
+    const ended = await app.site.waitForRun(run.id, 'ended');
     expect(ended.result?.status).toBe('canceled');
     await page.getByText('canceled').first().waitFor();
   });

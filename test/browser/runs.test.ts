@@ -5,11 +5,11 @@ import { seedConsole } from './seed-console.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { RUN_ENGINES } from '../../src/records/run-engine.js';
 import { session } from './codex-lines.js';
-import { loseAnswer } from './lose-answer.js';
+import { loseResponse } from './lose-response.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';
 
-/** A field of the form by its name alone: others mention it in their help. */
+/** Finds a field of the form by its exact name, since others mention it in their help. */
 const field = (page: Page, name: string): Locator => page.getByLabel(name, { exact: true });
 
 const PROGRAM = process.execPath;
@@ -20,17 +20,17 @@ describe('the list of runs', () => {
     const { page } = await app.open('/runs');
     const row = page.getByRole('row').filter({ hasText: 'Review how the list is sorted.' });
     await row.waitFor();
-    await expect.poll(async () => row.innerText()).toMatch(/success[\s\S]*codex[\s\S]*repaired/);
+    await expect.poll(async () => row.innerText()).toMatch(/Success[\s\S]*codex[\s\S]*Repaired/);
     const failed = page.getByRole('row').filter({ hasText: 'Count the findings.' });
     await expect.poll(async () => failed.innerText()).toContain('OUTPUT_NOT_VALIDATED');
     const asking = page.getByRole('row').filter({ hasText: 'Paint the shed.' });
-    await expect.poll(async () => asking.innerText()).toContain('waiting');
+    await expect.poll(async () => asking.innerText()).toContain('Waiting');
   });
 
   it('shows a run that was started elsewhere, without a reload', async () => {
     const { page } = await app.open('/runs');
     await settle(page);
-    await app.site.endedRun({ prompt: 'Come by yourself.', says: session(codex.message('Here I am.')) });
+    await app.site.runToEnd({ prompt: 'Come by yourself.', prints: session(codex.message('Here I am.')) });
     const row = page.getByRole('row').filter({ hasText: 'Come by yourself.' });
     await row.filter({ hasText: 'success' }).waitFor();
     await expect.poll(async () => row.count()).toBe(1);
@@ -40,7 +40,7 @@ describe('the list of runs', () => {
     const { page } = await app.open('/runs');
     await settle(page);
     await page.getByRole('link', { name: 'Paint the shed.' }).focus();
-    await app.site.endedRun({ prompt: 'Do not push.', says: session(codex.message('I wait.')) });
+    await app.site.runToEnd({ prompt: 'Do not push.', prints: session(codex.message('I wait.')) });
     await page.getByRole('button', { name: /^Show \d+ new$/ }).waitFor();
     await expect.poll(async () => page.getByText('Do not push.').count()).toBe(0);
     await page.getByRole('button', { name: /^Show \d+ new$/ }).click();
@@ -68,7 +68,7 @@ describe('the list of runs', () => {
     await page.getByLabel('Search').fill('shed green');
     await page.getByRole('button', { name: 'Clear' }).click();
     await expect.poll(async () => page.getByLabel('Search').inputValue()).toBe('');
-    // Longer than the pause after which a search begins.
+    // Longer than the pause after which a search starts.
     await page.clock.runFor(1000);
     expect(new URL(page.url()).search).toBe('');
   });
@@ -92,7 +92,7 @@ describe('the list of runs', () => {
     const { engines } = await app.site.client.listEngines();
     const names = engines.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining([...RUN_ENGINES]));
-    await expect.poll(async () => choice.locator('option').allInnerTexts()).toEqual(['all', ...names, 'abacus']);
+    await expect.poll(async () => choice.locator('option').allInnerTexts()).toEqual(['All', ...names, 'abacus']);
   });
 
   it('opens a run with the keyboard', async () => {
@@ -114,9 +114,9 @@ describe('the form that starts a run', () => {
     await field(page, 'Arguments').fill('-e\nconsole.log(JSON.stringify({ summary: "from a form" }))');
     await page.getByText('what the answer must look like').click();
     await page.getByRole('button', { name: 'Insert an example' }).click();
-    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByRole('button', { name: 'Start run' }).click();
     await page.waitForURL(/\/runs\/[0-9A-Z]{26}$/);
-    const run = await app.site.runIs(page.url().slice(-26), 'ended');
+    const run = await app.site.waitForRun(page.url().slice(-26), 'ended');
     expect(run).toMatchObject({
       engine: 'command',
       spec: { command: [PROGRAM, '-e', 'console.log(JSON.stringify({ summary: "from a form" }))'] },
@@ -124,20 +124,20 @@ describe('the form that starts a run', () => {
     });
   });
 
-  /** The run is started, and its answer is lost. Returns the button that was pressed. */
+  /** Starts a run whose response is lost. Returns the button that was pressed. */
   const startUnanswered = async (page: Page, words: string) => {
     await field(page, 'Engine').selectOption('command');
     await field(page, 'Program').selectOption(PROGRAM);
     await field(page, 'Arguments').fill(`-e\nconsole.log("${words}")`);
-    await loseAnswer(page, '/v1/runs');
-    const start = page.getByRole('button', { name: 'Start the run' });
+    await loseResponse(page, '/v1/runs');
+    const start = page.getByRole('button', { name: 'Start run' });
     await start.click();
     await page.getByText('the run starts only once').waitFor();
     return start;
   };
   const countRuns = async () => (await app.site.client.listRuns({ query: { limit: 500 } })).items.length;
 
-  it('starts one run when the answer was lost and the form is sent again, also after a reload', async () => {
+  it('starts one run if the response was lost and the form is sent again, also after a reload', async () => {
     const { page } = await app.open('/runs?start', { mayFail: /v1\/runs/ });
     const before = await countRuns();
     const start = await startUnanswered(page, 'once');
@@ -167,7 +167,7 @@ describe('the form that starts a run', () => {
   it('shows an error at its field, moves the focus there, and sends nothing', async () => {
     const { page } = await app.open('/runs?start');
     await field(page, 'Engine').selectOption('codex');
-    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByRole('button', { name: 'Start run' }).click();
     const prompt = field(page, 'Prompt');
     await expect.poll(async () => prompt.getAttribute('aria-invalid')).toBe('true');
     await expect.poll(async () => prompt.evaluate((element) => element === document.activeElement)).toBe(true);
@@ -178,7 +178,7 @@ describe('the form that starts a run', () => {
     await field(page, 'Engine').selectOption('codex');
     await field(page, 'Prompt').fill('Read the diary.');
     await field(page, 'Working folder').fill(join(app.site.folder, 'data'));
-    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByRole('button', { name: 'Start run' }).click();
     const folder = field(page, 'Working folder');
     await expect.poll(async () => folder.getAttribute('aria-invalid')).toBe('true');
     await page.reload();

@@ -42,14 +42,14 @@ const REVIEW = [
   'See [the issue](https://example.org/issues/7).',
 ].join('\n');
 
-/** Something of everything: runs in every state, an inbox, issues, deliveries, executions. */
+/** Creates data for every page: runs in every state, an inbox, issues, deliveries, executions. */
 export async function seedConsole(site: Site, { paceMs = 0 } = {}) {
-  const reviewed = await site.endedRun({
+  const reviewed = await site.runToEnd({
     paceMs,
     prompt: 'Review how the list is sorted.',
-    makes: { 'notes/review.md': '# Review\n\n<script>never</script>\n\nThe list sorts a copy.\n' },
+    writes: { 'notes/review.md': '# Review\n\n<script>never</script>\n\nThe list sorts a copy.\n' },
     contract: { schema: REPORT_SCHEMA },
-    says: session(
+    prints: session(
       codex.message(REVIEW, 'item_0'),
       reasoning('item_1', 'The copy is sorted, the list is not. The test would not notice.'),
       ...command('item_2', 'npm test', '\u001B[32m✓\u001B[39m 214 passed\n'),
@@ -59,34 +59,34 @@ export async function seedConsole(site: Site, { paceMs = 0 } = {}) {
     ),
   });
   const [failed, asking] = await Promise.all([
-    site.endedRun({
+    site.runToEnd({
       prompt: 'Count the findings.',
       contract: { schema: REPORT_SCHEMA },
-      says: session(codex.message('I could not find any.')),
+      prints: session(codex.message('I could not find any.')),
     }),
     site.startRun({
       prompt: 'Paint the shed.',
       mode: 'interactive',
-      says: session(codex.message('Which colour shall it be: *green* or *blue*?')),
-      answers: session(codex.message('Blue it is.\n{"__SKILL_DONE__": true}', 'item_1')),
+      prints: session(codex.message('Which colour shall it be: *green* or *blue*?')),
+      printsAfterReply: session(codex.message('Blue it is.\n{"__SKILL_DONE__": true}', 'item_1')),
     }),
   ]);
   const live = await site.startRun({
     prompt: 'Watch the build.',
-    says: [codex.thread(), codex.turn, codex.message('The build has begun.')],
+    prints: [codex.thread(), codex.turn, codex.message('The build has begun.')],
     isLive: true,
   });
-  await site.runIs(asking.id, 'waiting');
-  await site.runIs(live.id, 'running');
-  await site.settledOrder('acme/shop#7', { result: {}, print: 'done' });
-  await site.settledOrder('acme/shop#8', { result: { status: 'blocked', blocked_by: 'acme/shop#7' } });
-  const broken = await site.settledOrder('acme/shop#9', {
+  await site.waitForRun(asking.id, 'waiting');
+  await site.waitForRun(live.id, 'running');
+  await site.runOrder('acme/shop#7', { result: {}, print: 'done' });
+  await site.runOrder('acme/shop#8', { result: { status: 'blocked', blocked_by: 'acme/shop#7' } });
+  const broken = await site.runOrder('acme/shop#9', {
     print: 'All done, trust me.',
     complain: 'warning: the cache is cold',
     raw: `{ 'issue_ref': 'acme/shop#9', 'run_id': 'RUN_ID', 'status': 'ok', 'changes': { 'pr': 'https://example.org/pull/9' },
   'tests': { 'command': 'npm test', 'result': 'pass', 'evidence': '214 passed' }, 'summary': 'Keeps the order of the list.', }`,
   });
-  await site.settledOrder('acme/shop#10', { print: 'Status: ok\nTrust me.' });
+  await site.runOrder('acme/shop#10', { print: 'Status: ok\nTrust me.' });
   const { items } = await site.client.listInbox({ query: { issue_ref: broken.issue_ref } });
   const [item] = items;
   return { reviewed: reviewed.id, failed: failed.id, asking: asking.id, live, item: item?.id ?? '' };

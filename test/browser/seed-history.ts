@@ -18,7 +18,7 @@ const PROMPTS = [
 const WORKER = 'history';
 const AT_ONCE = 100;
 
-/** Runs of the last days, as an installation in use would have them. The same ones for the same seed. */
+/** Creates runs of the last days, as in an installation in use; the same ones for the same seed. */
 export async function seedHistory(
   data: string,
   { days = 7, perDay = 40, now = Date.now(), seed = 8, hasEvents = true } = {},
@@ -40,7 +40,7 @@ export async function seedHistory(
         await store.endRun({ id, workerId: WORKER, result, now: began + took });
       });
     }
-    // Many at once: the store writes them together.
+    // Many concurrently: the store writes them together.
     for (let from = 0; from < runs.length; from += AT_ONCE) {
       await Promise.all(runs.slice(from, from + AT_ONCE).map(async (run) => run()));
     }
@@ -51,8 +51,8 @@ export async function seedHistory(
 
 function createEvents(runId: string, at: number): readonly Emitted[] {
   const translator = createTranslator({ engine: 'codex', runId, attempt: 1, mode: 'auto', clock: () => at });
-  const said = [codex.thread(), codex.message('Done.'), codex.completed()];
-  const events = translator.push('stdout', toBytes(said));
+  const records = [codex.thread(), codex.message('Done.'), codex.completed()];
+  const events = translator.push('stdout', toBytes(records));
   return [...events, ...translator.end({ exitCode: 0, signal: null, verdict: 'validated' })];
 }
 

@@ -5,7 +5,7 @@ import { session } from './codex-lines.js';
 import { settle } from './settle.js';
 import { useConsole } from './use-console.js';
 
-const app = useConsole(async (site) => site.endedRun({ says: session(codex.message('Hello.')) }));
+const app = useConsole(async (site) => site.runToEnd({ prints: session(codex.message('Hello.')) }));
 
 /** Limits of a first visit, over the wire. */
 const FIRST_LOAD = 60_000;
@@ -24,8 +24,8 @@ describe('the console', () => {
     const { record, page } = await app.open('/');
     await settle(page);
     for (const { path, bytes } of record.loaded.filter((file) => file.path.endsWith('.js'))) {
-      const answer = await fetch(`${app.site.url}${path}`, { headers: { 'accept-encoding': 'identity' } });
-      expect(bytes).toBeLessThanOrEqual(gzipSync(Buffer.from(await answer.arrayBuffer())).length + 200);
+      const response = await fetch(`${app.site.url}${path}`, { headers: { 'accept-encoding': 'identity' } });
+      expect(bytes).toBeLessThanOrEqual(gzipSync(Buffer.from(await response.arrayBuffer())).length + 200);
     }
   });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openLocalToken } from '../../src/config/local-token.js';
 import { codex } from '../../src/events/contract/translate-lines.contract.js';
 import { findViolations } from './check-accessibility.js';
@@ -13,12 +13,16 @@ const ada = { name: 'ada', scopes: ['read', 'run', 'decide'], value: ADA } as co
 const guest = { name: 'guest', scopes: ['read'], value: GUEST } as const;
 
 const app = useConsole(
-  async (site) => site.endedRun({ says: session(codex.message('Hello to those who may read.')) }),
+  async (site) => site.runToEnd({ prints: session(codex.message('Hello to those who may read.')) }),
   { tokens: [ada, guest] },
 );
 
-/** Signing in without a token is answered with 401, which the browser logs too. */
+/** The response to a request without a token is 401, which the browser logs too. */
 const REFUSED = { mayFail: /401/ };
+
+async function readStatus(token: string): Promise<number> {
+  return (await fetch(`${app.site.url}/v1/runs`, { headers: { authorization: `Bearer ${token}` } })).status;
+}
 
 describe('a server with tokens', () => {
   it('asks for one, explains a wrong one, and accepts a valid one', async () => {
@@ -37,7 +41,7 @@ describe('a server with tokens', () => {
     await page.getByRole('button', { name: 'Sign out ada' }).waitFor();
   });
 
-  it('keeps the token where no script can read it, for this tab and the next', async () => {
+  it('stores the token where no script can read it, for this tab and the next', async () => {
     const { page } = await app.open('/runs', REFUSED);
     await page.getByLabel('Token').fill(ADA);
     await page.keyboard.press('Enter');
@@ -82,6 +86,10 @@ describe('a server with tokens', () => {
     }
     await first.page.goto(`/runs/${app.seeds.id}?at=c2`);
     await first.page.getByText('Hello to those who may read.').first().waitFor();
+    onTestFinished(async () => {
+      await app.site.configure({ tokens: [ada, guest] });
+      await expect.poll(() => readStatus(ADA)).toBe(200);
+    });
     await app.site.configure({ tokens: [{ ...ada, value: NEW_ADA }, guest] });
     // The page detects it by itself, and returns to where it was.
     await first.page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -96,12 +104,6 @@ describe('a server with tokens', () => {
     expect(new URL(first.page.url()).pathname).toBe(`/runs/${app.seeds.id}`);
     await second.page.reload();
     await second.page.getByRole('button', { name: 'Sign out guest' }).waitFor();
-    await app.site.configure({ tokens: [ada, guest] });
-    await expect
-      .poll(
-        async () => (await fetch(`${app.site.url}/v1/runs`, { headers: { authorization: `Bearer ${ADA}` } })).status,
-      )
-      .toBe(200);
   });
 
   it('hides actions the token does not allow', async () => {
@@ -115,10 +117,12 @@ describe('a server with tokens', () => {
 });
 
 describe('a server with the token of its user', () => {
-  const local = useConsole(async (site) => site.endedRun({ says: session(codex.message('Hello to everyone here.')) }));
+  const local = useConsole(async (site) =>
+    site.runToEnd({ prints: session(codex.message('Hello to everyone here.')) }),
+  );
 
   it('lets everyone on the machine read, and signs in the user who opens the printed address', async () => {
-    const { page } = await local.open('/runs', { isStranger: true });
+    const { page } = await local.open('/runs', { isSignedOut: true });
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await settle(page);
     await expect.poll(async () => page.getByRole('link', { name: 'Start a run' }).count()).toBe(0);
@@ -129,5 +133,15 @@ describe('a server with the token of its user', () => {
     expect(page.url()).not.toContain(token);
     await page.reload();
     await page.getByRole('link', { name: 'Start a run' }).first().waitFor();
+  });
+
+  it('explains a wrong token to a person who could read without one', async () => {
+    const { page } = await local.open('/runs', { isSignedOut: true, ...REFUSED });
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('Token').fill('not-a-token');
+    await page.keyboard.press('Enter');
+    await page.locator('[aria-invalid=true]').waitFor();
+    await settle(page);
+    await expect.poll(async () => page.locator('#token-help').innerText()).toContain('Invalid token');
   });
 });

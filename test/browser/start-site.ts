@@ -14,15 +14,15 @@ import { createClient } from '../../src/client/index.js';
 import { BUNDLED_MAIN } from '../command-stage.js';
 import { toBytes } from '../../src/events/contract/translate-lines.contract.js';
 
-/** The output of a test's agent; see `fixtures/agent.mjs`. */
-export interface Story {
-  readonly says: readonly (object | string)[];
+/** The script of a test's agent; see `fixtures/agent.mjs`. */
+export interface AgentScript {
+  readonly prints: readonly (object | string)[];
   /** Its output after it has been answered. */
-  readonly answers?: readonly (object | string)[];
-  /** It continues with what {@link Site.print} appends. */
+  readonly printsAfterReply?: readonly (object | string)[];
+  /** It continues with lines that {@link Site.print} appends. */
   readonly isLive?: boolean;
-  /** Files it writes before it speaks, by path. */
-  readonly makes?: Readonly<Record<string, string>>;
+  /** Files it writes before it prints, by path. */
+  readonly writes?: Readonly<Record<string, string>>;
   /** How long it waits before each line. */
   readonly paceMs?: number;
   readonly mode?: 'auto' | 'interactive';
@@ -37,7 +37,7 @@ export interface Instructions {
   readonly result?: Readonly<Record<string, unknown>>;
   readonly raw?: string;
   /** Files it writes, by path. */
-  readonly makes?: Readonly<Record<string, string>>;
+  readonly writes?: Readonly<Record<string, string>>;
   readonly exit?: number;
 }
 
@@ -54,7 +54,7 @@ export type Site = Awaited<ReturnType<typeof startSite>>;
 
 const TIMEOUT_MS = 60_000;
 
-/** Starts the built `sluice serve` on a free port over a new folder. */
+/** Starts the built `sluice serve` on a free port with a new data folder. */
 export async function startSite(changes: Partial<ConfigFile> = {}, options: SiteOptions = {}) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-console-')));
   const data = join(folder, 'data');
@@ -62,13 +62,15 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
   await mkdir(work);
   const agent = join(folder, 'codex');
   const program = join(PROJECT, 'test/browser/fixtures/agent.mjs');
-  await writeFile(agent, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
+  // Its version is queried often, and a shell script starts faster than Node.js.
+  const version = `case " $* " in *' --version '*) echo 'codex-cli 0.166.0'; exit ;; esac`;
+  await writeFile(agent, `#!/bin/sh\n${version}\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
   const worker = join(PROJECT, 'test/browser/fixtures/worker.mjs');
   const config: ConfigFile = {
     data,
     roots: [work],
     programs: { codex: agent },
-    // An agent that asks: Codex itself is talked with over its app server, which the scripted agent does not play.
+    // An agent that asks questions: for that, Codex uses its app server, which the scripted agent does not imitate.
     agents: { scripted: { command: [agent], reads: 'codex', resume: [agent, 'resume', '{session}'] } },
     wrappers: { scripted: { type: 'script', command: [process.execPath, worker] } },
     ...changes,
@@ -85,7 +87,7 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
   const env = { ...process.env, ...fixed, ...options.env };
 
   async function start(): Promise<void> {
-    // The same port every time: pages come back to where they were.
+    // The same port every time, so that pages can reconnect.
     const port = url === '' ? '0' : new URL(url).port;
     const args = [BUNDLED_MAIN, 'serve', '--no-demo', '--port', port, '--config', configFile, ...(options.args ?? [])];
     const started = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -124,13 +126,14 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
   const client = createClient({ url, ...(token === undefined ? {} : { token }) });
 
   /** Starts a run whose agent prints the script; its folder is where {@link appendLines} writes. */
-  async function startRun({ says, answers, makes = {}, isLive = false, paceMs = 0, ...spec }: Story) {
+  async function startRun({ prints, printsAfterReply, writes = {}, isLive = false, paceMs = 0, ...spec }: AgentScript) {
     runs += 1;
     const workdir = join(work, `run-${runs}`);
     await mkdir(workdir);
-    await writeFile(join(workdir, 'says.jsonl'), toBytes(says));
-    await writeFile(join(workdir, 'makes.json'), JSON.stringify(makes));
-    if (answers !== undefined) await writeFile(join(workdir, 'answers.jsonl'), toBytes(answers));
+    await writeFile(join(workdir, 'prints.jsonl'), toBytes(prints));
+    await writeFile(join(workdir, 'writes.json'), JSON.stringify(writes));
+    if (printsAfterReply !== undefined)
+      await writeFile(join(workdir, 'prints-after-reply.jsonl'), toBytes(printsAfterReply));
     if (isLive) await writeFile(join(workdir, 'live.jsonl'), '');
     if (paceMs > 0) await writeFile(join(workdir, 'pace'), String(paceMs));
     const engine = spec.mode === 'interactive' ? 'scripted' : 'codex';
@@ -138,8 +141,8 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
     return { id, workdir, print: async (lines: readonly (object | string)[]) => appendLines(workdir, lines) };
   }
 
-  /** Waits until a run has come so far. */
-  async function runIs(id: string, state: RunView['state']): Promise<RunView> {
+  /** Waits until a run has this state. */
+  async function waitForRun(id: string, state: RunView['state']): Promise<RunView> {
     return until(`run ${id} is ${state}`, async () => {
       const run = await client.getRun({ id });
       return run.state === state ? run : undefined;
@@ -162,14 +165,14 @@ export async function startSite(changes: Partial<ConfigFile> = {}, options: Site
     /** Writes the configuration again; a server reads its tokens from it. */
     configure: async (other: Partial<ConfigFile>) => writeFile(configFile, JSON.stringify({ ...config, ...other })),
     startRun,
-    runIs,
-    /** A run that has ended. */
-    async endedRun(story: Story): Promise<RunView> {
-      const { id } = await startRun(story);
-      return runIs(id, 'ended');
+    waitForRun,
+    /** Starts a run and waits for its end. */
+    async runToEnd(script: AgentScript): Promise<RunView> {
+      const { id } = await startRun(script);
+      return waitForRun(id, 'ended');
     },
-    /** A settled order of the scripted agent. */
-    async settledOrder(issueRef: string, instructions: Instructions): Promise<OrderView> {
+    /** Submits an order to the scripted worker and waits until it is settled. */
+    async runOrder(issueRef: string, instructions: Instructions): Promise<OrderView> {
       await mkdir(join(work, 'repository'), { recursive: true });
       const { run_id: runId } = await client.submitOrder({
         body: {
@@ -206,7 +209,7 @@ async function appendLines(workdir: string, lines: readonly (object | string)[])
   await appendFile(join(workdir, 'live.jsonl'), toBytes(lines));
 }
 
-/** Asks again and again until there is an answer. */
+/** Repeats a query until it returns a value. */
 export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
   for (const end = performance.now() + TIMEOUT_MS; performance.now() < end;) {
     const found = await ask();
@@ -216,11 +219,11 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined>):
   throw new Error(`timed out waiting until ${what}`);
 }
 
-/** Trades the token of this user for a cookie, as the console does when it is opened at the address that is printed. */
+/** Exchanges the token of this user for a cookie, as the console does when it is opened at the printed address. */
 async function signIn(url: string): Promise<{ readonly name: string; readonly value: string }> {
   const { value: token } = await openLocalToken(process.env);
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(`${url}/v1/session`, { method: 'POST', headers, body: JSON.stringify({ token }) });
-  const [name = '', value = ''] = (answer.headers.get('set-cookie') ?? '').split(';')[0]?.split('=') ?? [];
+  const response = await fetch(`${url}/v1/session`, { method: 'POST', headers, body: JSON.stringify({ token }) });
+  const [name = '', value = ''] = (response.headers.get('set-cookie') ?? '').split(';')[0]?.split('=') ?? [];
   return { name, value };
 }

@@ -13,15 +13,15 @@ export interface Chromium {
 
 /** The fonts of a page. */
 export interface Fonts {
-  /** Also those of the machine, for pages in Chinese; without them every machine shows the same. */
+  /** Adds the fonts of the machine, for pages in Chinese; without them pages look the same on every machine. */
   readonly withSystemFonts?: boolean;
 }
 
 const CACHE = join(PROJECT, 'node_modules/.cache/sluice');
 
 /**
- * The browser of the npm package, unpacked once per version into a separate folder: the package would put it where
- * every other program looks too.
+ * Unpacks the browser of the npm package once per version into a separate folder; the package itself would use a folder
+ * that it shares with other programs.
  */
 export async function unpackChromium({ withSystemFonts = false }: Fonts): Promise<Chromium> {
   const folder = join(CACHE, `chromium-${await packageVersion()}`);
@@ -30,16 +30,16 @@ export async function unpackChromium({ withSystemFonts = false }: Fonts): Promis
   await writeFile(fonts, fontSettings(folder, withSystemFonts));
   return {
     executablePath: join(folder, 'chromium'),
-    // Its own libraries and fonts: what a machine has installed makes no difference.
+    // Its own libraries and fonts, so that those of the machine have no effect.
     env: { LD_LIBRARY_PATH: join(folder, 'al2023/lib'), FONTCONFIG_FILE: fonts, HOME: folder },
   };
 }
 
-/** Unpacks next to the final place and moves there in one step, so that two at once do no harm. */
+/** Unpacks into another folder and renames it, so that two processes can do it at the same time. */
 async function unpack(folder: string): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const draft = await mkdtemp(join(CACHE, 'unpacking-'));
-  // The package unpacks into the temporary folder of its process, and its libraries only where it believes to need them.
+  // The package unpacks into the temporary folder of its process, and its libraries only on systems where it expects to need them.
   const env = { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
   const program = "import('@sparticuz/chromium').then(async (package_) => package_.default.executablePath())";
   await promisify(execFile)(process.execPath, ['-e', program], { cwd: PROJECT, env });

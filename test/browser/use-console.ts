@@ -12,15 +12,15 @@ export interface Look {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
-  /** Another address than that of the site, for a test that stands in between. */
+  /** A URL other than that of the site, for a test with a proxy in between. */
   readonly url?: string;
-  /** Not signed in, where no tokens are configured. */
-  readonly isStranger?: boolean;
-  /** Errors that the test brings about itself. */
+  /** Not signed in, if no tokens are configured. */
+  readonly isSignedOut?: boolean;
+  /** Errors that the test causes on purpose. */
   readonly mayFail?: RegExp;
 }
 
-/** A page and what it did. */
+/** A page and the record of what it did. */
 export interface OpenPage {
   readonly page: Page;
   readonly record: PageRecord;
@@ -31,7 +31,7 @@ const WIDTH = 1280;
 const HEIGHT = 800;
 
 /**
- * A server for the running test file, and a browser to look at it. `seed` is done once, before the tests. Every page must
+ * Starts a server and a browser for the running test file. `seed` is called once, before the tests. Every page must
  * end without errors, without a request to another host and without a violation of its policy.
  */
 export function useConsole<Seeds>(
@@ -69,18 +69,18 @@ export function useConsole<Seeds>(
         reducedMotion: 'reduce',
       });
       const { cookie } = started(site);
-      if (cookie !== undefined && look.isStranger !== true) await context.addCookies([{ ...cookie, url }]);
+      if (cookie !== undefined && look.isSignedOut !== true) await context.addCookies([{ ...cookie, url }]);
       const page = await context.newPage();
       page.setDefaultTimeout(15_000);
       const record = await watchPage(page, new URL(url).origin, look.mayFail);
       onTestFinished(async () => {
         await context.close();
-        const { errors, strangers, violations, surprises } = record;
-        expect({ errors, strangers, violations, surprises }).toEqual({
+        const { errors, foreignRequests, violations, dialogs } = record;
+        expect({ errors, foreignRequests, violations, dialogs }).toEqual({
           errors: [],
-          strangers: [],
+          foreignRequests: [],
           violations: [],
-          surprises: [],
+          dialogs: [],
         });
       });
       await page.goto(path);

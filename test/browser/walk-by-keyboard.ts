@@ -2,20 +2,20 @@ import type { Page } from 'playwright-core';
 
 /** The result of walking through a page without a mouse. */
 export interface Walk {
-  /** Things one could click that the Tab key never came to. */
+  /** Clickable elements that the Tab key did not reach. */
   readonly missed: readonly string[];
   /** Stops without a visible focus indicator. */
   readonly unseen: readonly string[];
-  /** Things that look clickable and are for the mouse alone. */
+  /** Elements that look clickable but work only with the mouse. */
   readonly mouseOnly: readonly string[];
-  /** How many stops there are. */
+  /** The number of stops. */
   readonly stops: number;
 }
 
-/** With more stops than this the walk goes in circles or is too long for a person. */
+/** With more stops the walk is endless or too long for a person. */
 const MAX_STOPS = 400;
 
-/** Goes once through a page with the Tab key. */
+/** Walks once through a page with the Tab key. */
 export async function walkByKeyboard(page: Page): Promise<Walk> {
   await page.evaluate(prepareWalk);
   const unseen: string[] = [];
@@ -29,14 +29,14 @@ export async function walkByKeyboard(page: Page): Promise<Walk> {
   return { ...(await page.evaluate(endWalk)), unseen, stops };
 }
 
-/** In the page: marks nothing yet, and starts before the first element. */
+/** Removes all marks and moves the focus before the first element. Runs in the page. */
 function prepareWalk(): void {
   for (const element of document.querySelectorAll('[data-walked]')) element.removeAttribute('data-walked');
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   getSelection()?.setPosition(document.body, 0);
 }
 
-/** In the page: where the walk is, and whether one can see it. */
+/** Returns the focused element, and whether its focus is visible. Runs in the page. */
 function lookAtStop(): { readonly isOver: boolean; readonly isVisible: boolean; readonly what: string } {
   const element = document.activeElement;
   // A date field has several stops.
@@ -45,7 +45,7 @@ function lookAtStop(): { readonly isOver: boolean; readonly isVisible: boolean; 
     return { isOver: true, isVisible: true, what: '' };
   document.querySelector('[data-walked=now]')?.setAttribute('data-walked', 'before');
   element.setAttribute('data-walked', 'now');
-  // The mark may be that of the thing itself, of its shadow over a whole row, or of what stands around a hidden control.
+  // The focus indicator may be on the element itself, on a pseudo-element over its row, or around a hidden control.
   const styles = [
     getComputedStyle(element),
     getComputedStyle(element, '::after'),
@@ -59,11 +59,11 @@ function lookAtStop(): { readonly isOver: boolean; readonly isVisible: boolean; 
   return { isOver: false, isVisible, what: element.outerHTML.slice(0, 160) };
 }
 
-/** In the page: what the walk did not come to. */
+/** Lists the elements that the walk did not reach. Runs in the page. */
 function endWalk(): { readonly missed: readonly string[]; readonly mouseOnly: readonly string[] } {
   const CLICKABLE =
     'a[href], button, input, select, textarea, summary, [role=button], [role=tab], [role=option], [tabindex]';
-  // Of a group that the arrow keys walk through (radio buttons, tabs, rows), Tab stops at one member.
+  // In a group that is navigated with arrow keys (radio buttons, tabs, rows), Tab stops at one member.
   const EXCUSED = ':disabled, input[type=radio], [tabindex="-1"], [data-walked]';
   const shown = [...document.querySelectorAll('*')].filter((one) => one.checkVisibility({ visibilityProperty: true }));
   const missed = shown.filter((element) => element.matches(CLICKABLE) && !element.matches(EXCUSED));

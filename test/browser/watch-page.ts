@@ -1,40 +1,41 @@
 import type { Page } from 'playwright-core';
 
-/** Things a page did that no page of the console may do. */
+/** A record of what a page did that no page of the console may do. */
 export interface PageRecord {
   /** Uncaught exceptions, and errors in the console. */
   readonly errors: string[];
-  /** Requests to anywhere but the server of the page. */
-  readonly strangers: string[];
+  /** Requests to other hosts than the server of the page. */
+  readonly foreignRequests: string[];
   /** Violations of the page's content security policy. */
   readonly violations: string[];
   /** Elements that moved after they were first shown, without user input, and how far. */
   readonly shifts: { readonly value: number; readonly what: string }[];
-  /** Dialogs and windows: ours has none. */
-  readonly surprises: string[];
+  /** Dialogs and windows: the console has none. */
+  readonly dialogs: string[];
   /** Loaded resources: path and bytes on the wire. */
   readonly loaded: { readonly path: string; readonly bytes: number }[];
 }
 
-/** Notes from the first byte on what a page does. `mayFail` takes errors a test brings about itself. */
+/** Records what a page does, from the first byte. `mayFail` matches errors that a test causes on purpose. */
 export async function watchPage(page: Page, origin: string, mayFail?: RegExp): Promise<PageRecord> {
-  const record: PageRecord = { errors: [], strangers: [], violations: [], shifts: [], surprises: [], loaded: [] };
-  const noteError = (text: string): void => {
+  const record: PageRecord = { errors: [], foreignRequests: [], violations: [], shifts: [], dialogs: [], loaded: [] };
+  const recordError = (text: string): void => {
     if (mayFail?.test(text) !== true) record.errors.push(text);
   };
-  page.on('pageerror', (error) => noteError(String(error)));
+  page.on('pageerror', (error) => recordError(String(error)));
   page.on('console', (message) => {
-    if (message.type() === 'error') noteError(`${message.text()} (${message.location().url})`);
+    if (message.type() === 'error') recordError(`${message.text()} (${message.location().url})`);
   });
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.origin !== origin && url.protocol !== 'data:' && url.protocol !== 'blob:') record.strangers.push(url.href);
+    if (url.origin !== origin && url.protocol !== 'data:' && url.protocol !== 'blob:')
+      record.foreignRequests.push(url.href);
   });
   page.on('dialog', (dialog) => {
-    record.surprises.push(`dialog ${dialog.message()}`);
+    record.dialogs.push(`dialog ${dialog.message()}`);
     void dialog.dismiss();
   });
-  page.on('popup', (popup) => record.surprises.push(`window ${popup.url()}`));
+  page.on('popup', (popup) => record.dialogs.push(`window ${popup.url()}`));
   page.on('requestfinished', (request) => {
     const { pathname } = new URL(request.url());
     void request
@@ -42,17 +43,17 @@ export async function watchPage(page: Page, origin: string, mayFail?: RegExp): P
       .then(({ responseBodySize }) => record.loaded.push({ path: pathname, bytes: responseBodySize }))
       .catch(() => undefined);
   });
-  await page.exposeBinding('noteViolation', (_source, text: string) => void record.violations.push(text));
-  await page.exposeBinding('noteShift', (_source, value: number, what: string) => {
+  await page.exposeBinding('recordViolation', (_source, text: string) => void record.violations.push(text));
+  await page.exposeBinding('recordShift', (_source, value: number, what: string) => {
     record.shifts.push({ value, what });
   });
-  await page.addInitScript(watchFromWithin);
+  await page.addInitScript(observePage);
   return record;
 }
 
-interface Notes {
-  noteViolation?: (text: string) => void;
-  noteShift?: (value: number, what: string) => void;
+interface Recorders {
+  recordViolation?: (text: string) => void;
+  recordShift?: (value: number, what: string) => void;
 }
 
 interface LayoutShift extends PerformanceEntry {
@@ -61,16 +62,16 @@ interface LayoutShift extends PerformanceEntry {
   readonly sources: readonly { readonly node: Node | null }[];
 }
 
-/** In the page: what only the page itself can observe. */
-function watchFromWithin(): void {
-  const { noteViolation, noteShift } = globalThis as Notes;
+/** Observes what only the page itself can observe. Runs in the page. */
+function observePage(): void {
+  const { recordViolation, recordShift } = globalThis as Recorders;
   addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) => {
-    noteViolation?.(`${violatedDirective} ${blockedURI} ${sample}`);
+    recordViolation?.(`${violatedDirective} ${blockedURI} ${sample}`);
   });
   new PerformanceObserver((list) => {
     for (const { value, hadRecentInput, sources } of list.getEntries() as LayoutShift[]) {
       const moved = sources.map(({ node }) => node?.parentElement?.outerHTML.slice(0, 200));
-      if (!hadRecentInput) noteShift?.(value, moved.join(' | '));
+      if (!hadRecentInput) recordShift?.(value, moved.join(' | '));
     }
   }).observe({ type: 'layout-shift', buffered: true });
 }

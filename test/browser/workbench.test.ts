@@ -7,7 +7,7 @@ import { useConsole } from './use-console.js';
 
 const app = useConsole(async () => undefined);
 
-/** The workbench with a text in it, read. */
+/** Opens the workbench with a text, and waits until it was read. */
 async function bench(text: string, schema: object | string = '') {
   const { page, record } = await app.open('/workbench');
   await page.getByRole('button', { name: 'Edit' }).click();
@@ -17,12 +17,12 @@ async function bench(text: string, schema: object | string = '') {
   return { page, record };
 }
 
-/** The line that says how the reading ended. */
+/** Reads the line with the outcome. */
 const outcome = async (page: Page): Promise<string> => page.locator('.outcome').innerText();
 
-/** The value that is shown. */
+/** Reads the shown value. */
 const value = async (page: Page): Promise<string> =>
-  page.getByRole('region', { name: 'The value, row by row' }).innerText();
+  page.getByRole('region', { name: 'The value, line by line' }).innerText();
 
 /** Pastes a text while no field has the focus, as Ctrl and V do. */
 async function paste(page: Page, text: string): Promise<void> {
@@ -34,19 +34,19 @@ async function paste(page: Page, text: string): Promise<void> {
 }
 
 describe('the workbench', () => {
-  it('reads what is pasted as `parse` does, and shows the value', async () => {
+  it('reads a pasted text like `parse`, and shows the value', async () => {
     const text = 'Sure! Here it is:\n```json\n{ verdict: "pass", "score": 8, }\n```';
     const { page } = await bench(text);
-    await expect.poll(async () => outcome(page)).toContain('deterministic_generic');
+    await expect.poll(async () => outcome(page)).toContain('Repaired');
     const result = parse(text);
     const kinds = 'repairs' in result ? result.repairs.map(({ kind }) => kind) : [];
     expect(kinds.length).toBeGreaterThan(0);
-    const found = page.getByRole('region', { name: 'Found in the text' });
+    const found = page.getByRole('region', { name: 'Findings' });
     for (const kind of kinds) await found.getByRole('button').filter({ hasText: kind }).first().waitFor();
     await expect.poll(async () => value(page)).toMatch(/verdict[\s\S]*pass[\s\S]*score[\s\S]*8/);
   });
 
-  it('shows the place of a repair in the text when it is chosen', async () => {
+  it('highlights a selected repair in the text', async () => {
     const { page } = await bench(`${'words before. '.repeat(200)}{"a": 1,}`);
     const entry = page.getByRole('button').filter({ hasText: 'extra_comma' });
     await expect.poll(async () => entry.count()).toBe(1);
@@ -57,7 +57,7 @@ describe('the workbench', () => {
     await expect.poll(async () => chosen.first().isVisible()).toBe(true);
   });
 
-  it('shows schema errors at their place', async () => {
+  it('shows schema errors at their location', async () => {
     const schema = { type: 'object', properties: { score: { type: 'integer', maximum: 10 } } };
     const { page } = await bench('{"score": 11}', schema);
     await expect.poll(async () => outcome(page)).toContain('SCHEMA_MISMATCH');
@@ -67,7 +67,7 @@ describe('the workbench', () => {
     await expect.poll(async () => (await chosen.allInnerTexts()).join('')).toContain('11');
   });
 
-  it('shows where a schema is invalid JSON, and goes there', async () => {
+  it('shows where a schema is invalid JSON, and moves the cursor there', async () => {
     const { page } = await bench('{}', '{\n  "type": object\n}');
     const field = page.getByLabel('JSON Schema');
     await expect.poll(async () => field.getAttribute('aria-invalid')).toBe('true');
@@ -77,12 +77,12 @@ describe('the workbench', () => {
 
   it('keeps options in the address and the text over a reload, and sends none of it anywhere', async () => {
     const { page, record } = await bench('{"a": [1, 2');
-    await expect.poll(async () => outcome(page)).toContain('failed');
+    await expect.poll(async () => outcome(page)).toContain('Failed');
     await page.getByLabel('Allow partial').check();
-    await expect.poll(async () => outcome(page)).toContain('success');
+    await expect.poll(async () => outcome(page)).toContain('Success');
     await page.reload();
     await settle(page);
-    await expect.poll(async () => outcome(page)).toContain('success');
+    await expect.poll(async () => outcome(page)).toContain('Success');
     await expect
       .poll(async () => page.getByLabel('Model output').getByRole('textbox').inputValue())
       .toBe('{"a": [1, 2');
@@ -114,9 +114,9 @@ describe('the workbench', () => {
     const { page } = await bench('Here it is:\n```json\n{"verdict": "pass", "score": 8,}\n```\nDone.');
     await page.getByText('Other parsers').click();
     const strict = page.getByRole('region', { name: 'JSON.parse', exact: true });
-    await strict.getByText('error', { exact: true }).waitFor();
+    await strict.getByText('Error', { exact: true }).waitFor();
     const repair = page.getByRole('region', { name: 'jsonrepair', exact: true });
-    await repair.getByText(/^(?:different value|error|same value)$/).waitFor();
+    await repair.getByText(/^(?:Different value|Error|Same value)$/).waitFor();
     expect(await findViolations(page)).toEqual([]);
   });
 
@@ -128,15 +128,15 @@ describe('the workbench', () => {
     for (const name of names.slice(1)) {
       await page.getByLabel('Example', { exact: true }).selectOption(name);
       await settle(page);
-      await expect.poll(async () => outcome(page)).toMatch(/success|failed|comment/);
+      await expect.poll(async () => outcome(page)).toMatch(/Success|Failed|Comment/);
     }
   });
 
-  it('streams a text, step by step and automatically, to the value that is read at once', async () => {
+  it('streams a text, step by step and automatically, to the same value as without streaming', async () => {
     const { page } = await bench('{"words": ["one", "two", "three"]}');
-    // A text that is still being read restarts its stream when it has been.
+    // Waits for the text to be parsed, which restarts its stream.
     await expect.poll(async () => value(page)).toContain('three');
-    const stream = page.getByRole('region', { name: 'While it streams' });
+    const stream = page.getByRole('region', { name: 'Streaming' });
     await stream.getByRole('button', { name: 'Step' }).click();
     await stream.getByText('growing').waitFor();
     await stream.getByLabel('Speed').fill('9');
@@ -165,7 +165,7 @@ describe('the workbench', () => {
       await page.locator('input[type=file]').setInputFiles({ name: 'output.json', mimeType: 'text/plain', buffer });
       await page.getByText(`of ${long.length.toLocaleString('en')}`).waitFor();
       await expect.poll(async () => value(page), { timeout: 40_000 }).toContain('as agents write them');
-      await expect.poll(async () => outcome(page)).toContain('deterministic_generic');
+      await expect.poll(async () => outcome(page)).toContain('Extracted');
       await expect.poll(async () => page.locator('main *').count()).toBeLessThan(1500);
       expect(record.loaded.map(({ path }) => path)).not.toContain('/v1/parse');
     });
@@ -176,7 +176,7 @@ describe('the workbench', () => {
       await page.getByLabel('JSON Schema').fill('');
       await paste(page, long);
       await expect.poll(async () => value(page), { timeout: 40_000 }).toContain('as agents write them');
-      const stream = page.getByRole('region', { name: 'While it streams' });
+      const stream = page.getByRole('region', { name: 'Streaming' });
       await stream.getByLabel('Chunk').fill('8');
       await stream.getByRole('button', { name: 'Step' }).click();
       await stream.getByText('as agents write them').first().waitFor();
@@ -189,7 +189,7 @@ describe('the workbench', () => {
       await page.getByText('parsing …').waitFor();
       await paste(page, '{"next": true}');
       await expect.poll(async () => value(page)).toContain('next');
-      await expect.poll(async () => outcome(page)).not.toContain('parsing');
+      await expect.poll(async () => outcome(page)).not.toContain('Parsing');
     });
   });
 
@@ -204,7 +204,7 @@ describe('the workbench', () => {
         dataTransfer.items.add(new File([new Uint8Array(16 * 1024 * 1024 + 1)], 'huge.log'));
         pane.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
       });
-    await page.getByText('huge.log has 16.1 MB; the workbench accepts up to 16 MB').waitFor();
+    await page.getByText('huge.log is 16.1 MB, but the workbench accepts only 16 MB').waitFor();
     await expect.poll(async () => value(page)).toContain('kept');
   });
 

@@ -21,10 +21,10 @@ export function App() {
     };
   }, []);
 
-  const mayRead = hasScope('read');
-  useEffect(() => (mayRead ? watchWaiting(notify) : undefined), [mayRead]);
+  const canRead = hasScope('read');
+  useEffect(() => (canRead ? watchWaiting(notify) : undefined), [canRead]);
 
-  const who = session.value;
+  const currentSession = session.value;
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -32,23 +32,23 @@ export function App() {
       </a>
       <Navigation />
       <main id="main" tabIndex={-1}>
-        {who.state === 'loading' ? <Loading /> : null}
-        {who.state === 'signed-out' ? <SignIn isExpired={who.isExpired} /> : null}
-        {who.state === 'unreachable' ? (
+        {currentSession.state === 'loading' ? <Loading /> : null}
+        {currentSession.state === 'signed-out' ? <SignIn isExpired={currentSession.isExpired} /> : null}
+        {currentSession.state === 'unreachable' ? (
           <Notice tone="bad" title="The server is not responding" action={{ label: 'Try again', run: loadSession }}>
-            {who.failure.message}
+            {currentSession.failure.message}
           </Notice>
         ) : null}
-        {who.state === 'signed-in' ? <Page route={route.value} /> : null}
+        {currentSession.state === 'signed-in' ? <Page route={route.value} /> : null}
       </main>
-      {mayRead && hasWorker.value === false ? <NoWorker /> : null}
+      {canRead && hasWorker.value === false ? <NoWorker /> : null}
       {delayedActions.value.length === 0 ? null : <LazyTray />}
       {overlay.value === null ? null : <LazyOverlays />}
     </div>
   );
 }
 
-/** Lies over the end of the page, so that nothing moves when it appears. */
+/** A banner that overlaps the bottom of the page, so that nothing moves when it appears. */
 function NoWorker() {
   return (
     <div class="no-worker" role="alert">

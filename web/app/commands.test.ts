@@ -32,7 +32,7 @@ describe('the command palette', () => {
     expect(shown).not.toContain('Sign out');
   });
 
-  test('leads to pages that exist', () => {
+  test('opens only pages that exist', () => {
     const paths = findCommands('', ALL).flatMap(({ action }) => ('path' in action ? action.path.split('?', 1) : []));
     expect(paths.filter((path) => readRoute(path).page === 'unknown')).toEqual([]);
   });

@@ -1,9 +1,9 @@
-/** Something the command palette can do. */
+/** A command of the palette. */
 export interface Command {
   readonly label: string;
-  /** Where it leads; or what it does. */
+  /** The page it opens, or the action it runs. */
   readonly action: { readonly path: string } | { readonly run: 'theme' | 'keys' | 'sign-out' };
-  /** The keys that do the same. */
+  /** The keyboard shortcut. */
   readonly keys?: string;
 }
 
@@ -28,8 +28,8 @@ const RUN_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
 const ISSUE_REF = /^\S+#\S+$/;
 
 /**
- * The commands that match a text, the best first: commands whose label has all its words, then what the text itself can
- * name: a run, an issue, or words to search runs for.
+ * Finds the commands for a text: first the run or issue that it names, then all commands whose label contains each of its words,
+ * then a search for runs.
  *
  * @example
  * findCommands('fail', context) // [{ label: 'Failed runs', … }, { label: 'Search runs for “fail”', … }]
@@ -40,7 +40,7 @@ export function findCommands(text: string, context: CommandContext): readonly Co
   const matching = listCommands(context).filter(({ label }) =>
     words.every((word) => label.toLowerCase().includes(word)),
   );
-  return [...nameDirectly(typed), ...matching, ...(typed === '' ? [] : [searchFor(typed)])];
+  return [...findNamedPage(typed), ...matching, ...(typed === '' ? [] : [createSearch(typed)])];
 }
 
 function listCommands({ canRun, canSignOut }: CommandContext): readonly Command[] {
@@ -53,17 +53,17 @@ function listCommands({ canRun, canSignOut }: CommandContext): readonly Command[
         ]
       : []),
     { label: 'Failed runs', action: { path: '/runs?outcome=failed' } },
-    { label: 'Running runs', action: { path: '/runs?state=running' } },
+    { label: 'Runs in progress', action: { path: '/runs?state=running' } },
     { label: 'Runs waiting for an answer', action: { path: '/runs?state=waiting' } },
     { label: 'Issues that need a person', action: { path: '/issues?state=needs-human' } },
-    { label: 'Comments that were not delivered', action: { path: '/outbox?state=dead' } },
+    { label: 'Failed comments', action: { path: '/outbox?state=dead' } },
     { label: 'Change theme', action: { run: 'theme' } },
     { label: 'Keyboard shortcuts', action: { run: 'keys' }, keys: '?' },
     ...(canSignOut ? [{ label: 'Sign out', action: { run: 'sign-out' as const } }] : []),
   ];
 }
 
-function nameDirectly(typed: string): readonly Command[] {
+function findNamedPage(typed: string): readonly Command[] {
   if (RUN_ID.test(typed)) {
     return [{ label: `Open run ${typed.toUpperCase()}`, action: { path: `/runs/${typed.toUpperCase()}` } }];
   }
@@ -71,11 +71,11 @@ function nameDirectly(typed: string): readonly Command[] {
   return [{ label: `Open issue ${typed}`, action: { path: `/issues/${encodeURIComponent(typed)}` } }];
 }
 
-function searchFor(typed: string): Command {
+function createSearch(typed: string): Command {
   return { label: `Search runs for “${typed}”`, action: { path: `/runs?search=${encodeURIComponent(typed)}` } };
 }
 
-/** All keys of the console, by where they work. */
+/** All keyboard shortcuts of the console, grouped by where they work. */
 export const KEYS: readonly {
   readonly title: string;
   readonly keys: readonly (readonly [keys: string, effect: string])[];
@@ -99,15 +99,16 @@ export const KEYS: readonly {
   {
     title: 'Inbox',
     keys: [
-      ['x', 'Select the entry for a bulk action'],
+      ['x', 'Select the item for a bulk action'],
       ['a e t r', 'Accept, edit and accept, retry, reject'],
     ],
   },
   {
-    title: 'One run',
+    title: 'Run page',
     keys: [
-      ['↓ ↑', 'Next and previous entry of a lens'],
-      ['Home End', 'First and last entry'],
+      ['↓ ↑', 'Next and previous row of a lens'],
+      ['Home End', 'First and last row'],
+      ['n N', 'Next and previous error'],
       ['Esc', 'Clear the selection'],
       ['Ctrl Enter', 'Send the answer'],
     ],

@@ -4,7 +4,7 @@ import { delayedActions, dropAction, sendNow } from '../server/delayed-actions.j
 import type { DelayedAction } from '../server/delayed-actions.js';
 import { SafeText } from '../ui/safe-text.js';
 
-/** Actions that are about to be sent, at the edge of every page, each with an undo button. */
+/** The pending actions, at the edge of every page. Each can be undone until it is sent. */
 export function DelayedTray() {
   const actions = delayedActions.value;
   const now = useSignal(performance.now());
@@ -15,7 +15,7 @@ export function DelayedTray() {
   }, [actions.length === 0]);
   if (actions.length === 0) return null;
   return (
-    <div class="tray" role="region" aria-label="Actions to be sent">
+    <div class="tray" role="region" aria-label="Pending actions">
       {actions.map((action) => (
         <Delayed key={action.id} action={action} now={now.value} />
       ))}
@@ -51,7 +51,7 @@ function Delayed({ action, now }: { readonly action: DelayedAction; readonly now
   return (
     <div class="tray-entry">
       <strong role="status">{title}</strong>
-      <span class="dim">in {seconds} s</span>
+      <span class="dim">In {seconds} s</span>
       <button type="button" class="primary" onClick={() => dropAction(id)}>
         Undo
       </button>

@@ -25,7 +25,7 @@ const ENTRIES: readonly {
 /** Links to all pages, the number of open inbox items, the theme and the session. */
 export function Navigation() {
   const { page } = route.value;
-  const who = session.value;
+  const currentSession = session.value;
   return (
     <header class="navigation">
       <a class="brand" href="/runs">
@@ -54,16 +54,18 @@ export function Navigation() {
           <Icon name="theme" />
           <span>Theme: {theme}</span>
         </button>
-        {who.state === 'signed-in' && who.name === 'anonymous' ? (
+        {currentSession.state === 'signed-in' && currentSession.name === 'anonymous' ? (
           <button type="button" class="quiet" onClick={askForToken}>
             <Icon name="leave" />
             <span>Sign in</span>
           </button>
         ) : null}
-        {who.state === 'signed-in' && who.name !== 'local' && who.name !== 'anonymous' ? (
+        {currentSession.state === 'signed-in' &&
+        currentSession.name !== 'local' &&
+        currentSession.name !== 'anonymous' ? (
           <button type="button" class="quiet" onClick={() => void signOut()}>
             <Icon name="leave" />
-            <span>Sign out {who.name}</span>
+            <span>Sign out {currentSession.name}</span>
           </button>
         ) : null}
         <a class="quiet" href="/docs">
@@ -75,12 +77,12 @@ export function Navigation() {
   );
 }
 
-/** The number of entries that wait for a person. */
+/** The number of entries that are waiting for a person. */
 function WaitingCount() {
   return <Count text={waiting.value === null ? '' : formatWaiting(waiting.value)} />;
 }
 
-/** Takes its space before the count is known, so that nothing shifts. */
+/** Reserves its space before the count is known, so that nothing shifts. */
 function Count({ text }: { readonly text: string }) {
   if (text === '') return <span class="count none" aria-hidden="true" />;
   return (

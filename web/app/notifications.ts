@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { WaitingEntry } from '../../src/api/index.js';
-import { entryPath } from '../server/waiting.js';
+import { getEntryPath } from '../server/waiting.js';
 import { navigate } from './router.js';
 
 const KEY = 'sluice.notify';
@@ -8,7 +8,7 @@ const KEY = 'sluice.notify';
 /** Whether the browser supports notifications: only with https or on loopback. */
 export const canNotify = typeof Notification === 'function' && isSecureContext;
 
-/** Whether the person wants notifications of this browser. */
+/** Whether notifications are turned on in this browser. */
 export const isNotifying = signal(canNotify && Notification.permission === 'granted' && readChoice());
 
 /** Turns notifications on, after asking the browser, or off. */
@@ -23,28 +23,28 @@ export async function toggleNotifications(): Promise<void> {
   }
 }
 
-/** More new entries than this are combined into one notification. */
+/** If there are more new entries than this, one notification is shown for all of them. */
 const MAX_SEPARATE = 3;
 const MAX_TEXT_LENGTH = 200;
 
-/** Notifies of entries that begin to wait, if the person wants it and does not look at this page. */
+/** Shows notifications for new entries if they are turned on and this page is hidden. */
 export function notify(entries: readonly WaitingEntry[]): void {
   if (!isNotifying.value || !document.hidden) return;
   if (entries.length > MAX_SEPARATE)
-    return show('Sluice', `${entries.length} new entries are waiting for you.`, 'many', '/inbox');
+    return show('Sluice', `${entries.length} new items are waiting for you.`, 'many', '/inbox');
   for (const entry of entries) {
-    show(TITLES[entry.kind], entry.text.slice(0, MAX_TEXT_LENGTH), entry.id, entryPath(entry));
+    show(TITLES[entry.kind], entry.text.slice(0, MAX_TEXT_LENGTH), entry.id, getEntryPath(entry));
   }
 }
 
 const TITLES: Readonly<Record<WaitingEntry['kind'], string>> = {
   question: 'An agent has a question',
-  permission: 'An agent asks for permission',
+  permission: 'An agent requests permission',
   sink: 'A sink is failing',
   result: 'A result is waiting for review',
 };
 
-/** Several tabs give one notification: those of the same tag replace each other. */
+/** Shows a notification. Several tabs show it only once, because notifications with the same tag replace each other. */
 function show(title: string, body: string, tag: string, path: string): void {
   const shown = new Notification(title, { body, tag: `sluice ${tag}` });
   shown.addEventListener('click', () => {

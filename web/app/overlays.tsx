@@ -10,7 +10,7 @@ import { overlay } from './shortcuts.js';
 import { nextTheme, theme } from './theme.js';
 import './overlays.css';
 
-/** The overlay of the page: the command palette or the list of keys. */
+/** The open overlay: the command palette or the list of keyboard shortcuts. */
 export function Overlays() {
   return overlay.value === 'palette' ? <Palette /> : <KeyList />;
 }
@@ -27,7 +27,7 @@ function Modal({ label, children }: { readonly label: string; readonly children:
       aria-label={label}
       onClose={() => (overlay.value = null)}
       onClick={(event) => {
-        // A click outside of the content is a click on the dialog itself.
+        // A click outside the content is a click on the dialog itself.
         if (event.target === dialog.current) dialog.current?.close();
       }}
     >
@@ -38,20 +38,21 @@ function Modal({ label, children }: { readonly label: string; readonly children:
 
 function Palette() {
   const text = useSignal('');
-  const at = useSignal(0);
-  const who = session.value;
-  const canSignOut = who.state === 'signed-in' && who.name !== 'local' && who.name !== 'anonymous';
+  const selectedIndex = useSignal(0);
+  const currentSession = session.value;
+  const canSignOut =
+    currentSession.state === 'signed-in' && currentSession.name !== 'local' && currentSession.name !== 'anonymous';
   const commands = findCommands(text.value, { canRun: hasScope('run'), canSignOut });
-  const chosen = Math.min(at.value, commands.length - 1);
+  const selected = Math.min(selectedIndex.value, commands.length - 1);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step !== 0) {
       event.preventDefault();
-      at.value = (chosen + step + commands.length) % commands.length;
-      document.querySelector(`#command-${at.value}`)?.scrollIntoView({ block: 'nearest' });
+      selectedIndex.value = (selected + step + commands.length) % commands.length;
+      document.querySelector(`#command-${selectedIndex.value}`)?.scrollIntoView({ block: 'nearest' });
     }
-    const command = commands[chosen];
+    const command = commands[selected];
     if (event.key !== 'Enter' || command === undefined) return;
     event.preventDefault();
     run(command);
@@ -64,7 +65,7 @@ function Palette() {
         aria-label="Command"
         aria-expanded="true"
         aria-controls="commands"
-        aria-activedescendant={`command-${chosen}`}
+        aria-activedescendant={`command-${selected}`}
         placeholder="Go to a page, a run or an issue, or search"
         maxLength={200}
         autocomplete="off"
@@ -73,18 +74,18 @@ function Palette() {
         value={text.value}
         onInput={({ currentTarget }) => {
           text.value = currentTarget.value;
-          at.value = 0;
+          selectedIndex.value = 0;
         }}
         onKeyDown={onKeyDown}
       />
       <ul id="commands" role="listbox" aria-label="Commands">
         {commands.map((command, index) => (
-          // Keys reach it through the field, as a combobox has it.
+          // The text field handles key presses, as usual for a combobox.
           <li
             key={command.label}
             id={`command-${index}`}
             role="option"
-            aria-selected={index === chosen}
+            aria-selected={index === selected}
             onClick={() => run(command)}
           >
             <SafeText text={command.label} limit={250} />

@@ -29,7 +29,7 @@ type Loaded =
   | { readonly name: PageName; readonly view: ComponentType }
   | { readonly name: PageName; readonly failed: true };
 
-/** The page of a route. */
+/** Loads and shows the page of a route. */
 export function Page({ route }: { readonly route: Route }) {
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const name = route.page;
@@ -39,13 +39,13 @@ export function Page({ route }: { readonly route: Route }) {
   }, [title]);
   useEffect(() => {
     if (name === 'unknown') return;
-    let wanted = true;
+    let isWanted = true;
     PAGES[name].load().then(
-      (view) => wanted && setLoaded({ name, view }),
-      () => wanted && setLoaded({ name, failed: true }),
+      (view) => isWanted && setLoaded({ name, view }),
+      () => isWanted && setLoaded({ name, failed: true }),
     );
     return () => {
-      wanted = false;
+      isWanted = false;
     };
   }, [name]);
 
@@ -54,7 +54,7 @@ export function Page({ route }: { readonly route: Route }) {
       <section class="stack">
         <h1>Page not found</h1>
         <p>
-          No page at <code>{route.path.slice(0, 200)}</code>.
+          There is no page at <code>{route.path.slice(0, 200)}</code>.
         </p>
         <p>
           <a href="/runs">All runs</a>
@@ -78,7 +78,7 @@ export function Page({ route }: { readonly route: Route }) {
   return <View />;
 }
 
-/** Builds the title of the page: what waits comes first, then the subject, so that browser tabs can be distinguished. */
+/** Builds the title of the page: first the number of waiting entries, then the subject, so that browser tabs can be distinguished. */
 function buildTitle(route: Route, count: string): string {
   const title = nameRoute(route);
   return count === '' ? title : `(${count}) ${title}`;

@@ -11,10 +11,10 @@ export type Route =
   | { readonly page: 'charts' }
   | { readonly page: 'unknown'; readonly path: string };
 
-/** Paths that pages had before, and their present ones. */
+/** Former paths of pages, and their current ones. */
 const RENAMED: Readonly<Record<string, string>> = { '/audit': '/executions' };
 
-/** The present path of a page that was renamed; null for every other path. */
+/** Returns the current path of a page that was renamed; null for every other path. */
 export function findRenamedPath(path: string): string | null {
   const clean = path.replace(/(?<=.)\/$/, '');
   return Object.hasOwn(RENAMED, clean) ? (RENAMED[clean] ?? null) : null;
@@ -45,7 +45,7 @@ export function readRoute(path: string): Route {
   }
 }
 
-/** The path of a route: `readRoute(toPath(route))` equals the route. */
+/** Returns the path of a route; `readRoute` does the reverse. */
 export function toPath(route: Route): string {
   switch (route.page) {
     case 'run':

@@ -19,8 +19,8 @@ export function navigate(path: string): void {
 }
 
 /**
- * Changes the query string; null removes a name. With `isStep` it is a step in the history, which Back undoes: for
- * filters. Without, it replaces the current entry: for what only remembers a place.
+ * Changes the query string; null removes a parameter. With `isStep`, used for filters, the change is a new entry in the history
+ * and Back undoes it. Otherwise it replaces the current entry, as for a change that only remembers a position.
  */
 export function setQuery(
   changes: Readonly<Record<string, string | null>>,
@@ -55,14 +55,14 @@ function followLink(event: MouseEvent): void {
   if (link.href !== location.href) navigate(link.pathname + link.search);
 }
 
-/** A click that would open a page of the console in this tab. Links to the server (`/v1`, `/docs`) are not handled. */
+/** Whether a click would open a page of the console in this tab. The browser follows all other links, such as `/v1` and `/docs`. */
 function isPlainClick(event: MouseEvent, link: HTMLAnchorElement): boolean {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return false;
   if (link.origin !== location.origin || link.target !== '' || link.hasAttribute('download')) return false;
   return link.hash === '' && readRoute(link.pathname).page !== 'unknown';
 }
 
-/** Puts the present path of a renamed page into the address, so that old links keep working. */
+/** Replaces the former path of a renamed page in the address, so that old links keep working. */
 function forwardRenamed(): void {
   const path = findRenamedPath(location.pathname);
   if (path !== null) history.replaceState(history.state, '', path + location.search + location.hash);

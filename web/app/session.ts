@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { client, refusals } from '../server/client.js';
+import { client, unauthorizedResponses } from '../server/client.js';
 import { asFailure } from '../server/use-resource.js';
 import type { Failure } from '../server/use-resource.js';
 
@@ -9,7 +9,7 @@ export type Session =
   | { readonly state: 'signed-in'; readonly name: string; readonly scopes: readonly string[] }
   | {
       readonly state: 'signed-out';
-      /** It was open until now: the token was changed or removed. */
+      /** Whether it ended by itself: its token was changed or removed. */
       readonly isExpired: boolean;
     }
   | { readonly state: 'unreachable'; readonly failure: Failure };
@@ -22,22 +22,43 @@ export function hasScope(scope: 'read' | 'run' | 'decide'): boolean {
   return session.value.state === 'signed-in' && session.value.scopes.includes(scope);
 }
 
+/** Counts reads and changes of the session, so that a late response does not replace a newer session. */
+let turn = 0;
+
+function replaceSession(next: Session): void {
+  turn += 1;
+  session.value = next;
+}
+
 /** Loads the session from the server. */
 export async function loadSession(): Promise<void> {
+  const token = takeToken();
+  if (token !== null && (await signIn(token)) === null) return;
+  turn += 1;
+  const own = turn;
+  const loaded = await readSession();
+  if (own === turn) session.value = loaded;
+}
+
+async function readSession(): Promise<Session> {
   try {
-    const token = takeToken();
-    if (token !== null && (await signIn(token)) === null) return;
     const { name, scopes } = await client.getSession();
-    const isExpired = session.value.state === 'signed-in';
-    session.value = scopes.length === 0 ? { state: 'signed-out', isExpired } : { state: 'signed-in', name, scopes };
+    return scopes.length === 0
+      ? { state: 'signed-out', isExpired: hasExpired(session.value) }
+      : { state: 'signed-in', name, scopes };
   } catch (error) {
-    session.value = { state: 'unreachable', failure: asFailure(error) };
+    return { state: 'unreachable', failure: asFailure(error) };
   }
 }
 
+/** Whether a session that the server no longer accepts has ended without a sign-out. Of several refused requests, the first decides. */
+function hasExpired(previous: Session): boolean {
+  return previous.state === 'signed-in' || (previous.state === 'signed-out' && previous.isExpired);
+}
+
 /**
- * The token in the address, as `sluice serve` prints it: behind the `#`, which browsers do not send. It is taken out, so that
- * it stays in neither the address bar nor the history.
+ * Reads the token from the address that `sluice serve` prints: it is after the `#`, which browsers do not send. It is removed
+ * from the address bar and the history.
  */
 function takeToken(): string | null {
   const token = /^#token=([\w.~-]+)$/.exec(location.hash)?.[1];
@@ -46,30 +67,30 @@ function takeToken(): string | null {
   return token;
 }
 
-/** Lets the person sign in who may only read without a token. */
+/** Opens the sign-in form for a person who can read without a token. */
 export function askForToken(): void {
-  session.value = { state: 'signed-out', isExpired: false };
+  replaceSession({ state: 'signed-out', isExpired: false });
 }
 
 /** Loads the session now, and again after every 401: an expired session leads to the sign-in form. */
 export function watchSession(): () => void {
-  return refusals.subscribe(() => void loadSession());
+  return unauthorizedResponses.subscribe(() => void loadSession());
 }
 
-/** Trades a token for a cookie; a refusal is returned, to be shown at the field. */
+/** Exchanges a token for a cookie; a failure is returned, to be shown at the field. */
 export async function signIn(token: string): Promise<Failure | null> {
   try {
     const { name, scopes } = await client.openSession({ body: { token } });
-    session.value = { state: 'signed-in', name, scopes };
+    replaceSession({ state: 'signed-in', name, scopes });
     return null;
   } catch (error) {
     return asFailure(error);
   }
 }
 
-/** Takes the cookie back. */
+/** Deletes the cookie. */
 export async function signOut(): Promise<void> {
   await client.closeSession().catch(() => undefined);
-  session.value = { state: 'loading' };
+  replaceSession({ state: 'loading' });
   await loadSession();
 }

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import { navigate } from './router.js';
 
-/** The open overlay; null for none. */
+/** The open overlay; null if there is none. */
 export const overlay = signal<'palette' | 'keys' | null>(null);
 
-/** `g` and a letter goes to a page, as in other tools people use all day. */
-const PLACES: Readonly<Record<string, string>> = {
+/** The pages to open with `g` and a letter. */
+const PAGE_PATHS: Readonly<Record<string, string>> = {
   r: '/runs',
   i: '/inbox',
   s: '/issues',
@@ -16,12 +16,15 @@ const PLACES: Readonly<Record<string, string>> = {
   c: '/charts',
 };
 
-/** Time to press the letter after `g`. */
+/** The time in which the letter must follow the `g`. */
 const SEQUENCE_TIMEOUT_MS = 1500;
 
-/** Listens to keys that work on every page: `g r` and the like, `/` for the search, `?` for the keys, `Ctrl K` for commands. */
+/**
+ * Handles the keys that work on every page: `g` and a letter for another page, `/` for the search field, `?` for the list of
+ * shortcuts, `Ctrl K` for the command palette.
+ */
 export function listenToKeys(): () => void {
-  let began = -Infinity;
+  let sequenceStartedAt = -Infinity;
   const listen = (event: KeyboardEvent): void => {
     if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k') {
       event.preventDefault();
@@ -34,12 +37,12 @@ export function listenToKeys(): () => void {
       overlay.value = 'keys';
       return;
     }
-    const place = PLACES[event.key];
-    if (event.timeStamp - began < SEQUENCE_TIMEOUT_MS && place !== undefined) {
+    const path = PAGE_PATHS[event.key];
+    if (event.timeStamp - sequenceStartedAt < SEQUENCE_TIMEOUT_MS && path !== undefined) {
       event.preventDefault();
-      navigate(place);
+      navigate(path);
     }
-    began = event.key === 'g' ? event.timeStamp : -Infinity;
+    sequenceStartedAt = event.key === 'g' ? event.timeStamp : -Infinity;
     if (event.key !== '/') return;
     const search = document.querySelector<HTMLInputElement>('input[type=search]');
     if (search === null) return;

@@ -1,20 +1,20 @@
 import { effect, signal } from '@preact/signals';
 
-/** The theme of the page: the system's, or the person's choice. */
+/** The theme of the page: that of the system, or one that the person has chosen. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const KEY = 'sluice.theme';
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
-/** The theme in use; setting it is remembered. */
+/** The theme in use; a change is remembered. */
 export const theme = signal<Theme>(readTheme());
 
-/** The next theme, for a button that cycles through them. */
+/** Returns the next theme, for a button that cycles through them. */
 export function nextTheme(current: Theme): Theme {
   return THEMES[(THEMES.indexOf(current) + 1) % THEMES.length] ?? 'system';
 }
 
-/** Keeps the page and what is remembered in step with {@link theme}. */
+/** Applies every change of {@link theme} to the page, and stores it. */
 export function applyTheme(): () => void {
   return effect(() => {
     document.documentElement.dataset['theme'] = theme.value;
@@ -28,8 +28,8 @@ export function applyTheme(): () => void {
 
 function readTheme(): Theme {
   try {
-    const kept = localStorage.getItem(KEY);
-    return THEMES.find((name) => name === kept) ?? 'system';
+    const stored = localStorage.getItem(KEY);
+    return THEMES.find((name) => name === stored) ?? 'system';
   } catch {
     return 'system';
   }

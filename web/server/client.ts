@@ -1,19 +1,24 @@
 import { signal } from '@preact/signals';
 import { createClient } from '../../src/client/index.js';
 
-/** The number of 401 responses. A session expires after a working day, so any request may get one. */
-export const refusals = signal(0);
+const SESSION_PATH = '/v1/session';
 
-/** The server this page came from. */
+/**
+ * The number of 401 responses. A session expires after a working day, so any request may get one. A wrong token in the sign-in form
+ * is not counted: it does not change the session.
+ */
+export const unauthorizedResponses = signal(0);
+
+/** The client of the server that this page was loaded from. */
 export const client = createClient({
   async fetch(input, init) {
-    const answer = await fetch(input, init);
-    if (answer.status === 401) refusals.value += 1;
-    return answer;
+    const response = await fetch(input, init);
+    if (response.status === 401 && input !== SESSION_PATH) unauthorizedResponses.value += 1;
+    return response;
   },
 });
 
-/** A name that no other request has. Not `randomUUID`: browsers have that only where the connection is trusted. */
+/** Creates a unique request id. `randomUUID` is not used because browsers offer it only on secure connections. */
 export function newRequestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;

@@ -1,32 +1,32 @@
 import { signal } from '@preact/signals';
 import { asFailure } from './use-resource.js';
 
-/** Something that is sent in a few seconds, is being sent, or could not be sent. */
+/** An action that will be sent in a few seconds, is being sent, or has failed. */
 export interface DelayedAction {
   readonly id: number;
   /** `Rejecting 3 results`. */
   readonly title: string;
-  /** The entry it is about, by id. */
-  readonly about: readonly string[];
+  /** The entries that it applies to. */
+  readonly entryIds: readonly string[];
   readonly state: 'waiting' | 'sending' | 'failed';
-  /** When it is sent, by the clock of the page. */
+  /** When it will be sent, as `performance.now()` returns it. */
   readonly dueAt: number;
-  /** Why parts of it failed. */
+  /** The messages of the parts that failed. */
   readonly failures: readonly string[];
 }
 
-/** Time to undo. */
+/** How long an action can be undone. */
 const DELAY_MS = 6000;
 
-/** Actions that are not over, in the order they were asked for. They outlive the page they were asked for on. */
+/** The unfinished actions, oldest first. They are sent even if another page is opened. */
 export const delayedActions = signal<readonly DelayedAction[]>([]);
 
 const timers = new Map<number, { readonly send: () => void; readonly timer: ReturnType<typeof setTimeout> }>();
 let lastId = 0;
 
 /**
- * Does something after a few seconds, one part after the other, unless it is undone before: a comment that was written
- * cannot be taken back.
+ * Sends an action after a few seconds, one part after another, unless it is undone first. The delay is needed because a delivered
+ * comment cannot be deleted.
  */
 export function delayAction({
   title,
@@ -40,7 +40,7 @@ export function delayAction({
   lastId += 1;
   const id = lastId;
   const send = async (): Promise<void> => {
-    forgetTimer(id);
+    clearTimer(id);
     change(id, { state: 'sending' });
     const failures: string[] = [];
     for (const part of parts) {
@@ -56,38 +56,38 @@ export function delayAction({
   };
   const timer = setTimeout(() => void send(), DELAY_MS);
   timers.set(id, { send: () => void send(), timer });
-  const about = parts.map((part) => part.id);
+  const entryIds = parts.map((part) => part.id);
   const dueAt = performance.now() + DELAY_MS;
-  delayedActions.value = [...delayedActions.value, { id, title, about, state: 'waiting', dueAt, failures: [] }];
-  if (timers.size === 1) addEventListener('beforeunload', warn);
+  delayedActions.value = [...delayedActions.value, { id, title, entryIds, state: 'waiting', dueAt, failures: [] }];
+  if (timers.size === 1) addEventListener('beforeunload', confirmLeaving);
 }
 
-/** Undoes what is not sent yet, or forgets what failed. */
+/** Undoes an action that is not sent yet, or removes one that failed. */
 export function dropAction(id: number): void {
-  forgetTimer(id);
+  clearTimer(id);
   remove(id);
 }
 
-/** Sends it without waiting longer. */
+/** Sends an action immediately. */
 export function sendNow(id: number): void {
   timers.get(id)?.send();
 }
 
-function forgetTimer(id: number): void {
+function clearTimer(id: number): void {
   clearTimeout(timers.get(id)?.timer);
   timers.delete(id);
-  if (timers.size === 0) removeEventListener('beforeunload', warn);
+  if (timers.size === 0) removeEventListener('beforeunload', confirmLeaving);
 }
 
 function change(id: number, changes: Partial<DelayedAction>): void {
-  delayedActions.value = delayedActions.value.map((one) => (one.id === id ? { ...one, ...changes } : one));
+  delayedActions.value = delayedActions.value.map((action) => (action.id === id ? { ...action, ...changes } : action));
 }
 
 function remove(id: number): void {
-  delayedActions.value = delayedActions.value.filter((one) => one.id !== id);
+  delayedActions.value = delayedActions.value.filter((action) => action.id !== id);
 }
 
-/** A tab that is closed sends nothing: the browser asks first. */
-function warn(event: BeforeUnloadEvent): void {
+/** Makes the browser ask for confirmation before the tab is closed: a closed tab could not send the pending actions. */
+function confirmLeaving(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }

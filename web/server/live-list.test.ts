@@ -59,7 +59,7 @@ test('drops the older rows when the new head does not overlap with them', () => 
   });
 });
 
-test('a head that is the whole list removes everything below it', () => {
+test('a head that is the complete list removes everything below it', () => {
   expect(ids(mergeHead(list(rows(3, 2, 1)), page(rows(3), null), getKey, now))).toEqual([3]);
   expect(ids(mergeHead(list(rows(3, 2, 1)), page([], null), getKey, now))).toEqual([]);
 });
@@ -70,7 +70,7 @@ test('adds an older page without duplicates', () => {
   expect(taken.next).toBeNull();
 });
 
-test('the list equals the newest items of the server without gaps, whatever the order of new runs and pages', () => {
+test('the list equals the newest items of the server without gaps, in any order of new runs and pages', () => {
   const step = fc.oneof(
     fc.record({ come: fc.integer({ min: 1, max: 12 }) }),
     fc.constant('more' as const),

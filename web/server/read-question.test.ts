@@ -27,7 +27,7 @@ describe('a permission request', () => {
   const required = fcmpEvent('permission.required', asked, { seq: 1 });
   const later = fcmpEvent('raw.stdout', { text: 'x' }, { seq: 2 });
 
-  test('is open until it is answered, whatever else is printed', () => {
+  test('is open until it is answered, even if other events follow', () => {
     expect(findOpenQuestion([required, later])).toMatchObject({
       interactionId: 'px_1_1',
       prompt: 'Allow edit? {"path":"a"}',
@@ -57,7 +57,7 @@ describe('a question', () => {
     listWaiting: async () => ({ items, complete: true }),
   });
 
-  test('is replaced if its run waits with another one', async () => {
+  test('is replaced if its run has another open question', async () => {
     expect(await isReplaced(serve(entry('r1', 'q2')), 'r1', 'q1')).toBe(true);
     expect(await isReplaced(serve(entry('r1', 'q1'), entry('r1', 'q2')), 'r1', 'q1')).toBe(false);
     expect(await isReplaced(serve(entry('r2', 'q2')), 'r1', 'q1')).toBe(false);

@@ -1,7 +1,7 @@
 import type { Client } from '../../src/client/index.js';
 import type { FcmpData, FcmpEvent } from '../../src/events/index.js';
 
-/** A question that an agent is waiting with. */
+/** An open question of an agent. */
 export interface OpenQuestion {
   readonly interactionId: string;
   readonly prompt: string;
@@ -11,7 +11,7 @@ export interface OpenQuestion {
     Partial<Pick<FcmpData<'permission.required'>, 'tool' | 'input' | 'diff'>>;
 }
 
-/** The question that the events end with: any later event means that it was answered. */
+/** Finds the open question: any event after a question means that it was answered. */
 export function findOpenQuestion(events: readonly FcmpEvent[]): OpenQuestion | null {
   const last = events.at(-1);
   if (last?.type !== 'user.input.required') return findOpenPermission(events);
@@ -19,7 +19,7 @@ export function findOpenQuestion(events: readonly FcmpEvent[]): OpenQuestion | n
   return { interactionId: interaction_id, prompt, options };
 }
 
-/** The last permission request of the current attempt that has no answer. */
+/** Finds the last permission request of the current attempt that has no answer. */
 function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
   const answered = new Set<string>();
   const attempt = events.at(-1)?.meta.attempt;
@@ -36,7 +36,7 @@ function findOpenPermission(events: readonly FcmpEvent[]): OpenQuestion | null {
   return null;
 }
 
-/** Whether the agent of a run has another question meanwhile. A question that is not listed yet does not count. */
+/** Whether the agent has asked another question since this one. A question that is not listed yet is not noticed. */
 export async function isReplaced(
   client: Pick<Client, 'listWaiting'>,
   run: string,

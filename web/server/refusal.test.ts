@@ -3,7 +3,7 @@ import { ClientError } from '../../src/client/index.js';
 import { readRefusal } from './refusal.js';
 
 const form = {
-  places: { contract: 'contract', 'contract.schema': 'schema', env: 'env' },
+  paths: { contract: 'contract', 'contract.schema': 'schema', env: 'env' },
   codes: { FOLDER_NOT_ALLOWED: 'workdir' },
 } as const;
 
@@ -12,14 +12,14 @@ function refused(code: string, issues: readonly { readonly path: string; readonl
   return new ClientError(code, 'It does not fit.', { status: 400, problem });
 }
 
-test('an issue is shown at the nearest field its path lies in', () => {
+test('an issue is shown at the nearest field that contains its path', () => {
   const error = refused('INVALID_RUN_SPEC', [
     { path: 'contract.schema.properties.a', message: 'is not a schema' },
     { path: 'env.0', message: 'is not a name' },
   ]);
   expect(readRefusal(error, form)).toEqual({
     code: 'INVALID_RUN_SPEC',
-    wrong: { schema: 'is not a schema', env: 'is not a name' },
+    errors: { schema: 'is not a schema', env: 'is not a name' },
     message: null,
     isCertain: true,
   });
@@ -27,7 +27,7 @@ test('an issue is shown at the nearest field its path lies in', () => {
 
 test('a code can name the field', () => {
   expect(readRefusal(refused('FOLDER_NOT_ALLOWED'), form)).toMatchObject({
-    wrong: { workdir: 'It does not fit.' },
+    errors: { workdir: 'It does not fit.' },
     message: null,
   });
 });
@@ -37,16 +37,16 @@ test('a problem that belongs to no field is shown separately', () => {
     { path: 'constructor', message: 'no' },
     { path: 'env', message: 'not so' },
   ]);
-  expect(readRefusal(stray, form)).toMatchObject({ wrong: { env: 'not so' }, message: 'It does not fit.' });
+  expect(readRefusal(stray, form)).toMatchObject({ errors: { env: 'not so' }, message: 'It does not fit.' });
   expect(readRefusal(new ClientError('SERVER_UNREACHABLE', 'Away.'), form)).toEqual({
     code: 'SERVER_UNREACHABLE',
-    wrong: {},
+    errors: {},
     message: 'Away.',
     isCertain: false,
   });
 });
 
-test('a missing or broken answer leaves it open whether the request was executed', () => {
+test('without a valid response it is uncertain whether the request was executed', () => {
   expect(readRefusal(refused('FOLDER_NOT_ALLOWED'), form).isCertain).toBe(true);
   expect(readRefusal(new ClientError('REQUEST_TIMED_OUT', 'Too long.', { status: 503 }), form).isCertain).toBe(false);
 });

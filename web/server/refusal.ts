@@ -1,19 +1,19 @@
 import { ClientError } from '../../src/client/index.js';
 import { asFailure } from './use-resource.js';
 
-/** Why a form was not taken: sentences at their fields, and what belongs to none of them. */
+/** The reasons why the server refused a form: messages for fields, and a message for the rest. */
 export interface Refusal<Field extends string> {
   readonly code: string;
-  readonly wrong: Readonly<Partial<Record<Field, string>>>;
-  /** Null if the fields say everything. */
+  readonly errors: Readonly<Partial<Record<Field, string>>>;
+  /** Null if the messages of the fields are complete. */
   readonly message: string | null;
-  /** The server has refused. Otherwise no response came, or a broken one, and the request may have been executed. */
+  /** Whether the server has certainly refused. Otherwise there was no valid response, and the request may have been executed. */
   readonly isCertain: boolean;
 }
 
-/** The form field for each path or code of the server. */
-export interface Places<Field extends string> {
-  readonly places: Readonly<Record<string, Field>>;
+/** Maps the paths and codes of the server's problems to the fields of a form. */
+export interface FieldMap<Field extends string> {
+  readonly paths: Readonly<Record<string, Field>>;
   readonly codes: Readonly<Record<string, Field>>;
 }
 
@@ -21,30 +21,30 @@ export interface Places<Field extends string> {
  * Assigns the problems that the server reports to form fields: by the path of each of its issues, or else by its code.
  *
  * @example
- * readRefusal(error, { places: { 'contract.schema': 'schema' }, codes: { FOLDER_NOT_ALLOWED: 'workdir' } })
+ * readRefusal(error, { paths: { 'contract.schema': 'schema' }, codes: { FOLDER_NOT_ALLOWED: 'workdir' } })
  */
-export function readRefusal<Field extends string>(error: unknown, { places, codes }: Places<Field>): Refusal<Field> {
+export function readRefusal<Field extends string>(error: unknown, { paths, codes }: FieldMap<Field>): Refusal<Field> {
   const { code, message } = asFailure(error);
-  const wrong: Partial<Record<Field, string>> = {};
+  const errors: Partial<Record<Field, string>> = {};
   const field = Object.hasOwn(codes, code) ? codes[code] : undefined;
-  if (field !== undefined) wrong[field] = message;
+  if (field !== undefined) errors[field] = message;
   const issues = error instanceof ClientError ? (error.problem?.issues ?? []) : [];
-  const strays = issues.filter((issue) => {
-    const at = findField(issue.path, places);
-    if (at === undefined) return true;
-    wrong[at] ??= issue.message;
+  const unassigned = issues.filter((issue) => {
+    const assigned = findField(issue.path, paths);
+    if (assigned === undefined) return true;
+    errors[assigned] ??= issue.message;
     return false;
   });
-  const isAssigned = Object.keys(wrong).length > 0 && strays.length === 0;
+  const isAssigned = Object.keys(errors).length > 0 && unassigned.length === 0;
   const status = error instanceof ClientError ? error.status : null;
-  return { code, wrong, message: isAssigned ? null : message, isCertain: status !== null && status < 500 };
+  return { code, errors, message: isAssigned ? null : message, isCertain: status !== null && status < 500 };
 }
 
-/** The field of the longest place that contains a path. */
-function findField<Field extends string>(path: string, places: Readonly<Record<string, Field>>): Field | undefined {
+/** Finds the field of a path or, if there is none, of its nearest parent. */
+function findField<Field extends string>(path: string, paths: Readonly<Record<string, Field>>): Field | undefined {
   for (let steps = path.split('.'); steps.length > 0; steps = steps.slice(0, -1)) {
-    const place = steps.join('.');
-    if (Object.hasOwn(places, place)) return places[place];
+    const known = steps.join('.');
+    if (Object.hasOwn(paths, known)) return paths[known];
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { webAddress } from './agent-link.js';
+import { resolveWebAddress } from './agent-link.js';
 
 test.each([
   ['https://a.example/x?y#z', 'https://a.example/x?y#z'],
@@ -7,7 +7,7 @@ test.each([
   ['https://еxample.com', 'https://xn--xample-2of.com/'],
   ['https://a.example@b.example', 'https://a.example@b.example/'],
 ])('%s links to %s', (address, expected) => {
-  expect(webAddress(address)).toBe(expected);
+  expect(resolveWebAddress(address)).toBe(expected);
 });
 
 test.each([
@@ -19,5 +19,5 @@ test.each([
   'x',
   '',
 ])('%j is not a link', (address) => {
-  expect(webAddress(address)).toBeNull();
+  expect(resolveWebAddress(address)).toBeNull();
 });

@@ -1,15 +1,15 @@
 /**
- * A whole number as one reads it, in groups of three digits.
+ * Formats a whole number in groups of three digits.
  *
  * @example
  * formatCount(1234567) // '1,234,567'
  */
 export function formatCount(count: number): string {
-  // The formatter of the browser takes a page ten milliseconds to load, in the middle of opening it.
+  // The browser's own formatter would delay the opening of a page by ten milliseconds.
   return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** A number of bytes for people: `12 bytes`, `3.4 kB`, `1.2 MB`. */
+/** Formats a number of bytes: `12 bytes`, `3.4 kB`, `1.2 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
   const steps = Math.min(UNITS.length, Math.floor(Math.log10(bytes) / 3));
@@ -27,7 +27,7 @@ interface Usage {
 }
 
 /**
- * Tokens and money in a few words; empty if nothing is known.
+ * Formats tokens and cost; empty if nothing is known.
  *
  * @example
  * formatUsage({ input_tokens: 1200, output_tokens: 40, cost: 0.0123 }) // '1,200 in · 40 out · $0.0123'
@@ -45,7 +45,7 @@ export function formatUsage(usage: Usage | null | undefined): string {
 }
 
 /**
- * US dollars: cents, and more digits for less than a cent.
+ * Formats US dollars with cents, and with more digits for less than a cent.
  *
  * @example
  * formatMoney(1234.5) // '$1,234.50'
@@ -58,7 +58,7 @@ export function formatMoney(dollars: number): string {
 }
 
 /**
- * A large number in few characters: `950`, `12.3k`, `4.5M`.
+ * Formats a large number in few characters: `950`, `12.3k`, `4.5M`.
  *
  * @example
  * formatShort(12345) // '12.3k'

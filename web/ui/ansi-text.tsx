@@ -4,17 +4,17 @@ import { readStyles } from './ansi.js';
 import { SafeText } from './safe-text.js';
 import './ansi-text.css';
 
-/** The output of a program with its colours, and nothing else of what a terminal would do with it. */
+/** The output of a program with its colours; all other terminal escapes have no effect. */
 export function AnsiText({ text, limit = 2000 }: { readonly text: string; readonly limit?: number }) {
   const [shown, setShown] = useState(limit);
   return (
     <>
-      {readStyles(text.slice(0, shown)).map(({ text: stretch, style }, index) =>
+      {readStyles(text.slice(0, shown)).map(({ text: piece, style }, index) =>
         style === '' ? (
-          <SafeText key={index} text={stretch} limit={shown} />
+          <SafeText key={index} text={piece} limit={shown} />
         ) : (
           <span key={index} class={style}>
-            <SafeText text={stretch} limit={shown} />
+            <SafeText text={piece} limit={shown} />
           </span>
         ),
       )}

@@ -1,38 +1,39 @@
-/** A stretch of text in one style of a terminal. */
+/** A piece of text with one terminal style. */
 export interface StyledText {
   readonly text: string;
   /** Class names; empty for plain text. */
   readonly style: string;
 }
 
-/** Colours and other styles (SGR), and erasing a line: they change how a text looks, not what it says. */
+/** Escapes for colours and other styles (SGR), and for erasing a line. They change the appearance of a text, not its content. */
 // oxlint-disable-next-line no-control-regex
 const STYLES = /\u001b\[(?<codes>[0-9;:]{0,64})(?<end>[mK])/g;
 
-/** Stretches of one text; a hostile text changes its colour with every character. */
-const MAX_STRETCHES = 2000;
+/** The maximum number of pieces: a hostile text could change its colour with every character. */
+const MAX_PIECES = 2000;
 
 /**
- * Cuts the output of a tool into stretches of one style. Every other escape stays in the text and is shown: moving the cursor
- * could make the output say something else. Nothing hides: concealed, inverse and blinking text is shown as plain text.
+ * Splits the output of a tool into pieces of one style. All other escapes stay in the text and are shown: those that move the
+ * cursor could otherwise make the output look different from what it is. Concealed, inverse and blinking text is shown as plain
+ * text.
  *
  * @example
  * readStyles('\u001b[32m✓\u001b[0m done') // [{ text: '✓', style: 'ansi-2' }, { text: ' done', style: '' }]
  */
 export function readStyles(text: string): readonly StyledText[] {
   if (!text.includes('\u001B')) return text === '' ? [] : [{ text, style: '' }];
-  const stretches: StyledText[] = [];
+  const pieces: StyledText[] = [];
   let style: Style = PLAIN;
   let end = 0;
   for (const match of text.matchAll(STYLES)) {
-    if (match.index > end) stretches.push({ text: text.slice(end, match.index), style: nameStyle(style) });
+    if (match.index > end) pieces.push({ text: text.slice(end, match.index), style: nameStyle(style) });
     end = match.index + match[0].length;
     if (match.groups?.['end'] === 'm') style = applyCodes(style, match.groups['codes'] ?? '');
-    if (stretches.length >= MAX_STRETCHES) break;
+    if (pieces.length >= MAX_PIECES) break;
   }
   const rest = text.slice(end);
-  if (rest !== '') stretches.push({ text: rest.replaceAll(STYLES, ''), style: nameStyle(style) });
-  return stretches;
+  if (rest !== '') pieces.push({ text: rest.replaceAll(STYLES, ''), style: nameStyle(style) });
+  return pieces;
 }
 
 interface Style {
@@ -64,7 +65,7 @@ function applyCodes(before: Style, codes: string): Style {
   for (let at = 0; at < numbers.length; at += 1) {
     const code = numbers[at] ?? 0;
     if (code === 38 || code === 48) {
-      // Of 256 colours the first sixteen are known; others stay as they are.
+      // Of 256 colours only the first sixteen are supported; others leave the colour unchanged.
       const [kind, value = 0] = numbers.slice(at + 1);
       if (code === 38 && kind === 5) style = { ...style, colour: value < 16 ? value : style.colour };
       at += kind === 5 ? 2 : 4;

@@ -1,7 +1,21 @@
 import { expect, test } from 'vitest';
-import { chooseTone } from './badge.js';
+import { chooseTone, labelState, listStateOptions } from './badge.js';
 
-test('words without a colour are plain, also names of built-in object properties', () => {
+test('states without a tone are plain, also those named like built-in object properties', () => {
   expect([chooseTone('success'), chooseTone('blocked'), chooseTone('running')]).toEqual(['good', 'bad', 'plain']);
   expect([chooseTone('constructor'), chooseTone('__proto__')]).toEqual(['plain', 'plain']);
+});
+
+test('states have labels in sentence case, and unknown ones are labeled by their name', () => {
+  expect(['dead', 'needs-human', 'delivered', 'constructor', 'two_words'].map(labelState)).toEqual([
+    'Failed',
+    'Needs a person',
+    'Delivered',
+    'Constructor',
+    'Two words',
+  ]);
+  expect(listStateOptions(['waiting', 'dead'])).toEqual([
+    { value: 'waiting', label: 'Waiting' },
+    { value: 'dead', label: 'Failed' },
+  ]);
 });

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Tone } from './notice.js';
 
-/** A state in one word. The meaning is in the word; colour and dot only help. */
+/** A short label, such as a state. Its meaning is in the text; the colour and the dot only emphasize it. */
 export function Badge({
   tone = 'plain',
   isLive = false,
@@ -30,7 +30,6 @@ const TONES = new Map(
     comment: 'warn',
     waiting: 'warn',
     'needs-human': 'warn',
-    'needs review': 'warn',
     review: 'warn',
     deterministic_generic: 'warn',
     schema_aligned: 'warn',
@@ -40,7 +39,52 @@ const TONES = new Map(
   }),
 );
 
-/** The tone of a state or an outcome; words without a colour are plain. */
+/** Chooses the tone of a state or an outcome; plain by default. */
 export function chooseTone(word: string): Tone {
   return TONES.get(word) ?? 'plain';
+}
+
+/** Labels that differ from the name on the wire. */
+const LABELS = new Map(
+  Object.entries({
+    advance: 'Advanced',
+    archive: 'Archived',
+    canceling: 'Canceling …',
+    dead: 'Failed',
+    doing: 'In progress',
+    'needs-human': 'Needs a person',
+    ok: 'OK',
+    review: 'In review',
+    todo: 'To do',
+  }),
+);
+
+/** Returns the label of a state, a decision or an outcome, which is the same on every page. */
+export function labelState(state: string): string {
+  return LABELS.get(state) ?? capitalize(state);
+}
+
+/**
+ * Makes a label from a name.
+ *
+ * @example
+ * capitalize('rate_limit') // 'Rate limit'
+ */
+export function capitalize(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Lists states as options of a filter. */
+export function listStateOptions(states: readonly string[]): readonly { value: string; label: string }[] {
+  return states.map((value) => ({ value, label: labelState(value) }));
+}
+
+/** A badge with the label and the tone of a state. */
+export function StateBadge({ state, isLive = false }: { readonly state: string; readonly isLive?: boolean }) {
+  return (
+    <Badge tone={chooseTone(state)} isLive={isLive}>
+      {labelState(state)}
+    </Badge>
+  );
 }

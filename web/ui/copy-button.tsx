@@ -1,23 +1,23 @@
 import { useSignal } from '@preact/signals';
 
-/** How long the button says that it has done its work. */
-const SAY_MS = 1500;
+/** How long the button shows the outcome. */
+const SHOW_MS = 1500;
 
-/** Copies what `read` gives when it is pressed. */
+/** Copies the text that `read` returns. */
 export function CopyButton({ label, read }: { readonly label: string; readonly read: () => string | Promise<string> }) {
-  const said = useSignal<string | null>(null);
+  const outcome = useSignal<string | null>(null);
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(await read());
-      said.value = 'Copied';
+      outcome.value = 'Copied';
     } catch {
-      said.value = 'Copy failed';
+      outcome.value = 'Copy failed';
     }
-    setTimeout(() => (said.value = null), SAY_MS);
+    setTimeout(() => (outcome.value = null), SHOW_MS);
   };
   return (
     <button type="button" onClick={() => void copy()}>
-      <span aria-live="polite">{said.value ?? label}</span>
+      <span aria-live="polite">{outcome.value ?? label}</span>
     </button>
   );
 }

@@ -1,58 +1,58 @@
 import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from 'preact';
 
-/** The attributes a control of a {@link Field} needs so that its label and help belong to it. */
+/** The attributes that connect the control of a {@link Field} to its label and help. */
 interface FieldControl {
   readonly id: string;
   readonly 'aria-describedby': string;
   readonly 'aria-invalid': boolean;
 }
 
-/** The words of a {@link Field}: its name, its help, and its error, which replaces the help. */
-interface FieldWords {
+/** The texts of a {@link Field}: its label, its help, and its error, which replaces the help. */
+interface FieldTexts {
   readonly id: string;
   readonly label: string;
   readonly help: ComponentChildren;
-  readonly wrong?: string | undefined;
+  readonly error?: string | undefined;
 }
 
-/** A field of a form: its words, and the control they belong to. */
+/** A field of a form: its texts and its control. */
 function Field({
   id,
   label,
   help,
-  wrong,
+  error,
   children,
-}: FieldWords & { readonly children: (control: FieldControl) => ComponentChildren }) {
-  const words = `${id}-words`;
+}: FieldTexts & { readonly children: (control: FieldControl) => ComponentChildren }) {
+  const helpId = `${id}-help`;
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children({ id, 'aria-describedby': words, 'aria-invalid': wrong !== undefined })}
-      <p id={words} class={wrong === undefined ? 'help' : 'wrong'}>
-        {wrong ?? help}
+      {children({ id, 'aria-describedby': helpId, 'aria-invalid': error !== undefined })}
+      <p id={helpId} class={error === undefined ? 'help' : 'wrong'}>
+        {error ?? help}
       </p>
     </div>
   );
 }
 
-/** One of a few, each with what it means. */
+/** A choice between a few options, each with an explanation. */
 export function Choices<Value extends string>({
   name,
   legend,
   value,
-  wrong,
+  error,
   options,
   onChange,
 }: {
   readonly name: string;
   readonly legend: string;
   readonly value: string;
-  readonly wrong?: string | undefined;
+  readonly error?: string | undefined;
   readonly options: readonly {
     readonly value: Value;
     readonly label: string;
     readonly help: string;
-    readonly isOff?: boolean;
+    readonly isDisabled?: boolean;
   }[];
   readonly onChange: (value: Value) => void;
 }) {
@@ -69,23 +69,23 @@ export function Choices<Value extends string>({
               name={name}
               value={option.value}
               checked={option.value === value}
-              disabled={option.isOff === true}
-              aria-describedby={`${id}-words`}
+              disabled={option.isDisabled === true}
+              aria-describedby={`${id}-help`}
               onChange={() => onChange(option.value)}
             />
             <label for={id}>{option.label}</label>
-            <span id={`${id}-words`} class="help">
+            <span id={`${id}-help`} class="help">
               {option.help}
             </span>
           </div>
         );
       })}
-      {wrong === undefined ? null : <p class="wrong">{wrong}</p>}
+      {error === undefined ? null : <p class="wrong">{error}</p>}
     </fieldset>
   );
 }
 
-/** Something to switch on, with what it means. */
+/** A checkbox with an explanation. */
 export function Switch({
   id,
   label,
@@ -105,69 +105,69 @@ export function Switch({
         type="checkbox"
         id={id}
         checked={isOn}
-        aria-describedby={`${id}-words`}
+        aria-describedby={`${id}-help`}
         onChange={(event) => onChange(event.currentTarget.checked)}
       />
       <label for={id}>{label}</label>
-      <span id={`${id}-words`} class="help">
+      <span id={`${id}-help`} class="help">
         {help}
       </span>
     </div>
   );
 }
 
-/** The value of a field, and what to do when it changes. */
-interface Written {
+/** The value of a field, and the callback for its changes. */
+interface FieldValue {
   readonly value: string;
   readonly onWrite: (text: string) => void;
 }
 
-type Look<Attributes> = Omit<Attributes, keyof FieldWords | 'value' | 'onInput'>;
+type OtherAttributes<Attributes> = Omit<Attributes, keyof FieldTexts | 'value' | 'onInput'>;
 
-/** A field for one line. */
+/** A field for a single line of text. */
 export function LineField({
   id,
   label,
   help,
-  wrong,
+  error,
   onWrite,
-  ...look
-}: FieldWords & Written & Look<InputHTMLAttributes>) {
+  ...attributes
+}: FieldTexts & FieldValue & OtherAttributes<InputHTMLAttributes>) {
   return (
-    <Field id={id} label={label} help={help} wrong={wrong}>
-      {(control) => <input {...look} {...control} onInput={(event) => onWrite(event.currentTarget.value)} />}
+    <Field id={id} label={label} help={help} error={error}>
+      {(control) => <input {...attributes} {...control} onInput={(event) => onWrite(event.currentTarget.value)} />}
     </Field>
   );
 }
 
-/** A field for several lines. */
+/** A field for several lines of text. */
 export function LinesField({
   id,
   label,
   help,
-  wrong,
+  error,
   onWrite,
-  ...look
-}: FieldWords & Written & Look<TextareaHTMLAttributes>) {
+  ...attributes
+}: FieldTexts & FieldValue & OtherAttributes<TextareaHTMLAttributes>) {
   return (
-    <Field id={id} label={label} help={help} wrong={wrong}>
-      {(control) => <textarea {...look} {...control} onInput={(event) => onWrite(event.currentTarget.value)} />}
+    <Field id={id} label={label} help={help} error={error}>
+      {(control) => <textarea {...attributes} {...control} onInput={(event) => onWrite(event.currentTarget.value)} />}
     </Field>
   );
 }
 
-/** A field for one of a list; its children are the options. */
+/** A drop-down field; its children are the options. */
 export function ListField({
   id,
   label,
   help,
-  wrong,
+  error,
   value,
   onWrite,
   children,
-}: FieldWords & Written & { readonly children: ComponentChildren }) {
+}: FieldTexts & FieldValue & { readonly children: ComponentChildren }) {
   return (
-    <Field id={id} label={label} help={help} wrong={wrong}>
+    <Field id={id} label={label} help={help} error={error}>
       {(control) => (
         <select {...control} value={value} onChange={(event) => onWrite(event.currentTarget.value)}>
           {children}
@@ -177,7 +177,7 @@ export function ListField({
   );
 }
 
-/** The entries of a field with one entry per line; empty lines are dropped. */
+/** Splits a text with one entry per line; empty lines are dropped. */
 export function splitLines(text: string): readonly string[] {
   return text
     .split('\n')

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { query, setQuery } from '../app/router.js';
 
-/** A filter kept in the query under `name`: one of a few words, or all. */
+/** A filter stored in the query under `name`: one of a few options, or all. */
 export function FilterChoice({
   name,
   label,
@@ -18,7 +18,7 @@ export function FilterChoice({
         value={query.value.get(name) ?? ''}
         onChange={(event) => setQuery({ [name]: event.currentTarget.value }, { isStep: true })}
       >
-        <option value="">all</option>
+        <option value="">All</option>
         {options.map((option) => {
           const { value, label: shown } = typeof option === 'string' ? { value: option, label: option } : option;
           return (
@@ -32,10 +32,10 @@ export function FilterChoice({
   );
 }
 
-/** How long after the last key a search begins. */
+/** How long after the last key press a search begins. */
 const PAUSE_MS = 250;
 
-/** A filter kept in the query under `name`: free text, applied when typing pauses. */
+/** A filter stored in the query under `name`: free text, applied when typing pauses. */
 export function FilterText({
   name,
   label,
@@ -50,23 +50,23 @@ export function FilterText({
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const field = useRef<HTMLInputElement>(null);
   const value = query.value.get(name) ?? '';
-  const own = useRef(value);
-  // What is typed is the person's: only an address that changed by itself (back, a link, a button) is taken over. At once:
-  // after the next frame, the timer could already have put the old words back.
+  const lastText = useRef(value);
+  // Typed text is overwritten only if Back, a link or a button has changed the address. This must be a layout effect: an effect
+  // runs after the next frame, when the timer could already have restored the old text.
   useLayoutEffect(() => {
-    if (value === own.current) return;
+    if (value === lastText.current) return;
     clearTimeout(timer.current);
-    own.current = value;
+    lastText.current = value;
     if (field.current !== null) field.current.value = value;
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const take = (text: string): void => {
+  const apply = (text: string): void => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
       const next = text.trim();
-      // One step for a search, however often the typing pauses.
-      const isStep = (own.current === '') !== (next === '');
-      own.current = next;
+      // A search is one step in the history, no matter how often typing pauses.
+      const isStep = (lastText.current === '') !== (next === '');
+      lastText.current = next;
       setQuery({ [name]: next }, { isStep });
     }, PAUSE_MS);
   };
@@ -81,13 +81,13 @@ export function FilterText({
         autocomplete="off"
         spellcheck={false}
         defaultValue={value}
-        onInput={(event) => take(event.currentTarget.value)}
+        onInput={(event) => apply(event.currentTarget.value)}
       />
     </label>
   );
 }
 
-/** A filter kept in the query under `name`: a day. `format` formats other values of the address for the field. */
+/** A filter stored in the query under `name`: a day. `format` converts the value in the address to a date for the field. */
 export function FilterDate({
   name,
   label,
@@ -109,7 +109,7 @@ export function FilterDate({
   );
 }
 
-/** Takes all filters of these names out of the address. */
+/** Removes all of these filters from the address. */
 export function ClearFilters({ names }: { readonly names: readonly string[] }) {
   const isSet = names.some((name) => query.value.has(name));
   return (
@@ -118,7 +118,7 @@ export function ClearFilters({ names }: { readonly names: readonly string[] }) {
       disabled={!isSet}
       onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, null])), { isStep: true })}
     >
-      Clear
+      Clear filters
     </button>
   );
 }

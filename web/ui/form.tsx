@@ -3,90 +3,91 @@ import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
 import { readRefusal } from '../server/refusal.js';
-import type { Places, Refusal } from '../server/refusal.js';
+import type { FieldMap, Refusal } from '../server/refusal.js';
 
-/** The end of a form: why it was not taken, the button that sends it, and what will happen then. */
+/** The end of a form: the reason why it was refused, the buttons, and the effect of submitting it. */
 export function FormEnd<Field extends string>({
   form,
-  not,
-  unanswered,
-  send,
-  sending,
-  empty,
-  onEmpty,
-  then,
+  failureTitle,
+  unansweredTitle,
+  submitLabel,
+  sendingLabel,
+  onReset,
+  effect,
 }: {
   readonly form: Form<Field>;
-  /** The action that failed: `The run was not started`. */
-  readonly not: string;
-  /** Advice if the server did not respond: the request may have been executed. */
-  readonly unanswered: string;
-  readonly send: string;
-  readonly sending: string;
-  readonly empty: string;
-  readonly onEmpty: () => void;
+  /** Shown if the form was refused: `The run was not started`. */
+  readonly failureTitle: string;
+  /** Shown if the server did not respond; the request may have been executed. */
+  readonly unansweredTitle: string;
+  readonly submitLabel: string;
+  readonly sendingLabel: string;
+  readonly onReset: () => void;
   /** The effect of submitting the form. */
-  readonly then: string;
+  readonly effect: string;
 }) {
-  const { refusal, wrong, isSending } = form;
+  const { refusal, errors, isSending } = form;
   return (
     <>
       <div aria-live="assertive">
         {refusal === null || refusal.message === null ? null : (
-          <Notice tone="bad" title={refusal.isCertain ? not : unanswered}>
+          <Notice tone="bad" title={refusal.isCertain ? failureTitle : unansweredTitle}>
             {refusal.message} <code>{refusal.code}</code>
           </Notice>
         )}
-        {Object.keys(wrong).length > 0 ? <p class="wrong">{not}. Correct the marked fields.</p> : null}
+        {Object.keys(errors).length > 0 ? <p class="wrong">{failureTitle}. Correct the marked fields.</p> : null}
       </div>
       <div class="row">
         <button type="submit" class="primary" disabled={isSending}>
-          {isSending ? sending : send}
+          {isSending ? sendingLabel : submitLabel}
         </button>
-        <button type="button" onClick={onEmpty}>
-          {empty}
+        <button type="button" onClick={onReset}>
+          Reset form
         </button>
-        <span class="dim">{then}</span>
+        <span class="dim">{effect}</span>
       </div>
     </>
   );
 }
 
-/** A form that is sent to the server: what is wrong with it, and when. */
+/** The state of a form that is sent to the server. */
 interface Form<Field extends string> {
   readonly ref: RefObject<HTMLFormElement>;
-  /** Errors by field; empty before the first submit, so that nothing is marked while it is being typed. */
-  readonly wrong: Readonly<Partial<Record<Field, string>>>;
+  /** Errors by field; empty before the first submit, so that no field is marked while it is still being filled in. */
+  readonly errors: Readonly<Partial<Record<Field, string>>>;
   readonly refusal: Refusal<Field> | null;
   readonly isSending: boolean;
   readonly submit: (event: Event) => void;
-  /** The form was edited: the server's refusal was about the previous values. */
-  readonly touch: () => void;
+  /** Removes the server's refusal after an edit: it was about the previous values. */
+  readonly clearRefusal: () => void;
 }
 
-/** Submits a form once it has no errors; what the server refuses is shown at its field, which gets the focus. */
+/**
+ * Submits a form if it has no errors. Errors from the server are shown at their fields; the first field with an error gets the
+ * focus.
+ */
 export function useForm<Field extends string>(
-  wrongHere: Readonly<Partial<Record<Field, string>>>,
-  places: Places<Field>,
+  localErrors: Readonly<Partial<Record<Field, string>>>,
+  fieldMap: FieldMap<Field>,
   send: () => Promise<void>,
 ): Form<Field> {
   const refusal = useSignal<Refusal<Field> | null>(null);
-  const isTried = useSignal(false);
+  const wasSubmitted = useSignal(false);
   const isSending = useSignal(false);
   const ref = useRef<HTMLFormElement>(null);
-  const nothing: Partial<Record<Field, string>> = {};
+  const noErrors: Partial<Record<Field, string>> = {};
   const submit = async (): Promise<void> => {
-    // A second click may come before the button is drawn as switched off.
+    // A second click may arrive before the button is disabled.
     if (isSending.peek()) return;
-    isTried.value = true;
+    wasSubmitted.value = true;
     refusal.value = null;
-    if (Object.keys(wrongHere).length === 0) {
+    if (Object.keys(localErrors).length === 0) {
       isSending.value = true;
       try {
         await send();
         return;
       } catch (error) {
-        refusal.value = readRefusal(error, places);
+        refusal.value = readRefusal(error, fieldMap);
       } finally {
         isSending.value = false;
       }
@@ -95,13 +96,13 @@ export function useForm<Field extends string>(
   };
   return {
     ref,
-    wrong: isTried.value ? { ...refusal.value?.wrong, ...wrongHere } : nothing,
+    errors: wasSubmitted.value ? { ...refusal.value?.errors, ...localErrors } : noErrors,
     refusal: refusal.value,
     isSending: isSending.value,
     submit: (event) => {
       event.preventDefault();
       void submit();
     },
-    touch: () => (refusal.value = null),
+    clearRefusal: () => (refusal.value = null),
   };
 }

@@ -1,4 +1,4 @@
-/** Drawn on a grid of 24, with the colour of the text around. */
+/** Paths on a grid of 24 × 24, drawn in the colour of the surrounding text. */
 const PATHS = {
   brand: 'M4 5h16M7 5v5l5 4 5-4V5M12 14v6',
   runs: 'M6 4l13 8-13 8z',
@@ -15,10 +15,10 @@ const PATHS = {
   book: 'M5 4h6a2 2 0 0 1 2 2v14a2 2 0 0 0-2-2H5zM19 4h-4a2 2 0 0 0-2 2',
 } as const;
 
-/** One of our pictures. */
+/** The name of an icon. */
 export type IconName = keyof typeof PATHS;
 
-/** An icon next to a word with the same meaning, so it is hidden from screen readers. */
+/** An icon, always next to a text with the same meaning and therefore hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">

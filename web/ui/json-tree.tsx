@@ -3,15 +3,15 @@ import { formatCount } from './amount.js';
 import { SafeText } from './safe-text.js';
 import './json-tree.css';
 
-/** Members that are shown at once; more when asked for. */
+/** The number of members that are shown at first. */
 const MAX_MEMBERS = 100;
-/** Deeper than this a value is shown when its parent is opened: each level is built when it is seen. */
-const DEEPEST = 200;
+/** The maximum depth; deeper values are shown as an ellipsis. */
+const MAX_DEPTH = 200;
 const MAX_STRING_LENGTH = 400;
 
 /**
- * A value as a tree whose branches open and close. Only what is open is built, so that megabytes cost what is seen of them.
- * `open` says how many levels are open at first.
+ * A value as a tree whose branches can be opened and closed. Only open branches are created, so a value of megabytes costs no more
+ * than its visible part. `open` is the number of levels that are open at first.
  */
 export function JsonTree({ value, open = 2 }: { readonly value: unknown; readonly open?: number }) {
   return (
@@ -69,7 +69,7 @@ function Leaf({ value }: { readonly value: unknown }) {
   return <span class="json-word">{JSON.stringify(value) ?? 'null'}</span>;
 }
 
-/** As JSON writes it, apart from characters that are shown as they are. */
+/** Escapes the characters that would be ambiguous; all others are shown unchanged. */
 function escapeText(text: string): string {
   return text
     .replaceAll('\\', String.raw`\\`)
@@ -93,10 +93,10 @@ function Branch({
   const isList = Array.isArray(value);
   const count = isList ? value.length : Object.keys(value).length;
   const isOpen = useSignal(open > 0 && count > 0);
-  const most = useSignal(MAX_MEMBERS);
+  const shownCount = useSignal(MAX_MEMBERS);
   const [begin, end] = isList ? ['[', ']'] : ['{', '}'];
   const tail = isLast ? '' : ',';
-  if (count === 0 || depth >= DEEPEST) {
+  if (count === 0 || depth >= MAX_DEPTH) {
     return (
       <div class="json-line">
         <Name name={name} />
@@ -134,7 +134,7 @@ function Branch({
       {isOpen.value ? (
         <>
           <div class="json-inner">
-            {listMembers(value, most.value).map(([key, inner], index) => (
+            {listMembers(value, shownCount.value).map(([key, inner], index) => (
               <Node
                 key={key}
                 name={isList ? null : key}
@@ -144,9 +144,9 @@ function Branch({
                 isLast={index === count - 1}
               />
             ))}
-            {count > most.value ? (
-              <button type="button" class="link" onClick={() => (most.value *= 4)}>
-                … {formatCount(count - most.value)} more
+            {count > shownCount.value ? (
+              <button type="button" class="link" onClick={() => (shownCount.value *= 4)}>
+                … {formatCount(count - shownCount.value)} more
               </button>
             ) : null}
           </div>
@@ -160,9 +160,10 @@ function Branch({
   );
 }
 
-function listMembers(value: object, most: number): readonly (readonly [string, unknown])[] {
-  if (Array.isArray(value)) return value.slice(0, most).map((inner: unknown, index) => [String(index), inner] as const);
+function listMembers(value: object, shownCount: number): readonly (readonly [string, unknown])[] {
+  if (Array.isArray(value))
+    return value.slice(0, shownCount).map((inner: unknown, index) => [String(index), inner] as const);
   return Object.keys(value)
-    .slice(0, most)
+    .slice(0, shownCount)
     .map((key) => [key, Reflect.get(value, key)] as const);
 }

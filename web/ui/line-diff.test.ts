@@ -23,7 +23,7 @@ describe('a change of a text', () => {
     expect(diffLines(large, large.replaceAll('1', '2')).length).toBeLessThanOrEqual(2000);
   });
 
-  test('has all of a new file, and nothing for equal texts beside the end', () => {
+  test('has all lines of a new file, and no changes for equal texts', () => {
     expect(write(diffLines('', 'a\nb\n'))).toBe('+a\n+b');
     expect(diffLines('a', 'a').every(({ kind }) => kind === 'same')).toBe(true);
   });

@@ -4,40 +4,40 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Above this many comparisons a change is shown as what was removed, then what was added. */
+/** Above this many comparisons, all old lines are shown as removed and all new ones as added. */
 const MAX_COMPARISONS = 400_000;
-/** Lines around a change that stay. */
+/** The number of unchanged lines shown around a change. */
 const CONTEXT = 3;
-/** Lines of one change that are shown. */
+/** The maximum number of lines of a change. */
 const MAX_LINES = 2000;
 
 /**
- * Compares two texts line by line. Long stretches that are equal are left out.
+ * Compares two texts line by line. Of the unchanged lines at the start and the end, only the nearest to a change are included.
  *
  * @example
  * diffLines('a\nb', 'a\nc') // [{ kind: 'same', text: 'a' }, { kind: 'removed', text: 'b' }, { kind: 'added', text: 'c' }]
  */
 export function diffLines(before: string, after: string): readonly DiffLine[] {
-  const one = splitLines(before);
-  const other = splitLines(after);
+  const oldLines = splitLines(before);
+  const newLines = splitLines(after);
   let head = 0;
-  while (head < one.length && head < other.length && one[head] === other[head]) head += 1;
+  while (head < oldLines.length && head < newLines.length && oldLines[head] === newLines[head]) head += 1;
   let tail = 0;
   while (
-    tail < one.length - head &&
-    tail < other.length - head &&
-    one[one.length - 1 - tail] === other[other.length - 1 - tail]
+    tail < oldLines.length - head &&
+    tail < newLines.length - head &&
+    oldLines[oldLines.length - 1 - tail] === newLines[newLines.length - 1 - tail]
   ) {
     tail += 1;
   }
   return [
-    ...one.slice(Math.max(0, head - CONTEXT), head).map(keep),
-    ...compare(one.slice(head, one.length - tail), other.slice(head, other.length - tail)),
-    ...one.slice(one.length - tail, one.length - tail + CONTEXT).map(keep),
+    ...oldLines.slice(Math.max(0, head - CONTEXT), head).map(toUnchanged),
+    ...compare(oldLines.slice(head, oldLines.length - tail), newLines.slice(head, newLines.length - tail)),
+    ...oldLines.slice(oldLines.length - tail, oldLines.length - tail + CONTEXT).map(toUnchanged),
   ].slice(0, MAX_LINES);
 }
 
-/** Reads the lines of a unified patch, or of a patch as agents write them; lines of its own syntax are unchanged. */
+/** Reads the lines of a unified patch, or of the `*** Begin Patch` format. Lines of the patch syntax are returned unchanged. */
 export function readPatch(patch: string): readonly DiffLine[] {
   return splitLines(patch)
     .slice(0, MAX_LINES)
@@ -54,20 +54,21 @@ function splitLines(text: string): readonly string[] {
   return text.replace(/\r?\n$/, '').split(/\r?\n/);
 }
 
-const keep = (text: string): DiffLine => ({ kind: 'same', text });
-const remove = (text: string): DiffLine => ({ kind: 'removed', text });
-const add = (text: string): DiffLine => ({ kind: 'added', text });
+const toUnchanged = (text: string): DiffLine => ({ kind: 'same', text });
+const toRemoved = (text: string): DiffLine => ({ kind: 'removed', text });
+const toAdded = (text: string): DiffLine => ({ kind: 'added', text });
 
-/** The longest common lines, by the table of their lengths. */
-function compare(one: readonly string[], other: readonly string[]): readonly DiffLine[] {
-  if (one.length * other.length > MAX_COMPARISONS) return [...one.map(remove), ...other.map(add)];
-  const width = other.length + 1;
-  const lengths = new Uint32Array((one.length + 1) * width);
+/** Compares lines by their longest common subsequence. */
+function compare(oldLines: readonly string[], newLines: readonly string[]): readonly DiffLine[] {
+  if (oldLines.length * newLines.length > MAX_COMPARISONS)
+    return [...oldLines.map(toRemoved), ...newLines.map(toAdded)];
+  const width = newLines.length + 1;
+  const lengths = new Uint32Array((oldLines.length + 1) * width);
   const lengthAt = (row: number, column: number): number => lengths[row * width + column] ?? 0;
-  for (let row = one.length - 1; row >= 0; row -= 1) {
-    for (let column = other.length - 1; column >= 0; column -= 1) {
+  for (let row = oldLines.length - 1; row >= 0; row -= 1) {
+    for (let column = newLines.length - 1; column >= 0; column -= 1) {
       lengths[row * width + column] =
-        one[row] === other[column]
+        oldLines[row] === newLines[column]
           ? lengthAt(row + 1, column + 1) + 1
           : Math.max(lengthAt(row + 1, column), lengthAt(row, column + 1));
     }
@@ -75,17 +76,17 @@ function compare(one: readonly string[], other: readonly string[]): readonly Dif
   const lines: DiffLine[] = [];
   let row = 0;
   let column = 0;
-  while (row < one.length || column < other.length) {
-    const [left, right] = [one[row], other[column]];
+  while (row < oldLines.length || column < newLines.length) {
+    const [left, right] = [oldLines[row], newLines[column]];
     if (left !== undefined && left === right) {
-      lines.push(keep(left));
+      lines.push(toUnchanged(left));
       row += 1;
       column += 1;
     } else if (left !== undefined && (right === undefined || lengthAt(row + 1, column) >= lengthAt(row, column + 1))) {
-      lines.push(remove(left));
+      lines.push(toRemoved(left));
       row += 1;
     } else {
-      lines.push(add(right ?? ''));
+      lines.push(toAdded(right ?? ''));
       column += 1;
     }
   }

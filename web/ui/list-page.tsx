@@ -7,31 +7,32 @@ import { useLiveList } from '../server/live-list.js';
 import { ClearFilters } from './filter-field.js';
 import { isReading, useRowKeys } from './use-row-keys.js';
 import { formatCount } from './amount.js';
+import { capitalize } from './badge.js';
 import { FailureNotice, Loading, UpToDate } from './notice.js';
 
-/** A page that is a list with filters above it: live, newest first, walked through with `j` and `k`. */
+/** A page with a list and filters above it: live, newest first, navigated with `j` and `k`. */
 export function ListPage<Item, Filter extends object>({
   title,
   end,
-  one,
-  what,
+  itemName,
+  itemsName,
   filter,
   fields,
   below,
   names,
   load,
   getKey,
-  nothingYet,
+  emptyState,
   summarize,
   children,
 }: {
   readonly title: string;
-  /** Further controls at the end of the head. */
+  /** Further controls at the end of the header. */
   readonly end?: ComponentChildren;
-  /** The name of a row: `run`. */
-  readonly one: string;
-  /** The name of the rows: `runs`. */
-  readonly what: string;
+  /** The name of one item: `run`. */
+  readonly itemName: string;
+  /** The name of several items: `runs`. */
+  readonly itemsName: string;
   /** The filter; empty for everything. */
   readonly filter: Filter;
   /** The fields of the filter. */
@@ -42,14 +43,14 @@ export function ListPage<Item, Filter extends object>({
   readonly names: readonly string[];
   readonly load: (query: Filter & PageInput, signal: AbortSignal) => Promise<Page<Item>>;
   readonly getKey: GetKey<Item>;
-  /** Totals of the rows, next to their number. */
+  /** Returns the totals of the rows, shown next to their number. */
   readonly summarize?: (items: readonly Item[]) => string;
   /** Shown if the list is empty without a filter. */
-  readonly nothingYet: ComponentChildren;
+  readonly emptyState: ComponentChildren;
   readonly children: (items: readonly Item[], list: RefObject<HTMLTableElement>) => ComponentChildren;
 }) {
   const rows = useRef<HTMLTableElement>(null);
-  // A narrow screen shows the search only, unless a filter is set: the rows come first.
+  // A narrow screen shows only the search field, unless a filter is set, to leave room for the rows.
   const areFieldsOpen = useSignal(names.some((name) => name !== 'search' && query.peek().has(name)));
   const shown = useLiveList(
     JSON.stringify(filter),
@@ -78,17 +79,25 @@ export function ListPage<Item, Filter extends object>({
           aria-expanded={areFieldsOpen.value}
           onClick={() => (areFieldsOpen.value = !areFieldsOpen.value)}
         >
-          {areFieldsOpen.value ? 'Fewer filters' : 'Filters'}
+          {areFieldsOpen.value ? 'Fewer filters' : 'More filters'}
         </button>
       </form>
       {below}
       <ListFrame
         shown={shown}
-        one={one}
-        what={what}
+        itemName={itemName}
+        itemsName={itemsName}
         order="newest first"
         summarize={summarize}
-        empty={isFiltered ? <p>No {what} match the filter. Clear it to see all.</p> : nothingYet}
+        empty={
+          isFiltered ? (
+            <p>
+              No {itemsName} match the filters. Clear the filters to see all {itemsName}.
+            </p>
+          ) : (
+            emptyState
+          )
+        }
       >
         {(items) => children(items, rows)}
       </ListFrame>
@@ -99,37 +108,37 @@ export function ListPage<Item, Filter extends object>({
 /** The frame around the rows of a list: new rows, connection state, paging and the empty state. */
 export function ListFrame<Item>({
   shown,
-  one,
-  what,
+  itemName,
+  itemsName,
   order,
   empty,
   summarize,
   children,
 }: {
   readonly shown: ShownList<Item>;
-  /** The name of a row: `run`. */
-  readonly one: string;
-  /** The name of the rows: `runs`. */
-  readonly what: string;
+  /** The name of one item: `run`. */
+  readonly itemName: string;
+  /** The name of several items: `runs`. */
+  readonly itemsName: string;
   /** The sort order: `newest first`. */
   readonly order: string;
   readonly empty: ComponentChildren;
-  /** The rows added up. */
+  /** Returns the totals of the rows. */
   readonly summarize?: ((items: readonly Item[]) => string) | undefined;
   readonly children: (items: readonly Item[]) => ComponentChildren;
 }) {
-  const { list, failure, isOld, hasMore, isLoadingMore, more, refresh } = shown;
+  const { list, failure, isStale, hasMore, isLoadingMore, more, refresh } = shown;
   if (list === null) {
     if (failure === null) return <Loading space="list" />;
-    return <FailureNotice title={`Cannot load the ${what}`} failure={failure} reload={refresh} />;
+    return <FailureNotice title={`Cannot load the ${itemsName}`} failure={failure} reload={refresh} />;
   }
   const count = list.items.length;
   return (
-    <section aria-label={what} aria-busy={isOld}>
+    <section aria-label={capitalize(itemsName)} aria-busy={isStale}>
       <div class="list-head">
         <p class="dim">
           {list.next === null ? '' : 'The first '}
-          {formatCount(count)} {count === 1 ? one : what}
+          {formatCount(count)} {count === 1 ? itemName : itemsName}
           {count > 1 ? `, ${order}` : ''}
         </p>
         {summarize === undefined ? null : <p class="list-sum">{summarize(list.items)}</p>}
@@ -147,10 +156,10 @@ export function ListFrame<Item>({
         <p class="list-end">
           {hasMore ? (
             <button type="button" disabled={isLoadingMore} onClick={more}>
-              {isLoadingMore ? 'Loading …' : `More ${what}`}
+              {isLoadingMore ? 'Loading …' : `More ${itemsName}`}
             </button>
           ) : (
-            <span class="dim">Too many to list. Narrow the filter to find others.</span>
+            <span class="dim">There are too many {itemsName} to list. Use the filters to find others.</span>
           )}
         </p>
       )}

@@ -5,29 +5,29 @@ import { chooseRows, createListScale } from './list-viewport.js';
 const none = (): boolean => false;
 
 test('visible rows come before those around them', () => {
-  const chosen = chooseRows({ seen: [10, 12], around: [8, 14], isThere: none, take: () => 4 });
+  const chosen = chooseRows({ visible: [10, 12], around: [8, 14], isDrawn: none, grantRows: () => 4 });
   expect(chosen).toEqual({ rows: [8, 10, 11, 12], missing: 3 });
 });
 
 test('rows in the page stay, and are not requested again', () => {
   const asked: number[] = [];
-  const take = (wanted: number): number => {
+  const grantRows = (wanted: number): number => {
     asked.push(wanted);
     return 0;
   };
-  const chosen = chooseRows({ seen: [10, 12], around: [8, 14], isThere: (index) => index < 12, take });
+  const chosen = chooseRows({ visible: [10, 12], around: [8, 14], isDrawn: (index) => index < 12, grantRows });
   expect(chosen).toEqual({ rows: [8, 9, 10, 11], missing: 3 });
   expect(asked).toEqual([3]);
 });
 
 test('a list without rows has none to draw', () => {
-  expect(chooseRows({ seen: [0, -1], around: [0, -1], isThere: none, take: (wanted) => wanted })).toEqual({
+  expect(chooseRows({ visible: [0, -1], around: [0, -1], isDrawn: none, grantRows: (wanted) => wanted })).toEqual({
     rows: [],
     missing: 0,
   });
 });
 
-test('draws all rows in the end, in order, however few are granted at a time', () => {
+test('draws all rows in the end, in order, even if few are granted at a time', () => {
   const numbers = fc.record({
     from: fc.nat(50),
     length: fc.nat(40),
@@ -40,10 +40,10 @@ test('draws all rows in the end, in order, however few are granted at a time', (
       const around = [Math.max(0, from - beside), from + length + beside] as const;
       for (let missing = Number.POSITIVE_INFINITY; missing > 0;) {
         const chosen = chooseRows({
-          seen: [from, from + length],
+          visible: [from, from + length],
           around,
-          isThere: (index) => there.has(index),
-          take: (wanted) => Math.min(wanted, most),
+          isDrawn: (index) => there.has(index),
+          grantRows: (wanted) => Math.min(wanted, most),
         });
         expect(chosen.rows.length - there.size).toBeLessThanOrEqual(most);
         expect(chosen.missing).toBeLessThan(missing);
@@ -58,10 +58,10 @@ test('draws all rows in the end, in order, however few are granted at a time', (
 
 test('a list that a browser can draw is not scaled', () => {
   const scale = createListScale(1000, 100);
-  expect([scale.pageHeight, scale.toList(40), scale.toPage(40), scale.place(70, 40)]).toEqual([1000, 40, 40, 70]);
+  expect([scale.pageHeight, scale.toList(40), scale.toPage(40), scale.position(70, 40)]).toEqual([1000, 40, 40, 70]);
 });
 
-test('the ends of a list that is too high are the ends of the bar', () => {
+test('the ends of a list that is too high are the ends of the scroll bar', () => {
   const scale = createListScale(1_000_000, 100, 10_000);
   expect(scale.pageHeight).toBe(10_000);
   expect(scale.toList(0)).toBe(0);
@@ -72,5 +72,5 @@ test('a row of a scaled list keeps its distance from the scroll position', () =>
   const scale = createListScale(1_000_000, 100, 10_000);
   const scrollTop = scale.toPage(500_000);
   expect(scale.toList(scrollTop)).toBeCloseTo(500_000);
-  expect(scale.place(500_030, scrollTop) - scrollTop).toBeCloseTo(30);
+  expect(scale.position(500_030, scrollTop) - scrollTop).toBeCloseTo(30);
 });

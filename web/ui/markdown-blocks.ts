@@ -1,7 +1,7 @@
 import { readInlines } from './markdown-inlines.js';
 import type { Inline, MarkdownBudget } from './markdown-inlines.js';
 
-/** A part of a Markdown text. */
+/** A block of a Markdown text. */
 export type Block =
   | { readonly kind: 'paragraph'; readonly children: readonly Inline[] }
   | { readonly kind: 'heading'; readonly level: number; readonly children: readonly Inline[] }
@@ -11,7 +11,7 @@ export type Block =
   | { readonly kind: 'table'; readonly rows: readonly (readonly (readonly Inline[])[])[] }
   | { readonly kind: 'rule' };
 
-const DEEPEST = 6;
+const MAX_DEPTH = 6;
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+|$)/;
 const RULE = /^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$/;
@@ -20,8 +20,8 @@ const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(?: +|$)/;
 const TABLE_LINE = /^[ \t|:-]+$/;
 
 /**
- * Reads Markdown as people and models write it: headings, lists, quotes, fences, tables, paragraphs. HTML is text. The time
- * is linear, depth and number of parts are bounded, and nothing of the text but its marks is left out.
+ * Reads Markdown: headings, lists, quotes, fences, tables and paragraphs. HTML stays text, and only the marks are removed from the
+ * text. Reading takes linear time; the depth and the number of blocks are limited.
  *
  * @example
  * readBlocks('# Title\ntext') // [{ kind: 'heading', level: 1, … }, { kind: 'paragraph', … }]
@@ -46,7 +46,7 @@ function readLines(lines: readonly string[], budget: MarkdownBudget, depth: numb
   return blocks;
 }
 
-/** The block that begins at a line, and the line after it. */
+/** Reads the block that begins at a line; returns it and the line after it. */
 function readBlock(
   lines: readonly string[],
   at: number,
@@ -60,25 +60,25 @@ function readBlock(
   if (fence !== null) return readFence(lines, at, fence);
   const heading = HEADING.exec(line);
   if (heading !== null) {
-    const children = readInlines(withoutClosing(line.slice(heading[0].length).trim()), budget);
+    const children = readInlines(stripClosingMarks(line.slice(heading[0].length).trim()), budget);
     return [{ kind: 'heading', level: heading[1]?.length ?? 1, children }, at + 1];
   }
   if (RULE.test(line)) return [{ kind: 'rule' }, at + 1];
   if (isIndented(line)) {
-    const end = findEnd(lines, at, (one) => isIndented(one));
-    const text = lines.slice(at, end).map((one) => one.slice(4));
+    const end = findEnd(lines, at, (nextLine) => isIndented(nextLine));
+    const text = lines.slice(at, end).map((codeLine) => codeLine.slice(4));
     return [{ kind: 'code', language: '', text: text.join('\n') }, end];
   }
-  if (depth < DEEPEST && QUOTE.test(line)) {
-    const end = findEnd(lines, at, (one) => QUOTE.test(one));
-    const inner = lines.slice(at, end).map((one) => one.replace(QUOTE, ''));
+  if (depth < MAX_DEPTH && QUOTE.test(line)) {
+    const end = findEnd(lines, at, (nextLine) => QUOTE.test(nextLine));
+    const inner = lines.slice(at, end).map((quotedLine) => quotedLine.replace(QUOTE, ''));
     return [{ kind: 'quote', blocks: readLines(inner, budget, depth + 1) }, end];
   }
-  if (depth < DEEPEST && ITEM.test(line)) return readList(lines, at, budget, depth);
+  if (depth < MAX_DEPTH && ITEM.test(line)) return readList(lines, at, budget, depth);
   if (line.includes('|') && isTableLine(lines[at + 1])) {
     return readTable(lines, at, budget);
   }
-  const end = findEnd(lines, at + 1, (one) => !beginsBlock(one, depth));
+  const end = findEnd(lines, at + 1, (nextLine) => !beginsBlock(nextLine, depth));
   return [{ kind: 'paragraph', children: readInlines(lines.slice(at, end).join('\n'), budget) }, end];
 }
 
@@ -109,7 +109,7 @@ function readList(
     const end = findItemEnd(lines, at + 1, indent, depth);
     const inner = lines
       .slice(at, end)
-      .map((line, index) => (index === 0 ? line.slice(item[0].length) : cut(line, indent)));
+      .map((line, index) => (index === 0 ? line.slice(item[0].length) : removeIndent(line, indent)));
     budget.nodes -= 1;
     items.push(readLines(inner, budget, depth + 1));
     at = end;
@@ -120,16 +120,16 @@ function readList(
   return [{ kind: 'list', first: kind === 'numbered' ? number : null, items }, at];
 }
 
-/** An item continues with lines indented under it, and with text that follows without an empty line. */
+/** Finds the end of an item: it continues with indented lines, and with text that follows without an empty line. */
 function findItemEnd(lines: readonly string[], from: number, indent: number, depth: number): number {
   let end = from;
   for (let at = from; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
     if (line.trim() === '') continue;
-    const isUnder = line.startsWith(' '.repeat(Math.min(indent, 2)));
-    const goesOn = end === at && !beginsBlock(line, depth);
-    if (!isUnder && !goesOn) break;
-    if (end < at && !isUnder) break;
+    const isInside = line.startsWith(' '.repeat(Math.min(indent, 2)));
+    const continues = end === at && !beginsBlock(line, depth);
+    if (!isInside && !continues) break;
+    if (end < at && !isInside) break;
     end = at + 1;
   }
   return end;
@@ -148,14 +148,14 @@ function readCells(line: string, budget: MarkdownBudget): readonly (readonly Inl
   const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '');
   const all = inner.split(/(?<!\\)\|/);
   // When the budget ends, the rest of the row is one cell.
-  const most = Math.max(1, budget.nodes);
-  const cells = all.length > most ? [...all.slice(0, most - 1), all.slice(most - 1).join('|')] : all;
+  const cellLimit = Math.max(1, budget.nodes);
+  const cells = all.length > cellLimit ? [...all.slice(0, cellLimit - 1), all.slice(cellLimit - 1).join('|')] : all;
   budget.nodes -= cells.length;
   return cells.map((cell) => readInlines(cell.trim().replaceAll('\\|', '|'), budget));
 }
 
-/** A heading may be closed by as many marks as opened it, or others. */
-function withoutClosing(text: string): string {
+/** Removes the closing marks of a heading; their number does not matter. */
+function stripClosingMarks(text: string): string {
   let end = text.length;
   while (text[end - 1] === '#') end -= 1;
   return end === 0 || text[end - 1] === ' ' ? text.slice(0, end).trimEnd() : text;
@@ -163,7 +163,7 @@ function withoutClosing(text: string): string {
 
 function beginsBlock(line: string, depth: number): boolean {
   if (line.trim() === '' || FENCE.test(line) || HEADING.test(line) || RULE.test(line)) return true;
-  return depth < DEEPEST && (QUOTE.test(line) || ITEM.test(line));
+  return depth < MAX_DEPTH && (QUOTE.test(line) || ITEM.test(line));
 }
 
 function isTableLine(line: string | undefined): boolean {
@@ -178,13 +178,13 @@ function readListKind(mark: string | undefined): 'plain' | 'numbered' {
   return mark !== undefined && /^\d/.test(mark) ? 'numbered' : 'plain';
 }
 
-function cut(line: string, indent: number): string {
+function removeIndent(line: string, indent: number): string {
   const spaces = line.length - line.trimStart().length;
   return line.slice(Math.min(indent, spaces));
 }
 
-function findEnd(lines: readonly string[], from: number, goesOn: (line: string) => boolean): number {
+function findEnd(lines: readonly string[], from: number, continues: (line: string) => boolean): number {
   let end = from;
-  while (end < lines.length && goesOn(lines[end] ?? '')) end += 1;
+  while (end < lines.length && continues(lines[end] ?? '')) end += 1;
   return end;
 }

@@ -1,45 +1,46 @@
-/** The inline content of Markdown. Addresses are plain text; the renderer decides what they do. */
+/** The inline content of Markdown. Addresses are plain text; the renderer decides whether they become links. */
 export type Inline =
   | string
   | { readonly kind: 'strong' | 'emphasis' | 'strike'; readonly children: readonly Inline[] }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'link' | 'image'; readonly address: string; readonly children: readonly Inline[] };
 
-/** How much a text may become: one made of marks alone would be thousands of elements. */
+/** Limits the number of elements, because a text that consists only of marks would create thousands. */
 export interface MarkdownBudget {
   nodes: number;
 }
 
-const DEEPEST = 8;
+const MAX_DEPTH = 8;
 const MAX_URL_LENGTH = 2048;
 const BARE_ADDRESS = /https?:\/\/[^\s<>"'`\])]+/y;
 const SPECIAL = /[\\`*_~[\]!<h]/g;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
 type Mark = '**' | '__' | '*' | '_' | '~~';
+type OpenMark = Mark | '[' | '![' | '';
 
-/** A mark or bracket that may still be closed; what follows it gathers in `children`. */
-interface Open {
-  readonly mark: Mark | '[' | '![' | '';
+/** A mark or bracket that may still be closed; the content after it is collected in `children`. */
+interface OpenInline {
+  readonly mark: OpenMark;
   readonly children: Inline[];
 }
 
 /**
- * Reads the inlines of a text in one pass: code, emphasis, links, images, bare addresses. Marks without a partner are text.
+ * Reads the inlines of a text in one pass: code, emphasis, links, images, bare addresses. Unpaired marks stay text.
  *
  * @example
  * readInlines('**a** `b`') // [{ kind: 'strong', children: ['a'] }, ' ', { kind: 'code', text: 'b' }]
  */
 export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000 }): readonly Inline[] {
-  const root: Open = { mark: '', children: [] };
-  const stack: Open[] = [root];
-  /** Runs of backticks of these lengths have no partner further on. */
+  const root: OpenInline = { mark: '', children: [] };
+  const stack: OpenInline[] = [root];
+  /** Lengths of backtick runs that have no closing run in the rest of the text. */
   const unpaired = new Set<number>();
   let paren = -2;
   let plain = 0;
   let at = 0;
 
-  const current = (): Open => stack.at(-1) ?? root;
+  const current = (): OpenInline => stack.at(-1) ?? root;
   function addText(piece: string): void {
     if (piece === '') return;
     const { children } = current();
@@ -54,8 +55,8 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     at = next;
     plain = next;
   }
-  /** Discards the mark opened last: it is text. */
-  function giveUp(): void {
+  /** Turns the mark that was opened last back into text. */
+  function revertLast(): void {
     const open = stack.pop();
     if (open === undefined) return;
     addText(open.mark);
@@ -64,26 +65,26 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
       else current().children.push(child);
     }
   }
-  /** Closes the nearest of these marks; those within it that are still open are text. */
-  function close(isMark: (mark: Open['mark']) => boolean): Open | undefined {
+  /** Closes the nearest of these marks; marks inside it that are still open become text. */
+  function close(isMark: (mark: OpenMark) => boolean): OpenInline | undefined {
     if (!stack.some(({ mark }) => isMark(mark))) return undefined;
     addText(text.slice(plain, at));
     plain = at;
-    while (!isMark(current().mark)) giveUp();
+    while (!isMark(current().mark)) revertLast();
     return stack.pop();
   }
-  /** The next closing parenthesis; looked for once, however many brackets ask for it. */
-  function nextParen(from: number): number {
+  /** Finds the next closing parenthesis. The position is cached, because many brackets may need the same parenthesis. */
+  function findNextParen(from: number): number {
     if (paren !== -1 && paren < from) paren = text.indexOf(')', from);
     return paren;
   }
 
   function readCode(): boolean {
-    const run = runAt(text, at);
+    const run = findRunEnd(text, at);
     const length = run - at;
     if (unpaired.has(length)) return false;
     for (let end = text.indexOf('`', run); end !== -1; end = text.indexOf('`', end)) {
-      const after = runAt(text, end);
+      const after = findRunEnd(text, end);
       if (after - end === length) {
         add({ kind: 'code', text: text.slice(run, end) }, after);
         return true;
@@ -96,19 +97,19 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
   function readMark(mark: Mark): boolean {
     const before = at === 0 ? ' ' : (text[at - 1] ?? ' ');
     const after = text[at + mark.length] ?? ' ';
-    // Names of programs have underscores within and around them: there they are marks only at the edge of a word.
-    const mayOpen = !mark.startsWith('_') || /[\s([{*~]/.test(before);
-    const mayClose = !mark.startsWith('_') || /[\s.,;:!?)\]}*~]/.test(after);
-    const opened = before.trim() === '' || !mayClose ? undefined : close((other) => other === mark);
+    // Identifiers contain underscores, so an underscore is a mark only at the edge of a word.
+    const canOpen = !mark.startsWith('_') || /[\s([{*~]/.test(before);
+    const canClose = !mark.startsWith('_') || /[\s.,;:!?)\]}*~]/.test(after);
+    const opened = before.trim() === '' || !canClose ? undefined : close((other) => other === mark);
     if (opened !== undefined) {
       const kind = mark === '~~' ? 'strike' : mark.length === 2 ? 'strong' : 'emphasis';
       add({ kind, children: opened.children }, at + mark.length);
       return true;
     }
-    return mayOpen && after.trim() !== '' && begin(mark, mark.length);
+    return canOpen && after.trim() !== '' && begin(mark, mark.length);
   }
-  function begin(mark: Open['mark'], length: number): boolean {
-    if (stack.length > DEEPEST || budget.nodes <= 0) return false;
+  function begin(mark: OpenMark, length: number): boolean {
+    if (stack.length > MAX_DEPTH || budget.nodes <= 0) return false;
     addText(text.slice(plain, at));
     stack.push({ mark, children: [] });
     at += length;
@@ -117,7 +118,7 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
   }
   function readLink(): boolean {
     if (text[at + 1] !== '(') return false;
-    const end = nextParen(at + 2);
+    const end = findNextParen(at + 2);
     if (end === -1 || end - at > MAX_URL_LENGTH) return false;
     const inside = text.slice(at + 2, end).trim();
     if (inside === '') return false;
@@ -134,12 +135,12 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     BARE_ADDRESS.lastIndex = from;
     const found = BARE_ADDRESS.exec(text)?.[0];
     if (found === undefined) return false;
-    const address = withoutStops(found);
+    const address = stripPunctuation(found);
     const isClosed = from > at && text[from + address.length] === '>';
     add({ kind: 'link', address, children: [] }, from + address.length + (isClosed ? 1 : 0));
     return true;
   }
-  /** Reads what begins with a special character; false if it is only a character. */
+  /** Reads the element that begins with a special character; false if it is an ordinary character. */
   function read(character: string): boolean {
     if (budget.nodes <= 0) return false;
     switch (character) {
@@ -176,24 +177,24 @@ export function readInlines(text: string, budget: MarkdownBudget = { nodes: 1000
     if (found === null) break;
     at = found.index;
     const character = found[0];
-    // An unread run is skipped as a whole: a thousand backticks are checked once.
-    if (!read(character)) at = character === '`' ? runAt(text, at) : at + 1;
+    // A run of backticks without a closing run is skipped as a whole, so that a thousand backticks are checked only once.
+    if (!read(character)) at = character === '`' ? findRunEnd(text, at) : at + 1;
   }
   at = text.length;
   addText(text.slice(plain));
-  while (stack.length > 1) giveUp();
+  while (stack.length > 1) revertLast();
   return root.children;
 }
 
-/** Punctuation at the end of a sentence is not part of the address before it. */
-function withoutStops(address: string): string {
+/** Removes punctuation from the end of an address, because it belongs to the sentence. */
+function stripPunctuation(address: string): string {
   let end = address.length;
   while ('.,:;!?'.includes(address.charAt(end - 1))) end -= 1;
   return address.slice(0, end);
 }
 
-/** Returns where a run of backticks ends. */
-function runAt(text: string, from: number): number {
+/** Returns the end of a run of backticks. */
+function findRunEnd(text: string, from: number): number {
   let end = from;
   while (text[end] === '`') end += 1;
   return end;

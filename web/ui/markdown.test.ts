@@ -106,7 +106,7 @@ const marks = [
 ];
 const markdown = fc.array(fc.constantFrom(...marks), { maxLength: 200 }).map((parts) => parts.join(''));
 
-test('keeps every letter of a text, whatever the budget', () => {
+test('keeps every letter of a text, with any budget', () => {
   fc.assert(
     fc.property(markdown, fc.integer({ min: 1, max: 60 }), (text, nodes) => {
       const letters = (all: string): string => all.replaceAll(/[^a]/g, '');

@@ -7,10 +7,10 @@ import type { Inline } from './markdown-inlines.js';
 import { SafeText } from './safe-text.js';
 import './markdown.css';
 
-/** Longer texts are shown as they are: reading them would hold the page up. */
+/** Longer texts are shown as plain text, because parsing them would block the page. */
 const MAX_TEXT_LENGTH = 20_000;
 
-/** A message of an agent as the Markdown it is written in. Nothing in it acts: no HTML, links open only after a confirmation, images as text. */
+/** Renders an agent's message as Markdown. HTML and images are shown as text, and links open only after a confirmation. */
 export function Markdown({ text }: { readonly text: string }) {
   const blocks = useMemo(() => (text.length > MAX_TEXT_LENGTH ? null : readBlocks(text)), [text]);
   if (blocks === null) return <SafeText text={text} />;
@@ -22,7 +22,7 @@ function drawBlock(block: Block, index: number): ComponentChildren {
     case 'paragraph':
       return <p key={index}>{block.children.map(drawInline)}</p>;
     case 'heading':
-      // The outline of the page is ours; a heading within a message is only strong.
+      // Not a heading element, so that messages do not change the outline of the page.
       return (
         <p key={index} class={`markdown-heading level-${Math.min(block.level, 3)}`}>
           {block.children.map(drawInline)}
@@ -60,7 +60,7 @@ function drawBlock(block: Block, index: number): ComponentChildren {
   }
 }
 
-/** An item of one line needs no paragraph. */
+/** Draws the content of a list item; its first paragraph needs no element. */
 function drawItem(blocks: readonly Block[]): ComponentChildren {
   return blocks.map((block, index) =>
     index === 0 && block.kind === 'paragraph' ? block.children.map(drawInline) : drawBlock(block, index),
@@ -76,7 +76,7 @@ function MarkdownTable({ rows }: { readonly rows: readonly (readonly (readonly I
           <tr>
             {head.map((cell, index) => (
               <th key={index} scope="col">
-                {cell.length === 0 ? <span class="unseen">column {index + 1}</span> : cell.map(drawInline)}
+                {cell.length === 0 ? <span class="unseen">Column {index + 1}</span> : cell.map(drawInline)}
               </th>
             ))}
           </tr>
@@ -119,7 +119,7 @@ function drawInline(inline: Inline, index: number): ComponentChildren {
     case 'image':
       return (
         <span key={index} class="markdown-image">
-          image: {inline.children.map(drawInline)} (<SafeText text={inline.address} limit={200} />)
+          Image: {inline.children.map(drawInline)} (<SafeText text={inline.address} limit={200} />)
         </span>
       );
   }

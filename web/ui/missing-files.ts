@@ -1,4 +1,4 @@
-/** Says why the list of a run's files is empty, and which machine may have them. */
+/** Explains why the list of a run's files is empty, and which machine may have them. */
 export function describeMissingFiles({
   source,
   host,

@@ -1,18 +1,18 @@
 import { SafeText } from './safe-text.js';
 
-/** More of them say nothing new. */
-const MOST = 50;
+/** The maximum number of notes that are shown. */
+const MAX_NOTES = 50;
 
-/** Notes on a result: in words, with the code to look it up by. */
+/** Problems and notices about a result: messages with their codes. */
 export function Notes({ notes }: { readonly notes: readonly NoteView[] }) {
   return (
     <ul class="notes">
-      {notes.slice(0, MOST).map(({ code, message, path }, index) => (
+      {notes.slice(0, MAX_NOTES).map(({ code, message, path }, index) => (
         <li key={index}>
           <SafeText text={path === undefined ? message : `${path}: ${message}`} /> <code class="dim">{code}</code>
         </li>
       ))}
-      {notes.length > MOST ? <li class="dim">and {notes.length - MOST} more</li> : null}
+      {notes.length > MAX_NOTES ? <li class="dim">{notes.length - MAX_NOTES} more</li> : null}
     </ul>
   );
 }
@@ -21,6 +21,6 @@ export function Notes({ notes }: { readonly notes: readonly NoteView[] }) {
 export interface NoteView {
   readonly code: string;
   readonly message: string;
-  /** Where in the result; absent if it is about the whole. */
+  /** The path in the result; absent if the note is about the entire result. */
   readonly path?: string;
 }

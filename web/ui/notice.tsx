@@ -4,7 +4,7 @@ import type { Failure, Resource } from '../server/use-resource.js';
 /** The severity of a message. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
 
-/** A message in the place of what it is about; a bad one is read out at once. */
+/** A message. Screen readers interrupt for the tone `bad`. */
 export function Notice({
   tone,
   title,
@@ -29,7 +29,7 @@ export function Notice({
   );
 }
 
-/** Something could not be read: why, the code to look it up by, a way to try again, and where else to go. */
+/** Reports that something could not be loaded: the reason, its code, and a button to try again. */
 export function FailureNotice({
   title,
   failure,
@@ -49,7 +49,7 @@ export function FailureNotice({
 }
 
 /**
- * A message of the server without the endpoint that a program would call next: a page has a link for that.
+ * Removes the hint about an endpoint from a server message: the hint is for programs, and the page shows a link instead.
  *
  * @example
  * omitApiHint('Run not found. GET /v1/runs lists all runs.') // 'Run not found.'
@@ -58,11 +58,11 @@ export function omitApiHint(message: string): string {
   return message.replace(/ GET \/v1\/\S+ lists all [\w ]+\.$/, '');
 }
 
-/** A form does not know what the server offers to choose from; what was written in it stays. */
+/** Reports that the choices of a form could not be loaded. */
 export function OfferFailure({ offer: { failure, reload } }: { readonly offer: Resource<unknown> }) {
   if (failure === null) return null;
   return (
-    <FailureNotice title="Cannot load the options of this server" failure={failure} reload={reload}>
+    <FailureNotice title="Cannot load the choices for this form" failure={failure} reload={reload}>
       Your input is kept.
     </FailureNotice>
   );
@@ -70,7 +70,7 @@ export function OfferFailure({ offer: { failure, reload } }: { readonly offer: R
 
 const LOADING_CLASSES = { page: 'loading', list: 'loading list-waiting', line: 'dim' };
 
-/** A loading message in the space that the content will take. */
+/** A loading message in the space that the content will need. */
 export function Loading({ space = 'page' }: { readonly space?: keyof typeof LOADING_CLASSES }) {
   return (
     <p class={LOADING_CLASSES[space]} aria-busy="true">
@@ -79,7 +79,7 @@ export function Loading({ space = 'page' }: { readonly space?: keyof typeof LOAD
   );
 }
 
-/** Whether what is shown is up to date: it stays while the server does not answer, and the request is repeated. */
+/** Shows whether the content is up to date. While the server does not respond, old content stays and the request is repeated. */
 export function UpToDate({ failure, live = '' }: { readonly failure: Failure | null; readonly live?: string }) {
   return (
     <span class="dim" role="status">
@@ -94,7 +94,7 @@ export function UpToDate({ failure, live = '' }: { readonly failure: Failure | n
   );
 }
 
-/** A failure shown in place of the part of a page that could not be loaded. */
+/** A failure, shown instead of the part of a page that could not be loaded. */
 export function InlineFailure({ failure, reload }: { readonly failure: Failure; readonly reload: () => void }) {
   return (
     <p class="wrong" role="alert">

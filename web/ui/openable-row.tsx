@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { query, setQuery } from '../app/router.js';
 import { ROW } from './use-row-keys.js';
 
-/** A row that shows more when it is chosen; the open row is in the query as `row`, so it can be linked to. */
+/** A table row that can be opened to show details. The query parameter `row` names the open row, so that it can be linked to. */
 export function OpenableRow({
   id,
   columns,
@@ -10,9 +10,9 @@ export function OpenableRow({
   details,
 }: {
   readonly id: string;
-  /** How many columns the table has. */
+  /** The number of columns of the table. */
   readonly columns: number;
-  /** The cells; `opener` goes around what names the row. */
+  /** Renders the cells; `opener` wraps the name of the row in a button. */
   readonly cells: (opener: (name: ComponentChildren) => ComponentChildren) => ComponentChildren;
   readonly details: () => ComponentChildren;
 }) {

@@ -1,12 +1,12 @@
 import type { Profile } from '../../src/json/index.js';
 
-/** The profiles, each with its description. */
+/** The description of each profile. */
 export const PROFILES: Readonly<Record<Profile, string>> = {
   default: 'Finds the answer anywhere (tags, fences, envelopes, prose) and repairs its syntax.',
-  generic: 'The whole text, an envelope, a fence or the first object; nothing is repaired.',
-  tagged: 'Only the last <json> block; without one, the text is kept as a comment.',
+  generic: 'Reads the entire text, an envelope, a fence or the first object. Repairs nothing.',
+  tagged: 'Reads only the last <json> block. Without one, the text becomes a comment.',
   unified:
-    'The whole text, a fence or the first object; it must be an object, and only control characters are repaired.',
+    'Reads the entire text, a fence or the first object. The value must be an object, and only control characters are repaired.',
 };
 
 /** Whether a word is the name of a profile. */

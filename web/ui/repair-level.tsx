@@ -1,7 +1,8 @@
 import { Badge, chooseTone } from './badge.js';
-import type { RunSummary } from '../../src/api/index.js';
+import type { RepairLevel as RepairLevelName } from '../../src/json/index.js';
+import { LEVEL_WORDS } from './repair-words.js';
 
-/** How much a text had to be changed, as one word; the tooltip has the name used on the wire. */
+/** The label of a repair level; the tooltip has its name on the wire. */
 export function RepairLevel({
   level,
   kinds = [],
@@ -11,7 +12,7 @@ export function RepairLevel({
   readonly kinds?: readonly string[];
 }) {
   if (level === 'none') return <span class="dim">{LEVEL_WORDS[level]}</span>;
-  if (isOnlyExtracted(level, kinds)) return <Badge title={level}>extracted</Badge>;
+  if (isOnlyExtracted(level, kinds)) return <Badge title={level}>Extracted</Badge>;
   return (
     <Badge tone={chooseTone(level)} title={level}>
       {LEVEL_WORDS[level]}
@@ -19,17 +20,7 @@ export function RepairLevel({
   );
 }
 
-/** How far a text had to be changed, as the wire has it. */
-type RepairLevelName = NonNullable<RunSummary['result']>['repair_level'];
-
-/** The same for people, wherever the console speaks of it. */
-export const LEVEL_WORDS: Readonly<Record<RepairLevelName, string>> = {
-  none: 'unchanged',
-  deterministic_generic: 'repaired',
-  schema_aligned: 'aligned',
-};
-
-/** Whether valid JSON was only cut out of a longer text: nothing in it was changed. */
+/** Whether valid JSON was only extracted from a longer text, without any change. */
 export function isOnlyExtracted(level: RepairLevelName, kinds: readonly string[]): boolean {
   return level === 'deterministic_generic' && kinds.length > 0 && kinds.every((kind) => kind === 'extracted');
 }

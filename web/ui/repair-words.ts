@@ -1,34 +1,41 @@
-import type { RepairKind } from '../../src/json/index.js';
+import type { RepairKind, RepairLevel } from '../../src/json/index.js';
 
-/** Descriptions of repairs, for people; `docs/errors.md` says more. */
+/** The label of each repair level, which is the same on every page. */
+export const LEVEL_WORDS: Readonly<Record<RepairLevel, string>> = {
+  none: 'Unchanged',
+  deterministic_generic: 'Repaired',
+  schema_aligned: 'Aligned',
+};
+
+/** Descriptions of repairs; `docs/errors.md` has more details. */
 export const REPAIR_WORDS: Readonly<Record<RepairKind, string>> = {
-  noise: 'terminal, editor or web page artifacts removed',
-  extracted: 'extracted from a longer text',
-  whitespace: 'whitespace that JSON does not allow',
-  comment: 'a comment skipped',
+  noise: 'Terminal, editor or web page noise removed',
+  extracted: 'Extracted from a longer text',
+  whitespace: 'Whitespace that JSON does not allow skipped',
+  comment: 'Comment skipped',
   markdown: 'Markdown skipped',
-  missing_comma: 'a comma added',
-  extra_comma: 'an extra comma removed',
-  missing_colon: 'a colon added',
-  missing_value: 'a key without a value removed',
-  missing_bracket: 'an open bracket closed',
-  extra_bracket: 'an extra bracket removed',
-  quote_style: 'non-standard quotes read as double quotes',
-  missing_quote: 'a quote added',
-  unescaped_quote: 'a quote kept as part of the string',
-  unquoted_key: 'a key without quotes',
-  unquoted_string: 'a string without quotes',
-  escaped_quotes: 'escaped quotes read as quotes',
-  invalid_escape: 'an unknown escape read as its character',
-  control_character: 'a control character kept in a string',
-  punctuation: 'non-ASCII punctuation read as JSON punctuation',
-  literal: 'a Python or JavaScript literal',
-  number: 'a number in another notation',
-  concatenation: 'strings joined with +',
-  ellipsis: 'an ellipsis removed',
-  function_call: 'a wrapper around the value stripped',
-  several_values: 'several values combined into a list',
-  truncated: 'truncated text closed at its end',
+  missing_comma: 'Missing comma added',
+  extra_comma: 'Extra comma removed',
+  missing_colon: 'Missing colon added',
+  missing_value: 'Key without a value removed',
+  missing_bracket: 'Open bracket closed',
+  extra_bracket: 'Extra bracket removed',
+  quote_style: 'Non-standard quotes read as double quotes',
+  missing_quote: 'Missing quote added',
+  unescaped_quote: 'Unescaped quote read as part of the string',
+  unquoted_key: 'Key without quotes read as a string',
+  unquoted_string: 'Text without quotes read as a string',
+  escaped_quotes: 'Escaped quotes read as quotes',
+  invalid_escape: 'Unknown escape read as its character',
+  control_character: 'Control character kept in a string',
+  punctuation: 'Non-ASCII punctuation read as JSON punctuation',
+  literal: 'Python or JavaScript literal converted',
+  number: 'Number in another notation converted',
+  concatenation: 'Strings joined by + combined',
+  ellipsis: 'Ellipsis removed',
+  function_call: 'Wrapper around the value removed',
+  several_values: 'Several values combined into a list',
+  truncated: 'Truncated text closed at its end',
 };
 
 /** Describes a repair by its kind; undefined for an unknown kind. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRowHeights } from './row-heights.js';
 
-test('rows that were never seen have the estimate', () => {
+test('rows that were never measured have the estimated height', () => {
   const heights = createRowHeights(20);
   expect([heights.top(0), heights.top(10), heights.height(10)]).toEqual([0, 200, 20]);
   expect(heights.top(1_000_000)).toBe(20_000_000);
@@ -29,7 +29,7 @@ test('a position outside the list is the first or the last row', () => {
   expect([heights.at(-5, 10), heights.at(1e9, 10), heights.at(0, 0)]).toEqual([0, 9, 0]);
 });
 
-test('gives the same positions as a plain sum, in whatever order rows are measured', () => {
+test('returns the same positions as a plain sum, in any order of measurements', () => {
   const row = fc.record({ index: fc.nat(5000), height: fc.integer({ min: 1, max: 400 }) });
   fc.assert(
     fc.property(fc.array(row, { maxLength: 60 }), fc.nat(5200), fc.nat(200_000), (rows, index, offset) => {

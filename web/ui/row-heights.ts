@@ -1,17 +1,17 @@
-/** How high the rows of a list are, as far as they have been seen, and where each of them begins. */
+/** The heights and positions of the rows of a list: measured, or estimated until then. */
 export interface RowHeights {
-  /** Where a row begins; of the row after the last, where the list ends. */
+  /** Returns the start of a row; for the row after the last, the end of the list. */
   readonly top: (index: number) => number;
   readonly height: (index: number) => number;
-  /** The row at this many pixels from the beginning; beyond the end, the last of this many rows. */
+  /** Returns the row at an offset in pixels; beyond the end, the last of `count` rows. */
   readonly at: (offset: number, count: number) => number;
-  /** Notes a height that was measured; returns by how much the row has grown. */
+  /** Records a measured height; returns by how much the row has grown. */
   readonly measure: (index: number, height: number) => number;
 }
 
 /**
- * Heights of any number of rows. Rows that were never visible have the estimate and cost nothing; every lookup takes as many
- * steps as the number of rows has binary digits, so a list that grows by an event costs no more at a million rows.
+ * Creates heights for any number of rows. Rows that were never visible have the estimated height and need no memory. Every lookup
+ * takes logarithmic time, so adding a row costs hardly more in a list of a million rows.
  *
  * @example
  * const heights = createRowHeights(20)
@@ -28,7 +28,7 @@ export function createRowHeights(estimate: number): RowHeights {
     while (index >= size) {
       const next = new Float64Array(size * 2 + 1);
       next.set(tree);
-      // The new root covers all rows; those of its second half differ by nothing yet.
+      // The new root covers all rows; those of its second half have no difference yet.
       next[size * 2] = tree[size] ?? 0;
       tree = next;
       const more = new Float64Array(size * 2);
@@ -58,7 +58,7 @@ export function createRowHeights(estimate: number): RowHeights {
         index = next;
         begin = end;
       }
-      // Beyond what was ever measured, every row has the estimate.
+      // Every row after the last measured one has the estimated height.
       if (index === size) index += Math.floor((offset - begin) / estimate);
       return Math.max(0, Math.min(index, count - 1));
     },

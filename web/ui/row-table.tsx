@@ -3,7 +3,7 @@ import type { ComponentChildren, RefObject } from 'preact';
 /** A column of a {@link RowTable}. */
 export interface Column {
   readonly name: string;
-  /** A width that does not depend on the content, so that new rows move no column; without one it takes the remaining space. */
+  /** A fixed width, so that new rows do not move the columns; by default the column fills the remaining space. */
   readonly width?: string;
   readonly isNumber?: boolean;
 }

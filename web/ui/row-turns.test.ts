@@ -22,7 +22,7 @@ test('limits the rows that all lists together create in a frame', () => {
   expect(turns.take(20)).toBe(8);
 });
 
-test('lists that wait are drawn one a frame, in the order in which they came', () => {
+test('waiting lists are drawn one per frame, in order of arrival', () => {
   const turns = openTurns(8);
   const drawn: string[] = [];
   for (const name of ['events', 'raw']) {
@@ -57,7 +57,7 @@ test('rows created in a turn do not count against the next frame', () => {
   expect(turns.take(3)).toBe(3);
 });
 
-test('a list that is gone is not drawn', () => {
+test('a removed list is not drawn', () => {
   const turns = openTurns(8);
   let drawn = 0;
   const draw = (): void => void (drawn += 1);

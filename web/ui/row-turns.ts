@@ -1,59 +1,59 @@
-/** Shares out the making of rows among the lists of a page, so that no task makes more than a few. */
+/** Limits how many rows all lists of a page together create per frame. */
 export interface RowTurns {
-  /** How many of this many rows may be created now. */
+  /** Returns how many of the wanted rows may be created now. */
   readonly take: (wanted: number) => number;
-  /** A list with rows left to make: it is drawn again when its turn comes. */
+  /** Registers a list with rows left to create: it is drawn again when its turn comes. */
   readonly wait: (draw: () => void) => void;
-  /** The list is gone. */
+  /** Removes a list from the queue. */
   readonly leave: (draw: () => void) => void;
 }
 
-/** Ways to continue later. */
-export interface Pauses {
-  /** After the next frame, in a separate task: the script cost of rows is not added to their layout cost. */
+/** Functions that schedule work for later. */
+export interface Scheduler {
+  /** Runs a function after the next frame, in a separate task: creating rows and their layout would take too long in one task. */
   readonly afterFrame: (run: () => void) => void;
   readonly afterTask: (run: () => void) => void;
 }
 
-/** A wheel scrolls three rows into view per frame; after a jump the last rows appear a frame later. */
+/** A mouse wheel scrolls about three rows into view per frame; after a jump, the last rows appear a frame later. */
 const MAX_ROWS_PER_FRAME = 8;
 
-/** Makes the turns; lists that wait are drawn one after the other. */
-export function createRowTurns({ afterFrame, afterTask }: Pauses, most = MAX_ROWS_PER_FRAME): RowTurns {
+/** Creates the turns; waiting lists are drawn one after another. */
+export function createRowTurns({ afterFrame, afterTask }: Scheduler, limit = MAX_ROWS_PER_FRAME): RowTurns {
   const waiting = new Set<() => void>();
-  let left = most;
+  let left = limit;
   let isDue = false;
 
-  function fill(): void {
-    left = most;
+  function reset(): void {
+    left = limit;
   }
-  function ask(): void {
+  function schedule(): void {
     if (isDue) return;
     isDue = true;
     afterFrame(next);
   }
   function next(): void {
     isDue = false;
-    fill();
+    reset();
     const [draw] = waiting;
     if (draw === undefined) return;
     waiting.delete(draw);
     draw();
     // Scrolling in the next frame must not wait for the rows of this one.
-    afterTask(fill);
-    if (waiting.size > 0) ask();
+    afterTask(reset);
+    if (waiting.size > 0) schedule();
   }
 
   return {
     take(wanted) {
       const taken = Math.min(wanted, left);
       left -= taken;
-      if (taken > 0) ask();
+      if (taken > 0) schedule();
       return taken;
     },
     wait(draw) {
       waiting.add(draw);
-      ask();
+      schedule();
     },
     leave(draw) {
       waiting.delete(draw);

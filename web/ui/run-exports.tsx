@@ -1,9 +1,9 @@
-/** Exports of a run: a page for a bug report, and a test case once it has ended. */
+/** Links to the exports of a run: a report and, once the run has ended, a test case. */
 export function RunExports({ id, hasEnded }: { readonly id: string; readonly hasEnded: boolean }) {
   const address = `/v1/runs/${encodeURIComponent(id)}`;
   return (
     <>
-      <a class="button" href={`${address}/report`} download title="One HTML file, to attach to a bug report">
+      <a class="button" href={`${address}/report`} download title="Download one HTML file to attach to a bug report">
         Report
       </a>
       {hasEnded ? (

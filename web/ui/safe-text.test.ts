@@ -23,7 +23,7 @@ test.each([
   expect(shown(text)).toBe(expected);
 });
 
-test('a line may end in the two characters of Windows', () => {
+test('a line may end with CR LF', () => {
   expect(makeVisible('a\r\nb')).toEqual(['a\r\nb']);
 });
 

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import { formatCount } from './amount.js';
 import { INVISIBLE_CHARACTERS, formatInvisible } from '../../src/base/index.js';
 
-/** More than this is shown when asked for: a page with megabytes of text in one element does not scroll. */
+/** Longer texts are shown in part, with a button for more: a page does not scroll well with megabytes in one element. */
 const MAX_SHOWN_LENGTH = 20_000;
 
-/** A text of an agent: nothing in it acts, hides or turns the direction of writing, and nothing of it is HTML. */
+/** Shows an agent's text. Invisible and direction-changing characters are made visible, and nothing is interpreted as HTML. */
 export function SafeText({ text, limit = MAX_SHOWN_LENGTH }: { readonly text: string; readonly limit?: number }) {
-  // Most texts are short and in rows that are created by the dozen: those keep no state.
+  // Only long texts have a component with state: most texts are short, and rows with them are created by the dozen.
   return <bdi class="safe">{text.length > limit ? <LongText text={text} limit={limit} /> : <Shown text={text} />}</bdi>;
 }
 
@@ -40,11 +40,11 @@ function Shown({ text }: { readonly text: string }) {
   );
 }
 
-/** A stretch of a text: as it is, or a character that would act or hide, with what to show instead. */
+/** A piece of a text: unchanged text, or a visible replacement for an invisible or direction-changing character. */
 type Piece = string | { readonly shown: string; readonly name: string };
 
 /**
- * Cuts a text into what can be shown and what must be made visible. Terminal escapes come out as text: `␛[31m`.
+ * Splits a text into pieces that can be shown and characters that must be made visible. Terminal escapes become text: `␛[31m`.
  *
  * @example
  * makeVisible('a\u202eb') // ['a', { shown: 'U+202E', name: 'U+202E' }, 'b']
@@ -54,7 +54,7 @@ export function makeVisible(text: string): readonly Piece[] {
   let end = 0;
   for (const match of text.matchAll(INVISIBLE_CHARACTERS)) {
     const [character] = match;
-    // A carriage return before a line feed is the end of a line, nothing more.
+    // A carriage return before a line feed is an ordinary line ending.
     if (character === '\r' && text[match.index + 1] === '\n') continue;
     if (match.index > end) pieces.push(text.slice(end, match.index));
     pieces.push({ shown: formatInvisible(character), name: nameCharacter(character) });

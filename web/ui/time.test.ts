@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDuration, shortMoment, formatWait } from './time.js';
+import { formatDuration, formatMoment, formatWait } from './time.js';
 
 test.each([
   [0, '0 ms'],
@@ -14,8 +14,8 @@ test.each([
 
 test('shows only the time for today, and the day for other dates', () => {
   const now = new Date(2026, 10, 15, 12, 0, 0);
-  expect(shortMoment(new Date(2026, 10, 15, 9, 5, 7).toISOString(), now)).toBe('09:05:07');
-  expect(shortMoment(new Date(2026, 10, 14, 9, 5, 7).toISOString(), now)).toBe('2026-11-14 09:05');
+  expect(formatMoment(new Date(2026, 10, 15, 9, 5, 7).toISOString(), now)).toBe('09:05:07');
+  expect(formatMoment(new Date(2026, 10, 14, 9, 5, 7).toISOString(), now)).toBe('2026-11-14 09:05');
 });
 
 test.each([

@@ -1,26 +1,26 @@
-/** A moment, short for the eye and exact for the pointer and for programs. */
+/** A time in short form; the tooltip has the exact time. */
 export function Moment({ at }: { readonly at: string | null }) {
   if (at === null) return <span class="dim">–</span>;
   return (
     <time dateTime={at} title={at}>
-      {shortMoment(at, new Date())}
+      {formatMoment(at, new Date())}
     </time>
   );
 }
 
-/** The time of a day that is today; else the day as well. */
-export function shortMoment(at: string, now: Date): string {
+/** Formats a time: without the date if it is today. */
+export function formatMoment(at: string, now: Date): string {
   const date = new Date(at);
-  const minute = `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
-  if (date.toDateString() === now.toDateString()) return `${minute}:${twoDigits(date.getSeconds())}`;
-  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())} ${minute}`;
+  const minute = `${padTwo(date.getHours())}:${padTwo(date.getMinutes())}`;
+  if (date.toDateString() === now.toDateString()) return `${minute}:${padTwo(date.getSeconds())}`;
+  return `${date.getFullYear()}-${padTwo(date.getMonth() + 1)}-${padTwo(date.getDate())} ${minute}`;
 }
 
-function twoDigits(number: number): string {
+function padTwo(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** A length of time in the two largest units that say something: `1.2 s`, `3 min 20 s`, `2 h 5 min`. */
+/** Formats a duration in its two largest units: `1.2 s`, `3 min 20 s`, `2 h 5 min`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
@@ -41,7 +41,7 @@ export function formatWait(ms: number): string {
 }
 
 /**
- * A day of the calendar of this browser, as date fields have it.
+ * Formats a day in the time zone of this browser, as date fields need it.
  *
  * @example
  * formatDay(new Date(2026, 10, 15)) // '2026-11-15'

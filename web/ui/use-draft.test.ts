@@ -8,7 +8,7 @@ test('restores a stored draft', () => {
   expect(readDraft('{"why":"wrong branch","sure":true}', initial)).toEqual({ why: 'wrong branch', sure: true });
 });
 
-test.each([null, '', 'null', '[]', '7', '{'])('%j gives the initial values', (text) => {
+test.each([null, '', 'null', '[]', '7', '{'])('%j results in the initial values', (text) => {
   expect(readDraft(text, initial)).toEqual(initial);
 });
 
@@ -16,7 +16,7 @@ test('a stored field of another type keeps its initial value, and unknown fields
   expect(readDraft('{"why":7,"sure":true,"more":1,"__proto__":{"why":"x"}}', initial)).toEqual({ why: '', sure: true });
 });
 
-test('whatever was stored, the fields are those of the form', () => {
+test('the fields are those of the form, no matter what was stored', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const read = readDraft(text, initial);

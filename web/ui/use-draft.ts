@@ -1,24 +1,25 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
-/** Something half written, and what changes it. */
+/** A draft and the functions to change it. */
 interface Draft<Fields extends DraftFields> {
   readonly fields: Fields;
   readonly change: (changes: Partial<Fields>) => void;
-  /** Discards the draft: it was sent, or is not wanted. */
-  readonly forget: () => void;
+  /** Discards the draft, because it was sent or is not wanted. */
+  readonly discard: () => void;
 }
 
 /**
- * Keeps a draft while the tab is open: it survives another page, a reload and a server that does not respond.
+ * Keeps a draft while the tab is open. It is not lost when another page is opened, when the page is reloaded, or while the server
+ * does not respond.
  *
  * @example
- * const { fields, change, forget } = useDraft(`inbox ${id}`, { why: '' })
+ * const { fields, change, discard } = useDraft(`inbox ${id}`, { why: '' })
  */
 export function useDraft<Fields extends DraftFields>(name: string, initial: Fields): Draft<Fields> {
   const key = `sluice.draft ${name}`;
   const fields = useSignal<{ readonly key: string; readonly value: Fields }>({ key, value: read(key, initial) });
-  // Another name is another draft, in the same place of the page.
+  // Another name is another draft, even if the component is the same.
   const current = fields.value.key === key ? fields.value.value : read(key, initial);
   useEffect(() => {
     if (fields.value.key !== key) fields.value = { key, value: current };
@@ -26,12 +27,12 @@ export function useDraft<Fields extends DraftFields>(name: string, initial: Fiel
   return {
     fields: current,
     change: (changes) => {
-      const kept = fields.peek();
-      const next = { ...(kept.key === key ? kept.value : current), ...changes };
+      const stored = fields.peek();
+      const next = { ...(stored.key === key ? stored.value : current), ...changes };
       fields.value = { key, value: next };
       write(key, JSON.stringify(next));
     },
-    forget: () => {
+    discard: () => {
       fields.value = { key, value: initial };
       write(key, null);
     },
@@ -51,28 +52,28 @@ function write(key: string, text: string | null): void {
     if (text === null) sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, text);
   } catch {
-    // A browser may forbid storage, or it is full; then the draft lasts until the page is closed.
+    // The browser may forbid storage, or it may be full; then the draft lasts until the page is closed.
   }
 }
 
 /** The fields of a form's draft. */
 type DraftFields = Readonly<Record<string, string | boolean>>;
 
-/** Reads the saved draft as far as it is valid: other fields keep their initial values. */
+/** Reads a stored draft; fields that are missing or invalid get their initial values. */
 export function readDraft<Fields extends DraftFields>(text: string | null, initial: Fields): Fields {
   if (text === null) return initial;
-  let kept: unknown;
+  let stored: unknown;
   try {
-    kept = JSON.parse(text);
+    stored = JSON.parse(text);
   } catch {
     return initial;
   }
-  if (typeof kept !== 'object' || kept === null) return initial;
-  const found = new Map<string, unknown>(Object.entries(kept));
-  const fitting = Object.entries(initial).map(([name, value]) => {
-    const was = found.get(name);
-    return [name, typeof was === typeof value ? was : value];
+  if (typeof stored !== 'object' || stored === null) return initial;
+  const found = new Map<string, unknown>(Object.entries(stored));
+  const values = Object.entries(initial).map(([name, value]) => {
+    const storedValue = found.get(name);
+    return [name, typeof storedValue === typeof value ? storedValue : value];
   });
-  // Name by name the same kinds as before.
-  return Object.fromEntries(fitting) as Fields;
+  // Every field has the type of its initial value.
+  return Object.fromEntries(values) as Fields;
 }

@@ -1,10 +1,10 @@
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-/** Marks the link or button of a row that the keys go to: `<a {...ROW} href="…">`. */
+/** The attributes of the link or button in a row that gets the focus: `<a {...ROW} href="…">`. */
 export const ROW = { 'data-row': '' } as const;
 
-/** Returns the row that a key moves to; null for keys that do not move. `from` is -1 outside of the rows. */
+/** Returns the row that a key moves to; null for keys that do not move. `from` is -1 if the focus is outside the rows. */
 export function nextRow(key: string, from: number, count: number): number | null {
   if (count === 0) return null;
   switch (key) {
@@ -25,7 +25,7 @@ export function nextRow(key: string, from: number, count: number): number | null
   }
 }
 
-/** Lets `j` and `k` walk over the rows of a list, and the arrows once one is in it. Enter opens, as links and buttons do. */
+/** Moves the focus between the rows of a list with `j` and `k`, and with the arrow keys once the focus is in the list. */
 export function useRowKeys(list: RefObject<HTMLElement>): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
@@ -44,7 +44,7 @@ export function useRowKeys(list: RefObject<HTMLElement>): void {
   }, []);
 }
 
-/** Whether the person is reading the rows (scrolled, focused or hovering). Then rows must keep their place. */
+/** Whether a person seems to be reading the rows, because they are scrolled, focused or hovered. Then rows must not move. */
 export function isReading(list: HTMLElement | null): boolean {
   return scrollY > 40 || (list !== null && (list.contains(document.activeElement) || list.matches(':hover')));
 }

@@ -5,26 +5,34 @@ import { SafeText } from './safe-text.js';
 
 type Fact = NonNullable<InboxItem['evidence']>[number];
 
-/** Describes a verdict; a mere report of the worker is distinguished from what Sluice could not check. */
-function describeVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
+const CLAIMS: Readonly<Record<Fact['claim'], string>> = {
+  commit: 'Commit',
+  pr: 'Pull request',
+  tests: 'Tests',
+  paths: 'Paths',
+  result: 'Result',
+};
+
+/** Renders a verdict. A claim that only the agent made is distinguished from a fact that Sluice could not check. */
+function renderVerdict({ verdict, by }: Pick<Fact, 'verdict' | 'by'>) {
   switch (verdict) {
     case 'confirmed':
-      return <Badge tone="good">verified</Badge>;
+      return <Badge tone="good">Verified</Badge>;
     case 'contradicted':
-      return <Badge tone="bad">contradicted</Badge>;
+      return <Badge tone="bad">Contradicted</Badge>;
     case 'unchecked':
-      return by === 'worker' ? <Badge tone="warn">reported, not verified</Badge> : <Badge>not checked</Badge>;
+      return by === 'worker' ? <Badge tone="warn">Reported, not verified</Badge> : <Badge>Not checked</Badge>;
   }
 }
 
-/** The evidence for a decision: each claim next to Sluice's finding. */
+/** The evidence for a decision: each claim with its verdict. */
 export function Verdicts({ evidence }: { readonly evidence: readonly Fact[] }) {
   return (
     <ul class="notes" aria-label="Verdicts">
       {evidence.map(({ claim, verdict, by, detail, run }, index) => (
         <li key={index}>
-          <strong>{claim}</strong> {describeVerdict({ verdict, by })} <SafeText text={detail} />{' '}
-          {run === undefined ? null : <a href={toPath({ page: 'run', id: run })}>open the run</a>}
+          <strong>{CLAIMS[claim]}</strong> {renderVerdict({ verdict, by })} <SafeText text={detail} />{' '}
+          {run === undefined ? null : <a href={toPath({ page: 'run', id: run })}>Open the run</a>}
         </li>
       ))}
     </ul>

@@ -2,24 +2,24 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { createListViewport } from './list-viewport.js';
 
-/** The props of a long list: only visible rows, and a few around them, are in the page. */
+/** The props of a long list. Only the visible rows and a few around them are in the page. */
 export interface VirtualListProps {
   readonly label: string;
   readonly count: number;
-  /** How high a row is thought to be before it has been seen, in pixels. */
+  /** The estimated height of a row before it is measured, in pixels. */
   readonly estimate: number;
   readonly row: (index: number) => ComponentChildren;
-  /** The row to bring into view whenever it changes. */
+  /** The row to scroll into view whenever it changes. */
   readonly target?: number | null;
-  /** Stay at the end while rows come, unless the person has scrolled away from it. */
+  /** Whether to stay at the end while rows are added, unless the person has scrolled away from it. */
   readonly follow?: boolean;
-  /** The row that keys start from. It stays in the page, so that the focus is not lost with it. */
+  /** The row from which keys move. It always stays in the page, because removing it would lose the focus. */
   readonly active?: number | null;
-  /** Called with the row that a key leads to; its element of the class `choose` then gets the focus. */
+  /** Called with the row that a key moves to; its element with the class `choose` then gets the focus. */
   readonly onMove?: (index: number) => void;
 }
 
-/** A list of any length that scrolls by itself. Rows may be of any height: they are measured when they are first seen. */
+/** A scrolling list of any length. Rows may have any height: they are measured when they first become visible. */
 export function VirtualList(props: VirtualListProps) {
   const { label, count, estimate, row, target = null, follow = false, active = null, onMove } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -30,10 +30,10 @@ export function VirtualList(props: VirtualListProps) {
 
   useLayoutEffect(() => (scroller.current === null ? undefined : viewport.attach(scroller.current)), []);
   useLayoutEffect(() => viewport.settle());
-  const isThere = target !== null && target < count;
+  const hasTarget = target !== null && target < count;
   useEffect(() => {
-    if (isThere) viewport.show(target);
-  }, [target, isThere]);
+    if (hasTarget) viewport.show(target);
+  }, [target, hasTarget]);
   useEffect(() => {
     if (active === null || movedTo.current !== active) return;
     movedTo.current = null;
@@ -49,7 +49,7 @@ export function VirtualList(props: VirtualListProps) {
     event.preventDefault();
     const from = active ?? viewport.first() - Math.sign(step);
     const to = Math.max(0, Math.min(count - 1, from + step));
-    // At the end of the list no row changes: a pending focus must not be applied later.
+    // At an end of the list the active row does not change, and a pending focus must not be applied later.
     movedTo.current = to === active ? null : to;
     onMove(to);
   };
@@ -73,13 +73,13 @@ export function VirtualList(props: VirtualListProps) {
           {rows.map((index) => (
             <div
               key={index}
-              ref={viewport.keep}
+              ref={viewport.addRow}
               data-index={index}
               class="virtual-row"
               role="listitem"
               aria-setsize={count}
               aria-posinset={index + 1}
-              style={{ transform: `translateY(${viewport.place(index)}px)` }}
+              style={{ transform: `translateY(${viewport.position(index)}px)` }}
             >
               {row(index)}
             </div>
@@ -114,7 +114,7 @@ function readStep(event: KeyboardEvent, count: number): number {
   }
 }
 
-/** A key in a field or a button within a row is for that control. */
+/** Whether a key moves between rows; a key in a field or a button within a row is for that control. */
 function isAtRow(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.classList.contains('virtual') || target.classList.contains('choose'));
 }

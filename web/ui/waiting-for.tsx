@@ -1,10 +1,10 @@
 import { toPath } from '../app/route.js';
 import { Moment } from './time.js';
 
-/** Why a queued run does not start. A newer server may have reasons that this page does not know. */
+/** The reason why a queued run does not start. A newer server may send reasons that this page does not support. */
 interface Waiting {
   readonly reason: string;
-  /** The run that has the folder; null if a process outside the store has it. */
+  /** The run that uses the folder; null if a process outside the store uses it. */
   readonly run?: string | null;
   /** `day`, or `caller NAME`. */
   readonly budget?: string;
@@ -12,7 +12,7 @@ interface Waiting {
   readonly opens_at?: string;
 }
 
-/** Why a queued run does not start, as a line. */
+/** One line that explains why a queued run does not start. */
 export function WaitingFor({ waiting }: { readonly waiting: Waiting | null }) {
   if (waiting === null) return null;
   const { run = null, opens_at: opensAt } = waiting;
@@ -39,8 +39,20 @@ export function describeReason({ reason, budget = 'day' }: Waiting): string {
     case 'folder':
       return 'Waiting for its folder';
     case 'budget':
-      return budget === 'day' ? 'Waiting for the daily budget' : `Waiting for the budget of ${budget}`;
+      return `Waiting for the ${describeBudget(budget)}`;
     default:
       return `Waiting for: ${reason}`;
   }
+}
+
+/**
+ * Describes a budget by its name on the wire.
+ *
+ * @example
+ * describeBudget('caller ci') // 'budget of the token "ci"'
+ */
+export function describeBudget(name: string): string {
+  const caller = /^caller (.*)$/su.exec(name)?.[1];
+  if (caller !== undefined) return `budget of the token "${caller}"`;
+  return name === 'day' ? 'daily budget' : `budget of ${name}`;
 }

@@ -11,13 +11,13 @@ import {
   toFiguresText,
 } from './chart-model.js';
 import type { ChartModel, Series } from './chart-model.js';
-import { timeMark } from './chart-range.js';
+import { formatTimeMark } from './chart-range.js';
 
-/** One chart: a strip of bars for each line, with its name and its sum; and the same figures as a table. */
+/** One chart: a strip of bars for each series, with its name and its total, and the same figures as a table. */
 export function ChartCard({ chart }: { readonly chart: ChartModel }) {
   const shown = chart.series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
   const empty = chart.series.filter((series) => !shown.includes(series));
-  const most = Math.max(1e-9, ...shown.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const highest = Math.max(1e-9, ...shown.flatMap(({ values }) => values.map((value) => value ?? 0)));
   return (
     <section class="card chart" aria-labelledby={`chart-${chart.id}`}>
       <div class="chart-head">
@@ -31,7 +31,7 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
             <span class="strip-name">
               <SafeText text={series.label} limit={100} />
             </span>
-            <Strip chart={chart} series={series} most={most} />
+            <Strip chart={chart} series={series} highest={highest} />
             <span class="strip-sum">
               {summarizeSeries(series, chart)}
               <span class="strip-peak">{describePeak(series, chart)}</span>
@@ -42,7 +42,7 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
       {shown.length === 0 ? null : <Axis times={chart.times} />}
       {empty.length === 0 || shown.length === 0 ? null : (
         <p class="dim small">
-          Nothing for <SafeText text={empty.map(({ label }) => label).join(', ')} limit={200} />
+          No data for <SafeText text={empty.map(({ label }) => label).join(', ')} limit={200} />
         </p>
       )}
       {shown.length === 0 ? null : <Figures chart={chart} />}
@@ -52,15 +52,15 @@ export function ChartCard({ chart }: { readonly chart: ChartModel }) {
 
 const HEIGHT = 34;
 
-/** The bars of a line on the scale of its chart. A click on one opens its runs; the table has the same as links. */
+/** The bars of a series, on the scale of its chart. A click on a bar opens its runs; the table has the same links. */
 function Strip({
   chart,
   series,
-  most,
+  highest,
 }: {
   readonly chart: ChartModel;
   readonly series: Series;
-  readonly most: number;
+  readonly highest: number;
 }) {
   const { times, unit } = chart;
   const width = times.length;
@@ -80,11 +80,11 @@ function Strip({
       <path class="strip-base" d={`M0 ${HEIGHT - 0.5}H${width}`} />
       {series.values.map((value, index) => {
         if (value === null || value <= 0) return null;
-        const height = Math.max(1.5, (value / most) * (HEIGHT - 1));
+        const height = Math.max(1.5, (value / highest) * (HEIGHT - 1));
         return (
           <g key={index}>
             <rect class="strip-bar" x={index + 0.1} y={HEIGHT - height} width={0.8} height={height} />
-            {/* The whole height can be hit. */}
+            {/* Makes the full height clickable. */}
             <rect class="strip-hit" data-index={index} x={index} y={0} width={1} height={HEIGHT}>
               <title>{`${describeTime(times[index] ?? 0)}: ${formatFigure(value, unit)} ${series.label.slice(0, 60)}`}</title>
             </rect>
@@ -99,10 +99,10 @@ function describeTime(seconds: number): string {
   return new Date(seconds * 1000).toLocaleString('en-CA', { hour12: false });
 }
 
-/** Over more than two days the dates say more than the times of day. */
+/** A longer axis shows dates instead of times of day. */
 const LONG_S = 2 * 86_400;
 
-/** The first, the middle and the last step. */
+/** The axis, with labels for the first, the middle and the last step. */
 function Axis({ times }: { readonly times: readonly number[] }) {
   const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > LONG_S;
   const marks = [times[0], times[Math.floor(times.length / 2)], times.at(-1)];
@@ -111,7 +111,9 @@ function Axis({ times }: { readonly times: readonly number[] }) {
       <span />
       <span class="strip-marks">
         {marks.map((mark, index) => (
-          <span key={index}>{mark === undefined ? '' : isLong ? describeTime(mark).slice(5, 10) : timeMark(mark)}</span>
+          <span key={index}>
+            {mark === undefined ? '' : isLong ? describeTime(mark).slice(5, 10) : formatTimeMark(mark)}
+          </span>
         ))}
       </span>
       <span />

@@ -48,11 +48,11 @@ describe('charts', () => {
   const statistics = over({ runs: [ran('codex', 2, 1), ran('gemini', 5)] }, {}, { runs: [ran('codex', 1, 0, 4000)] });
 
   it('add up the outcomes of all engines', () => {
-    expect(splitLines(statistics, 'outcomes')).toMatchObject({ success: [7, 0, 1], failed: [1, 0, 0] });
+    expect(splitLines(statistics, 'outcomes')).toMatchObject({ Success: [7, 0, 1], Failed: [1, 0, 0] });
   });
 
   it('show one engine alone', () => {
-    expect(splitLines(statistics, 'outcomes', 'codex')).toMatchObject({ success: [2, 0, 1], failed: [1, 0, 0] });
+    expect(splitLines(statistics, 'outcomes', 'codex')).toMatchObject({ Success: [2, 0, 1], Failed: [1, 0, 0] });
   });
 
   it('never add up percentiles: each engine has its own, with gaps where nothing ran', () => {
@@ -60,7 +60,7 @@ describe('charts', () => {
     expect(splitLines(statistics, 'slowest')).toEqual({ gemini: [1000, null, null], codex: [1000, null, 4000] });
   });
 
-  it('show each engine as one line', () => {
+  it('show each engine as one series', () => {
     const engines = ['claude', 'codex', 'gemini', 'iflow', 'opencode'];
     const busy = over({ runs: engines.map((engine) => ran(engine, 1)) });
     expect(Object.keys(splitLines(busy, 'latency'))).toEqual(engines);
@@ -72,11 +72,11 @@ describe('charts', () => {
     expect(splitLines(drift, 'drift')).toEqual({ 'codex 1.2': [4], 'codex (version unknown)': [1] });
   });
 
-  it('have at most six lines, and lose no figure', () => {
+  it('have at most six series, and lose no figure', () => {
     const causes = Array.from({ length: 9 }, (_, index) => ({ cause: `cause ${index}`, count: index + 1 }));
     const lines = splitLines(over({ needs_human: causes }), 'causes');
-    expect(Object.keys(lines)).toEqual(['cause 8', 'cause 7', 'cause 6', 'cause 5', 'cause 4', 'others']);
-    expect(lines['others']).toEqual([1 + 2 + 3 + 4]);
+    expect(Object.keys(lines)).toEqual(['cause 8', 'cause 7', 'cause 6', 'cause 5', 'cause 4', 'Others']);
+    expect(lines['Others']).toEqual([1 + 2 + 3 + 4]);
   });
 
   it('report when they have no figures', () => {
@@ -88,7 +88,7 @@ describe('charts', () => {
     ).toEqual(['outcomes', 'repairs', 'latency', 'slowest']);
   });
 
-  it('name the engines there are', () => {
+  it('list the engines that have figures', () => {
     expect(listEngineNames(statistics)).toEqual(['codex', 'gemini']);
   });
 });
@@ -108,7 +108,7 @@ it('figures are copied exactly, and a hostile version is neither a cell nor a fo
   expect(chart && toFiguresText(chart)).toBe("time\t'=1+1 x y\n2026-11-15T00:00:00.000Z\t2\n");
 });
 
-it('a line is summarized as a total, a usual or a current value', () => {
+it('a series is summarized as a total, a median or a current value', () => {
   const inbox = (open: number): Partial<Bucket> => ({ runs: [ran('codex', 2)], inbox: { open, oldest_age_ms: 5000 } });
   const words = toCharts(over(inbox(4), inbox(1)), null).map((chart) => [
     chart.id,
@@ -122,17 +122,17 @@ it('a line is summarized as a total, a usual or a current value', () => {
     ['latency', '~ 500 ms'],
     ['slowest', '~ 1.0 s'],
     ['drift'],
-    ['inbox', 'now 1'],
-    ['age', 'now 5.0 s'],
+    ['inbox', 'Now 1'],
+    ['age', 'Now 5.0 s'],
     ['causes'],
   ]);
 });
 
-it('the highest bar of a line is named, large counts are rounded', () => {
+it('the highest bar of a series is named, and large counts are rounded', () => {
   const tokens = toCharts(over({ usage: [used('claude', 'opus', 2)] }, {}), null).find(({ id }) => id === 'tokens');
   if (tokens === undefined) throw new Error('no chart of tokens');
   const line = { label: 'x', tone: 'accent', runs: null, values: [3_400_000, null, 100_000] } as const;
-  expect(describePeak(line, tokens)).toBe('peak 3.4M');
+  expect(describePeak(line, tokens)).toBe('Peak 3.4M');
   expect(summarizeSeries(line, tokens)).toBe('3.5M');
   expect(describePeak({ ...line, values: [null, 0] }, tokens)).toBe('');
 });
@@ -167,9 +167,9 @@ describe('money', () => {
   });
 });
 
-test('every figure of runs links to them', () => {
+test('every figure about runs links to the runs', () => {
   const [outcomes] = toCharts(over({ runs: [ran('codex', 1, 1)] }, {}), 'codex');
-  const failed = outcomes?.series.find(({ label }) => label === 'failed');
+  const failed = outcomes?.series.find(({ label }) => label === 'Failed');
   const path = failed === undefined ? null : buildListPath(failed, outcomes?.times ?? [], 0);
   expect(path).toBe(
     '/runs?engine=codex&outcome=failed&ended_since=2026-11-15T00%3A00%3A00.000Z&ended_until=2026-11-15T00%3A01%3A00.000Z',

@@ -1,46 +1,47 @@
 import type { StatisticsView } from '../../../src/api/index.js';
-import { LEVEL_WORDS } from '../../ui/repair-level.js';
+import { labelState } from '../../ui/badge.js';
+import { LEVEL_WORDS } from '../../ui/repair-words.js';
 import { formatCount, formatMoney, formatShort } from '../../ui/amount.js';
 import { formatDay, formatDuration } from '../../ui/time.js';
 
 type Bucket = StatisticsView['buckets'][number];
 type Figures = Bucket['runs'][number];
 
-/** A colour by what it means; the page has one for each in both themes. */
+/** A colour by its meaning; both themes define each of them. */
 export type SeriesTone = 'good' | 'warn' | 'bad' | 'accent' | 'dim';
 
-/** One line of a chart; null if there is no figure. */
+/** One series of a chart; a value is null if there is no figure. */
 export interface Series {
   readonly label: string;
   readonly tone: SeriesTone;
   readonly values: readonly (number | null)[];
-  /** The filter for the runs behind a figure, or for executions if it names a decision; null for none. */
+  /** The filter for the runs of a figure, or for executions if it names a decision; null if there is none. */
   readonly runs: Readonly<Record<string, string>> | null;
 }
 
-/** One chart: the same figures are drawn and written as a table. */
+/** One chart: the same figures are shown as bars and as a table. */
 export interface ChartModel {
   readonly id: string;
   readonly title: string;
   readonly help: string;
   readonly unit: 'count' | 'duration' | 'money';
-  /** Counts of what happened add up; a state does not: its last figure is shown. */
+  /** Whether it shows a state, whose last figure is the summary; other figures are added up. */
   readonly isState: boolean;
-  /** When each step begins, in seconds. */
+  /** The start of each step, in seconds. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
 }
 
-/** Lines in one chart, at most: more cannot be distinguished. */
-const MAX_LINES = 6;
+/** The maximum number of series in one chart: more cannot be distinguished. */
+const MAX_SERIES = 6;
 
-/** The engines that have figures, for a choice. */
+/** Lists the engines that have figures, for the filter. */
 export function listEngineNames({ buckets }: StatisticsView): readonly string[] {
   const names = buckets.flatMap(({ runs, drift }) => [...runs, ...drift].map(({ engine }) => engine));
   return [...new Set(names)].sort();
 }
 
-/** The charts of some figures: of one engine, or of all. The inbox does not know engines. */
+/** Creates the charts of the statistics, for one engine or for all. The charts of the inbox are not split by engine. */
 export function toCharts({ buckets }: StatisticsView, engine: string | null): readonly ChartModel[] {
   const times = buckets.map(({ at }) => Date.parse(at) / 1000);
   const chosen = buckets.map(({ runs }) => runs.filter((one) => engine === null || one.engine === engine));
@@ -48,10 +49,10 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
     chosen.map((runs) => runs.reduce((soFar, figures) => soFar + read(figures), 0));
   const count = { unit: 'count', times, isState: false } as const;
   const duration = { unit: 'duration', times, isState: false } as const;
-  const ofEngine: Readonly<Record<string, string>> = engine === null ? {} : { engine };
+  const engineFilter: Readonly<Record<string, string>> = engine === null ? {} : { engine };
   const used = buckets.map(({ usage }) => usage.filter((one) => engine === null || one.engine === engine));
   const byModel = (read: (usage: Usage) => number): readonly Series[] =>
-    named(
+    createNamedSeries(
       used.map((bucket) => bucket.map((one) => [nameModel(one), read(one)])),
       (label) => splitName(label, 'model'),
     );
@@ -60,31 +61,31 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       ...count,
       id: 'outcomes',
       title: 'Outcomes',
-      help: 'Finished runs by outcome.',
+      help: 'Ended runs by outcome.',
       series: [
         {
-          label: 'success',
+          label: labelState('success'),
           tone: 'good',
           values: sum(({ outcomes }) => outcomes.success),
-          runs: { ...ofEngine, outcome: 'success' },
+          runs: { ...engineFilter, outcome: 'success' },
         },
         {
-          label: 'failed',
+          label: labelState('failed'),
           tone: 'bad',
           values: sum(({ outcomes }) => outcomes.failed),
-          runs: { ...ofEngine, outcome: 'failed' },
+          runs: { ...engineFilter, outcome: 'failed' },
         },
         {
-          label: 'comment',
+          label: labelState('comment'),
           tone: 'warn',
           values: sum(({ outcomes }) => outcomes.comment),
-          runs: { ...ofEngine, outcome: 'comment' },
+          runs: { ...engineFilter, outcome: 'comment' },
         },
         {
-          label: 'canceled',
+          label: labelState('canceled'),
           tone: 'dim',
           values: sum(({ outcomes }) => outcomes.canceled),
-          runs: { ...ofEngine, outcome: 'canceled' },
+          runs: { ...engineFilter, outcome: 'canceled' },
         },
       ],
     },
@@ -92,25 +93,25 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       ...count,
       id: 'repairs',
       title: 'Repair levels',
-      help: 'How much the output had to be changed.',
+      help: 'How much the output had to be changed before it could be parsed.',
       series: [
         {
           label: LEVEL_WORDS.none,
           tone: 'good',
           values: sum((one) => one.repair_levels.none),
-          runs: { ...ofEngine, repair_level: 'none' },
+          runs: { ...engineFilter, repair_level: 'none' },
         },
         {
           label: LEVEL_WORDS.deterministic_generic,
           tone: 'warn',
           values: sum((one) => one.repair_levels.deterministic_generic),
-          runs: { ...ofEngine, repair_level: 'deterministic_generic' },
+          runs: { ...engineFilter, repair_level: 'deterministic_generic' },
         },
         {
           label: LEVEL_WORDS.schema_aligned,
           tone: 'accent',
           values: sum((one) => one.repair_levels.schema_aligned),
-          runs: { ...ofEngine, repair_level: 'schema_aligned' },
+          runs: { ...engineFilter, repair_level: 'schema_aligned' },
         },
       ],
     },
@@ -119,36 +120,36 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       unit: 'money',
       id: 'cost',
       title: 'Cost',
-      help: 'US dollars by engine and model, as far as engines report it.',
+      help: 'US dollars by engine and model, as reported by the engines.',
       series: byModel(({ cost }) => cost),
     },
     {
       ...count,
       id: 'tokens',
       title: 'Tokens',
-      help: 'Input and output by engine and model.',
+      help: 'Input and output tokens by engine and model.',
       series: byModel(({ input_tokens, output_tokens }) => input_tokens + output_tokens),
     },
     {
       ...duration,
       id: 'latency',
-      title: 'Latency',
-      help: 'Median duration of a run (p50).',
-      series: latencySeries(chosen, 'p50'),
+      title: 'Duration',
+      help: 'Median duration of runs (p50).',
+      series: createLatencySeries(chosen, 'p50'),
     },
     {
       ...duration,
       id: 'slowest',
       title: 'Slowest runs',
-      help: '95th percentile of the duration (p95).',
-      series: latencySeries(chosen, 'p95'),
+      help: '95th percentile of the duration of runs (p95).',
+      series: createLatencySeries(chosen, 'p95'),
     },
     {
       ...count,
       id: 'drift',
       title: 'Drift',
       help: 'Unknown event types and fields, by engine version.',
-      series: named(
+      series: createNamedSeries(
         buckets.map(({ drift }) =>
           drift
             .filter((one) => engine === null || one.engine === engine)
@@ -166,22 +167,22 @@ export function toCharts({ buckets }: StatisticsView, engine: string | null): re
       id: 'inbox',
       title: 'Inbox',
       help: 'Items waiting for a person.',
-      series: [{ label: 'open', tone: 'warn', values: buckets.map(({ inbox }) => inbox.open), runs: null }],
+      series: [{ label: 'Waiting', tone: 'warn', values: buckets.map(({ inbox }) => inbox.open), runs: null }],
     },
     {
       ...duration,
       isState: true,
       id: 'age',
       title: 'Inbox age',
-      help: 'Age of the oldest open item.',
-      series: [{ label: 'oldest', tone: 'bad', values: buckets.map(({ inbox }) => inbox.oldest_age_ms), runs: null }],
+      help: 'Age of the oldest waiting item.',
+      series: [{ label: 'Oldest', tone: 'bad', values: buckets.map(({ inbox }) => inbox.oldest_age_ms), runs: null }],
     },
     {
       ...count,
       id: 'causes',
       title: 'Reasons for review',
-      help: 'New inbox items by cause.',
-      series: named(
+      help: 'New inbox items by reason.',
+      series: createNamedSeries(
         buckets.map((bucket) => bucket.needs_human.map((one) => [one.cause, one.count])),
         () => ({ decision: 'needs-human' }),
       ),
@@ -194,17 +195,17 @@ export function hasFigures({ series }: ChartModel): boolean {
   return series.some(({ values }) => values.some((value) => value !== null && value > 0));
 }
 
-/** A figure as people read it. */
+/** Formats a figure. */
 export function formatFigure(value: number | null, unit: ChartModel['unit']): string {
   if (value === null) return '–';
   if (unit === 'money') return formatMoney(value);
   return unit === 'duration' ? formatDuration(value) : formatCount(value);
 }
 
-/** A short summary of a line: its total, its current value, or its usual value. */
+/** Summarizes a series: its total, its current value, or its median. */
 export function summarizeSeries({ values }: Series, { unit, isState }: ChartModel): string {
   const known = values.filter((value) => value !== null);
-  if (isState) return `now ${formatShortFigure(values.at(-1) ?? null, unit)}`;
+  if (isState) return `Now ${formatShortFigure(values.at(-1) ?? null, unit)}`;
   if (unit === 'duration') return known.length === 0 ? '' : `~ ${formatFigure(findMiddle(known), unit)}`;
   return formatShortFigure(
     known.reduce((soFar, value) => soFar + value, 0),
@@ -212,13 +213,13 @@ export function summarizeSeries({ values }: Series, { unit, isState }: ChartMode
   );
 }
 
-/** Describes the value of the highest bar: the scale of a strip without an axis. */
+/** Describes the value of the highest bar: a strip has no value axis, so this shows its scale. */
 export function describePeak({ values }: Series, { unit }: ChartModel): string {
   const peak = Math.max(0, ...values.map((value) => value ?? 0));
-  return peak === 0 ? '' : `peak ${formatShortFigure(peak, unit)}`;
+  return peak === 0 ? '' : `Peak ${formatShortFigure(peak, unit)}`;
 }
 
-/** Above this a figure is rounded: `3.5M`. */
+/** From this number on, counts are rounded: `3.5M`. */
 const LONG_COUNT = 100_000;
 
 function formatShortFigure(value: number | null, unit: ChartModel['unit']): string {
@@ -231,14 +232,14 @@ function findMiddle(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** Percentiles of several engines cannot be added up: each has its own line, and each percentile its own chart. */
-function latencySeries(chosen: readonly (readonly Figures[])[], percentile: 'p50' | 'p95'): readonly Series[] {
+/** Creates a series for each engine: percentiles of several engines cannot be added up. */
+function createLatencySeries(chosen: readonly (readonly Figures[])[], percentile: 'p50' | 'p95'): readonly Series[] {
   const totals = new Map<string, number>();
   for (const { engine, outcomes } of chosen.flat()) {
     const runs = outcomes.success + outcomes.failed + outcomes.canceled + outcomes.comment;
     totals.set(engine, (totals.get(engine) ?? 0) + runs);
   }
-  return largest(totals, MAX_LINES).map((engine) => ({
+  return findLargest(totals, MAX_SERIES).map((engine) => ({
     label: engine,
     tone: 'accent',
     runs: { engine },
@@ -246,44 +247,44 @@ function latencySeries(chosen: readonly (readonly Figures[])[], percentile: 'p50
   }));
 }
 
-/** A line for each of the largest names; the rest together. */
-function named(
+/** Creates a series for each of the largest names, and one for all others together. */
+function createNamedSeries(
   buckets: readonly (readonly (readonly [string, number])[])[],
   findRuns: (label: string) => Series['runs'],
 ): readonly Series[] {
   const totals = new Map<string, number>();
   for (const [name, value] of buckets.flat()) totals.set(name, (totals.get(name) ?? 0) + value);
-  const shown = largest(totals, totals.size > MAX_LINES ? MAX_LINES - 1 : MAX_LINES);
+  const shown = findLargest(totals, totals.size > MAX_SERIES ? MAX_SERIES - 1 : MAX_SERIES);
   const lines = shown.map((label): Series => ({
     label,
     tone: 'accent',
     runs: findRuns(label),
-    values: buckets.map((bucket) => total(bucket, (name) => name === label)),
+    values: buckets.map((bucket) => sumMatching(bucket, (name) => name === label)),
   }));
   if (shown.length === totals.size) return lines;
-  const others = buckets.map((bucket) => total(bucket, (name) => !shown.includes(name)));
-  return [...lines, { label: 'others', tone: 'dim', values: others, runs: null }];
+  const others = buckets.map((bucket) => sumMatching(bucket, (name) => !shown.includes(name)));
+  return [...lines, { label: 'Others', tone: 'dim', values: others, runs: null }];
 }
 
-function total(bucket: readonly (readonly [string, number])[], fits: (name: string) => boolean): number {
-  return bucket.reduce((sum, [name, value]) => (fits(name) ? sum + value : sum), 0);
+function sumMatching(bucket: readonly (readonly [string, number])[], matches: (name: string) => boolean): number {
+  return bucket.reduce((sum, [name, value]) => (matches(name) ? sum + value : sum), 0);
 }
 
-function largest(totals: ReadonlyMap<string, number>, most: number): readonly string[] {
+function findLargest(totals: ReadonlyMap<string, number>, limit: number): readonly string[] {
   return [...totals]
     .sort(([one, first], [other, second]) => second - first || one.localeCompare(other))
-    .slice(0, most)
+    .slice(0, limit)
     .map(([name]) => name);
 }
 
-/** The runs of a line that is called by its engine and a model or version; engines have no spaces in their names. */
+/** Splits the label of a series into its engine and a model or version; engine names have no spaces. */
 function splitName(label: string, name: 'model' | 'engine_version'): Readonly<Record<string, string>> {
   const [engine = '', ...rest] = label.split(' ');
-  const word = rest.join(' ');
-  return word.startsWith('(') ? { engine } : { engine, [name]: word };
+  const version = rest.join(' ');
+  return version.startsWith('(') ? { engine } : { engine, [name]: version };
 }
 
-/** The address of the runs or executions that a figure stands for; null if it stands for none. Runs count when they end. */
+/** Builds the path to the runs or executions that a figure counts; null if there are none. Runs are counted when they end. */
 export function buildListPath({ runs }: Series, times: readonly number[], index: number): string | null {
   const from = times[index];
   if (runs === null || from === undefined) return null;
@@ -303,7 +304,7 @@ function nameModel({ engine, model }: Usage): string {
   return `${engine} ${model ?? '(model unknown)'}`;
 }
 
-/** The span in a few figures. */
+/** Summarizes the period in a few figures. */
 export function summarizeSpan(
   statistics: StatisticsView,
   engine: string | null,
@@ -324,11 +325,11 @@ export function summarizeSpan(
     ['Success rate', success + failed === 0 ? '–' : `${((success / (success + failed)) * 100).toFixed(1)} %`],
     ['Tokens', formatShort(sum(({ input, output }) => input + output))],
     ['Cost', formatMoney(sum(({ cost }) => cost))],
-    ['Waiting now', formatCount(statistics.buckets.at(-1)?.inbox.open ?? 0)],
+    ['Waiting items', formatCount(statistics.buckets.at(-1)?.inbox.open ?? 0)],
   ];
 }
 
-/** The usage of an engine and a model in the whole span. */
+/** The usage of an engine and a model in the entire period. */
 export interface UsageRow {
   readonly engine: string;
   readonly model: string | null;
@@ -339,7 +340,7 @@ export interface UsageRow {
   readonly cost: number;
 }
 
-/** Sums the usage of a span by engine and model, the most expensive first. */
+/** Sums the usage of a period by engine and model, the most expensive first. */
 export function sumUsage({ buckets }: StatisticsView, engine: string | null): readonly UsageRow[] {
   const rows = new Map<string, { -readonly [Key in keyof UsageRow]: UsageRow[Key] }>();
   for (const one of buckets.flatMap(({ usage }) => usage)) {
@@ -364,9 +365,9 @@ export function sumUsage({ buckets }: StatisticsView, engine: string | null): re
   return [...rows.values()].sort((one, other) => other.cost - one.cost || other.input - one.input);
 }
 
-/** The figures of a chart for a spreadsheet: columns between tabs, exact numbers, one line a step. */
+/** Formats the figures of a chart for a spreadsheet: columns separated by tabs, exact numbers, one line per step. */
 export function toFiguresText({ times, series }: ChartModel): string {
-  const head = ['time', ...series.map(({ label }) => cell(label))];
+  const head = ['time', ...series.map(({ label }) => formatCell(label))];
   const lines = times.map((time, index) => [
     new Date(time * 1000).toISOString(),
     ...series.map(({ values }) => String(values[index] ?? '')),
@@ -374,8 +375,8 @@ export function toFiguresText({ times, series }: ChartModel): string {
   return `${[head, ...lines].map((columns) => columns.join('\t')).join('\n')}\n`;
 }
 
-/** Names come from engines: no tab or line of theirs makes a cell, and none is a formula. */
-function cell(label: string): string {
+/** Formats a name for a cell. Names come from engines: tabs and line breaks must not create cells, and no name may be a formula. */
+function formatCell(label: string): string {
   const flat = label.replace(/\s+/g, ' ');
   return /^[=+\-@]/.test(flat) ? `'${flat}` : flat;
 }

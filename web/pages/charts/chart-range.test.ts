@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { RANGES, readRange, chooseSpan, timeMark } from './chart-range.js';
+import { RANGES, readRange, chooseSpan, formatTimeMark } from './chart-range.js';
 
 it.each([
   ['week', 'week'],
@@ -9,19 +9,20 @@ it.each([
   expect(readRange(word)).toBe(range);
 });
 
-it('a span begins at a whole step and stays there until the next one', () => {
+it('a span begins at a multiple of the step and stays there until the next one', () => {
   const now = Date.parse('2026-11-15T09:12:34.567Z');
   expect(chooseSpan('hour', now)).toEqual({ since: '2026-11-15T08:13:00.000Z', step: 60 });
   expect(chooseSpan('hour', now + 20_000)).toEqual(chooseSpan('hour', now));
 });
 
-it('every range has some dozens of steps', () => {
+it('every range has a few dozen steps', () => {
   const steps = Object.values(RANGES).map(({ lengthS, stepS }) => lengthS / stepS);
   expect(steps).toEqual([60, 48, 56, 30]);
 });
 
 test('shows the date at midnight and the time elsewhere', () => {
-  const mark = (...parts: [number, number, number, number, number]) => timeMark(new Date(...parts).getTime() / 1000);
+  const mark = (...parts: [number, number, number, number, number]) =>
+    formatTimeMark(new Date(...parts).getTime() / 1000);
   expect(mark(2026, 0, 5, 0, 0)).toBe('01-05');
   expect(mark(2026, 10, 15, 9, 5)).toBe('09:05');
   expect(mark(2026, 10, 15, 0, 30)).toBe('00:30');

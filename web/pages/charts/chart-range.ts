@@ -4,17 +4,17 @@ export type Range = 'hour' | 'day' | 'week' | 'month';
 const MINUTE_S = 60;
 const DAY_S = 24 * 60 * MINUTE_S;
 
-/** Each range with its length and a step that gives some fifty points. */
+/** Each range with its length and a step that results in 30 to 60 points. */
 export const RANGES: Readonly<
   Record<Range, { readonly label: string; readonly lengthS: number; readonly stepS: number }>
 > = {
-  hour: { label: 'Hour', lengthS: 60 * MINUTE_S, stepS: MINUTE_S },
-  day: { label: 'Day', lengthS: DAY_S, stepS: 30 * MINUTE_S },
-  week: { label: 'Week', lengthS: 7 * DAY_S, stepS: 180 * MINUTE_S },
-  month: { label: 'Month', lengthS: 30 * DAY_S, stepS: DAY_S },
+  hour: { label: 'Last hour', lengthS: 60 * MINUTE_S, stepS: MINUTE_S },
+  day: { label: 'Last 24 hours', lengthS: DAY_S, stepS: 30 * MINUTE_S },
+  week: { label: 'Last 7 days', lengthS: 7 * DAY_S, stepS: 180 * MINUTE_S },
+  month: { label: 'Last 30 days', lengthS: 30 * DAY_S, stepS: DAY_S },
 };
 
-/** The range a word of the address means. */
+/** Reads the range from the address. */
 export function readRange(word: string | null): Range {
   return word !== null && isRange(word) ? word : 'day';
 }
@@ -23,7 +23,7 @@ function isRange(word: string): word is Range {
   return Object.hasOwn(RANGES, word);
 }
 
-/** The query for a period. Starts at a whole step, so that points do not move between polls. */
+/** Chooses the query for a period. It starts at a multiple of the step, so that points do not move between polls. */
 export function chooseSpan(range: Range, now: number): { readonly since: string; readonly step: number } {
   const { lengthS, stepS } = RANGES[range];
   const stepMs = stepS * 1000;
@@ -32,18 +32,18 @@ export function chooseSpan(range: Range, now: number): { readonly since: string;
 }
 
 /**
- * A label below a chart: the date at midnight, else the time of day.
+ * Formats a label below a chart: the date at midnight, otherwise the time of day.
  *
  * @example
- * timeMark(new Date(2026, 10, 15).getTime() / 1000) // '11-15'
+ * formatTimeMark(new Date(2026, 10, 15).getTime() / 1000) // '11-15'
  */
-export function timeMark(seconds: number): string {
+export function formatTimeMark(seconds: number): string {
   const date = new Date(seconds * 1000);
   const [hours, minutes] = [date.getHours(), date.getMinutes()];
-  if (hours === 0 && minutes === 0) return `${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${two(hours)}:${two(minutes)}`;
+  if (hours === 0 && minutes === 0) return `${padTwo(date.getMonth() + 1)}-${padTwo(date.getDate())}`;
+  return `${padTwo(hours)}:${padTwo(minutes)}`;
 }
 
-function two(part: number): string {
+function padTwo(part: number): string {
   return String(part).padStart(2, '0');
 }

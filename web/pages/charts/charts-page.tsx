@@ -14,7 +14,7 @@ import './charts.css';
 
 const NAMES: readonly Range[] = ['hour', 'day', 'week', 'month'];
 
-/** How runs went over time and what they cost: as strips of bars, and the same figures as tables. */
+/** The outcomes and costs of runs over time, as strips of bars and as tables. */
 export function ChartsPage() {
   const range = readRange(query.value.get('range'));
   const engine = query.value.get('engine');
@@ -27,7 +27,7 @@ export function ChartsPage() {
   const last = useRef<StatisticsView | null>(null);
   last.current = statistics.value ?? last.current;
   const shown = last.current;
-  // Most answers are as the one before: then nothing is drawn again.
+  // Most responses equal the previous one; then nothing is drawn again.
   const figures = shown === null ? null : JSON.stringify(shown.buckets);
   const charts = useMemo(() => (shown === null ? [] : toCharts(shown, engine)), [figures, engine]);
   const engines = shown === null ? [] : listEngineNames(shown);
@@ -38,7 +38,7 @@ export function ChartsPage() {
       </div>
       <div class="filters">
         <label>
-          Time
+          Period
           <select
             value={range}
             onChange={({ currentTarget }) => setQuery({ range: currentTarget.value }, { isStep: true })}
@@ -61,7 +61,7 @@ export function ChartsPage() {
       )}
       {statistics.value?.complete === false ? (
         <Notice tone="warn" title="Incomplete statistics">
-          This period has too many runs to count; the oldest are missing. Choose a shorter period.
+          This period has too many runs to count, so the oldest are missing. Choose a shorter period.
         </Notice>
       ) : null}
       {statistics.value !== null && !charts.some(hasFigures) ? (

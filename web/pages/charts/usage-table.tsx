@@ -2,7 +2,7 @@ import { formatCount, formatMoney } from '../../ui/amount.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { UsageRow } from './chart-model.js';
 
-/** The usage of each engine and model in the whole span; a row links to its runs. */
+/** The usage of each engine and model in the entire period; a row links to its runs. */
 export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]; readonly since: string }) {
   if (rows.length === 0) return null;
   const total = (read: (row: UsageRow) => number): number => rows.reduce((sum, row) => sum + read(row), 0);
@@ -32,7 +32,7 @@ export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]
                   <a href={buildUsagePath(row, since)}>{row.engine}</a>
                 </th>
                 <td>
-                  {row.model === null ? <span class="dim">unknown</span> : <SafeText text={row.model} limit={100} />}
+                  {row.model === null ? <span class="dim">Unknown</span> : <SafeText text={row.model} limit={100} />}
                 </td>
                 <td class="number">{formatCount(row.runs)}</td>
                 <td class="number">{formatCount(row.input)}</td>
@@ -60,7 +60,7 @@ export function UsageTable({ rows, since }: { readonly rows: readonly UsageRow[]
   );
 }
 
-/** The runs whose usage a row sums up. */
+/** Builds the path to the list of the runs that a row includes; if the model is unknown, of all runs of the engine. */
 function buildUsagePath({ engine, model }: UsageRow, since: string): string {
   const words = { engine, ...(model === null ? {} : { model }), ended_since: since };
   return `/runs?${new URLSearchParams(words).toString()}`;

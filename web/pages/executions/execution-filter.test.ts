@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exportAddress, readExecutionFilter } from './execution-filter.js';
+import { buildExportUrl, readExecutionFilter } from './execution-filter.js';
 
 const read = (text: string) => readExecutionFilter(new URLSearchParams(text));
 
@@ -16,7 +16,7 @@ test('every filter is requested', () => {
   });
 });
 
-test('days are local and include the whole last day', () => {
+test('days are local and include the entire last day', () => {
   expect(read('from=2026-11-14&to=2026-11-15')).toEqual({
     since: new Date(2026, 10, 14).toISOString(),
     until: new Date(2026, 10, 16).toISOString(),
@@ -28,7 +28,7 @@ test.each(['from=yesterday', 'to=2026-11', 'from=0000-01-01', 'decision=maybe'])
 });
 
 test('links to the same rows as a file', () => {
-  expect(exportAddress(read('issue_ref=acme/shop%237'), 'csv')).toBe(
+  expect(buildExportUrl(read('issue_ref=acme/shop%237'), 'csv')).toBe(
     '/v1/executions/export?format=csv&issue_ref=acme%2Fshop%237',
   );
 });

@@ -5,42 +5,42 @@ type ExecutionQuery = NonNullable<NonNullable<Parameters<Client['listExecutions'
 /** The possible decisions of rules and people. */
 export const DECISIONS = ['advance', 'needs-human', 'blocked', 'archive'] as const;
 
-/** The names that filters have in the address. */
+/** The names of the filters in the address. */
 export const EXECUTION_FILTERS = ['issue_ref', 'run_id', 'worker', 'decision', 'from', 'to'] as const;
 
 /** Reads the filter from the query. Days are local, and the last day is included. */
 export function readExecutionFilter(address: URLSearchParams): ExecutionQuery {
   const decision = DECISIONS.find((word) => word === address.get('decision'));
-  const since = startOfDay(address.get('from'), 0);
-  const until = startOfDay(address.get('to'), 1);
+  const since = findStartOfDay(address.get('from'), 0);
+  const until = findStartOfDay(address.get('to'), 1);
   return {
-    ...given('issue_ref', address),
-    ...given('run_id', address),
-    ...given('worker', address),
+    ...readParameter('issue_ref', address),
+    ...readParameter('run_id', address),
+    ...readParameter('worker', address),
     ...(decision === undefined ? {} : { decision }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
   };
 }
 
-/** Returns the address that exports the same rows as a file. */
-export function exportAddress(filter: ExecutionQuery, format: 'csv' | 'ndjson'): string {
+/** Returns the URL that exports the same rows as a file. */
+export function buildExportUrl(filter: ExecutionQuery, format: 'csv' | 'ndjson'): string {
   const words = Object.entries(filter).map(([name, value]) => [name, String(value)]);
   return `/v1/executions/export?${new URLSearchParams([['format', format], ...words]).toString()}`;
 }
 
-function given<Name extends string>(name: Name, address: URLSearchParams): { readonly [Key in Name]?: string } {
+function readParameter<Name extends string>(name: Name, address: URLSearchParams): { readonly [Key in Name]?: string } {
   const value = (address.get(name) ?? '').trim();
-  // One name, so that the type is exact.
+  // The object has at most this one key, so the type is exact.
   return (value === '' ? {} : { [name]: value }) as { readonly [Key in Name]?: string };
 }
 
-/** When a day begins, some days later; undefined for an invalid day. */
-function startOfDay(text: string | null, later: number): string | undefined {
+/** Returns the start of the day `daysLater` days after a date; undefined for an invalid date. */
+function findStartOfDay(text: string | null, daysLater: number): string | undefined {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text ?? '') ?? [];
   if (year === undefined || month === undefined || day === undefined) return undefined;
-  // Two-digit years would be read as those of the last century.
+  // `Date` would read years below 100 as years of the last century.
   if (Number(year) < 1000) return undefined;
-  const date = new Date(Number(year), Number(month) - 1, Number(day) + later);
+  const date = new Date(Number(year), Number(month) - 1, Number(day) + daysLater);
   return date.getFullYear() > 9999 ? undefined : date.toISOString();
 }

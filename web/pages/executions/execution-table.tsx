@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import type { Client } from '../../../src/client/index.js';
 import { toPath } from '../../app/route.js';
-import { Badge, chooseTone } from '../../ui/badge.js';
+import { StateBadge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { Notes } from '../../ui/notes.js';
 import { OpenableRow } from '../../ui/openable-row.js';
@@ -11,7 +11,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration, Moment } from '../../ui/time.js';
 import { Verdicts } from '../../ui/verdicts.js';
 
-/** One row of the audit. */
+/** One row of the list. */
 type ExecutionView = Awaited<ReturnType<Client['listExecutions']>>['items'][number];
 
 const COLUMNS: readonly Column[] = [
@@ -23,7 +23,24 @@ const COLUMNS: readonly Column[] = [
   { name: 'Decided', width: '9.5rem' },
 ];
 
-/** Executions, one a row. */
+/** Labels of the parse status. */
+const PARSE_STATUSES: Readonly<Record<ExecutionView['parse_status'], string>> = {
+  parsed: 'Parsed',
+  incomplete: 'Incomplete',
+  unreadable: 'Unreadable',
+  anchors: 'Hints only',
+  missing: 'Missing',
+};
+
+/** Labels of the source of a result. */
+const SOURCES: Readonly<Record<ExecutionView['result_encoding'], string>> = {
+  json: 'JSON file',
+  text: 'Text file',
+  streams: 'Output streams',
+  none: 'No result',
+};
+
+/** The table of executions. */
 export function ExecutionTable({
   executions,
   list,
@@ -42,7 +59,7 @@ export function ExecutionTable({
           cells={(opener) => (
             <>
               <td>
-                <Badge tone={chooseTone(execution.decision)}>{execution.decision}</Badge>
+                <StateBadge state={execution.decision} />
               </td>
               <td class="wide">
                 {opener(
@@ -56,13 +73,13 @@ export function ExecutionTable({
               </td>
               <td>{execution.worker}</td>
               <td>
-                {execution.parse_status}
-                <span class="below">{execution.result_encoding}</span>
+                {PARSE_STATUSES[execution.parse_status]}
+                <span class="below">{SOURCES[execution.result_encoding]}</span>
               </td>
               <td class="number">{execution.duration_ms === null ? '' : formatDuration(execution.duration_ms)}</td>
               <td class="nowrap">
                 <Moment at={execution.at} />
-                <span class="below">{execution.who === null ? 'by the rules' : <SafeText text={execution.who} />}</span>
+                <span class="below">{execution.who === null ? 'By the rules' : <SafeText text={execution.who} />}</span>
               </td>
             </>
           )}
@@ -84,12 +101,12 @@ function Details({ execution }: { readonly execution: ExecutionView }) {
             <Verdicts evidence={execution.evidence} />
           ),
         'Result code': <SafeText text={execution.result_code} />,
-        'Decided by': execution.who === null ? 'the rules' : <SafeText text={execution.who} />,
+        'Decided by': execution.who === null ? 'The rules' : <SafeText text={execution.who} />,
         Worker: `${execution.worker} (${execution.worker_type})`,
         'Worker version': execution.worker_version === null ? undefined : <SafeText text={execution.worker_version} />,
         Command:
           execution.command.length === 0 ? (
-            'none'
+            'None'
           ) : (
             <code>
               <SafeText text={execution.command.join('\n')} />
@@ -99,7 +116,7 @@ function Details({ execution }: { readonly execution: ExecutionView }) {
         'Exit code': execution.exit_code === null ? undefined : String(execution.exit_code),
         Signal: execution.signal ?? undefined,
         'Read from':
-          execution.parse_path === null ? execution.result_encoding : <SafeText text={execution.parse_path} />,
+          execution.parse_path === null ? SOURCES[execution.result_encoding] : <SafeText text={execution.parse_path} />,
         'Parser version': execution.parser_version,
         Problems: execution.problems.length === 0 ? undefined : <Notes notes={execution.problems} />,
       }}

@@ -1,8 +1,9 @@
+import { listStateOptions } from '../../ui/badge.js';
 import { query } from '../../app/router.js';
 import { client } from '../../server/client.js';
 import { FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
-import { EXECUTION_FILTERS, DECISIONS, exportAddress, readExecutionFilter } from './execution-filter.js';
+import { EXECUTION_FILTERS, DECISIONS, buildExportUrl, readExecutionFilter } from './execution-filter.js';
 import { ExecutionTable } from './execution-table.js';
 
 /** The permanent list of all executions and their decisions. */
@@ -11,15 +12,15 @@ export function ExecutionsPage() {
   return (
     <ListPage
       title="Executions"
-      one="execution"
-      what="executions"
+      itemName="execution"
+      itemsName="executions"
       end={
         <>
           <span class="dim">Download matching rows:</span>
-          <a class="button" href={exportAddress(filter, 'csv')} download="executions.csv">
+          <a class="button" href={buildExportUrl(filter, 'csv')} download="executions.csv">
             CSV
           </a>
-          <a class="button" href={exportAddress(filter, 'ndjson')} download="executions.ndjson">
+          <a class="button" href={buildExportUrl(filter, 'ndjson')} download="executions.ndjson">
             NDJSON
           </a>
         </>
@@ -28,17 +29,22 @@ export function ExecutionsPage() {
       names={EXECUTION_FILTERS}
       fields={
         <>
-          <FilterText name="issue_ref" label="Issue" type="search" placeholder="exact reference: acme/shop#12" />
+          <FilterText
+            name="issue_ref"
+            label="Issue"
+            type="search"
+            placeholder="Exact reference, such as acme/shop#12"
+          />
           <FilterText name="run_id" label="Run" placeholder="2026-11-15-dev-0001" />
           <FilterText name="worker" label="Worker" placeholder="codex-cli" />
-          <FilterChoice name="decision" label="Decision" options={DECISIONS} />
+          <FilterChoice name="decision" label="Decision" options={listStateOptions(DECISIONS)} />
           <FilterText name="from" label="From" type="date" />
           <FilterText name="to" label="To" type="date" />
         </>
       }
-      load={async (asked, signal) => client.listExecutions({ query: asked, signal })}
+      load={async (filterAndPage, signal) => client.listExecutions({ query: filterAndPage, signal })}
       getKey={(execution) => execution.id}
-      nothingYet={
+      emptyState={
         <>
           <strong>No executions yet</strong>
           <p>Each executed order and each decision by a person adds a row.</p>

@@ -4,10 +4,11 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import type { Resource } from '../../server/use-resource.js';
 import { formatCount } from '../../ui/amount.js';
+import { capitalize } from '../../ui/badge.js';
 import { InlineFailure, Loading } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { findComment } from './line-comments.js';
-import type { LineComment, LinePlace } from './line-comments.js';
+import type { LineComment, LinePosition } from './line-comments.js';
 import '../../ui/diff.css';
 
 type ChangedFile = Change['files'][number];
@@ -16,20 +17,20 @@ type ChangedLine = ChangedFile['hunks'][number]['lines'][number];
 /** The comments on lines, and a function to change them; null for read-only views. */
 export interface Review {
   readonly comments: readonly LineComment[];
-  readonly put: ((comment: LineComment) => void) | null;
+  readonly setComment: ((comment: LineComment) => void) | null;
 }
 
-/** Loads the change of an order; nothing while the order is unknown. */
+/** Loads the change of an order; loads nothing while the issue is null. */
 export function useChange(issueRef: string | null, runId: string): Resource<Change> {
   return useResource<Change>(`diff ${issueRef ?? ''} ${runId}`, async (signal) => {
     if (issueRef !== null) return client.getIssueDiff({ ref: issueRef, query: { run_id: runId }, signal });
     return new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('not wanted any more')));
+      signal.addEventListener('abort', () => reject(new Error('no longer needed')));
     });
   });
 }
 
-/** The change of the order, file by file, with a comment field for each line. */
+/** The change of an order, file by file, with a comment field for each line. */
 export function ChangeView({
   change: { value, failure, reload },
   review,
@@ -37,7 +38,7 @@ export function ChangeView({
 }: {
   readonly change: Resource<Change>;
   readonly review: Review;
-  /** Its name if there are several. */
+  /** Distinguishes several changes on one page. */
   readonly label?: string;
 }) {
   return (
@@ -55,7 +56,7 @@ export function ChangeView({
             <SafeText text={describeSource(value)} />
           </p>
           {value.files.map((file) => (
-            <File key={file.path} file={file} isFew={value.files.length <= 5} review={review} />
+            <File key={file.path} file={file} opensFiles={value.files.length <= 5} review={review} />
           ))}
           {value.truncated ? <p class="dim">More files were changed than are listed.</p> : null}
         </>
@@ -73,23 +74,23 @@ function describeSource({ source, commit, base_commit, files, why }: Change): st
     case 'worktree':
       return `${count} changed${since}, uncommitted in the worktree.`;
     case 'none':
-      return why ?? 'Nothing to show.';
+      return why ?? 'There is no change to show.';
   }
 }
 
 function File({
   file,
-  isFew,
+  opensFiles,
   review,
 }: {
   readonly file: ChangedFile;
-  readonly isFew: boolean;
+  readonly opensFiles: boolean;
   readonly review: Review;
 }) {
   const lines = file.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
-  // Lines are built when they are asked for: a change may have many thousands.
-  const isOpen = useSignal(isFew && lines <= 200);
-  const said = review.comments.filter(({ path }) => path === file.path).length;
+  // Lines are created only when the file is opened: a change may have many thousands.
+  const isOpen = useSignal(opensFiles && lines <= 200);
+  const commentCount = review.comments.filter(({ path }) => path === file.path).length;
   return (
     <details open={isOpen.value} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
       <summary>
@@ -102,8 +103,8 @@ function File({
           <SafeText text={file.path} />
         </code>{' '}
         <span class="dim">
-          {file.change}, +{formatCount(file.added)} −{formatCount(file.removed)}
-          {said === 0 ? '' : `, ${said === 1 ? '1 comment' : `${said} comments`}`}
+          {capitalize(file.change)}, +{formatCount(file.added)} −{formatCount(file.removed)}
+          {commentCount === 0 ? '' : `, ${commentCount === 1 ? '1 comment' : `${commentCount} comments`}`}
         </span>
       </summary>
       {isOpen.value ? <Hunks file={file} review={review} /> : null}
@@ -112,7 +113,7 @@ function File({
 }
 
 function Hunks({ file, review }: { readonly file: ChangedFile; readonly review: Review }) {
-  if (file.binary) return <p class="dim">Binary: no lines to show.</p>;
+  if (file.binary) return <p class="dim">Binary file: there are no lines to show.</p>;
   return (
     <>
       {file.hunks.length === 0 && !file.truncated ? <p class="dim">No lines were changed.</p> : null}
@@ -128,7 +129,7 @@ function Hunks({ file, review }: { readonly file: ChangedFile; readonly review: 
           ))}
         </div>
       ))}
-      {file.truncated ? <p class="dim">More was changed than is shown.</p> : null}
+      {file.truncated ? <p class="dim">More lines were changed than are shown.</p> : null}
     </>
   );
 }
@@ -148,27 +149,27 @@ function Line({
   readonly review: Review;
 }) {
   const isWriting = useSignal(false);
-  const place: LinePlace =
+  const position: LinePosition =
     line.new_line === null
       ? { path: oldPath, line: line.old_line ?? 1, side: 'old' }
       : { path, line: line.new_line, side: 'new' };
-  const comment = findComment(review.comments, place);
-  const where = `line ${place.line}${place.side === 'old' ? ' before the change' : ''}`;
-  const { put } = review;
+  const comment = findComment(review.comments, position);
+  const positionText = `line ${position.line}${position.side === 'old' ? ' before the change' : ''}`;
+  const { setComment } = review;
   return (
     <>
       <div class={`diff-line ${line.kind}`}>
-        {put === null ? (
-          <span class="line-number">{place.line}</span>
+        {setComment === null ? (
+          <span class="line-number">{position.line}</span>
         ) : (
           <button
             type="button"
             class="line-number"
-            aria-label={`Comment on ${where}`}
+            aria-label={`Comment on ${positionText}`}
             aria-expanded={isWriting.value || comment !== undefined}
             onClick={() => (isWriting.value = !isWriting.value)}
           >
-            {place.line}
+            {position.line}
           </button>
         )}
         <span class="sign" aria-hidden="true">
@@ -179,14 +180,14 @@ function Line({
           <SafeText text={line.text} limit={2000} />
         </code>
       </div>
-      {put !== null && (isWriting.value || comment !== undefined) ? (
+      {setComment !== null && (isWriting.value || comment !== undefined) ? (
         <div class="line-comment">
           <textarea
-            aria-label={`Your comment on ${where}`}
+            aria-label={`Your comment on ${positionText}`}
             rows={2}
             maxLength={5000}
             value={comment?.text ?? ''}
-            onInput={(event) => put({ ...place, text: event.currentTarget.value })}
+            onInput={(event) => setComment({ ...position, text: event.currentTarget.value })}
           />
         </div>
       ) : null}

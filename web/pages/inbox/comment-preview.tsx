@@ -6,34 +6,34 @@ import { useEffect } from 'preact/hooks';
 import { ClientError } from '../../../src/client/index.js';
 import { client } from '../../server/client.js';
 
-/** Longer than any comment: a preview is shown whole. */
-const WHOLE = 200_000;
+/** More characters than any comment has, so that the preview is always complete. */
+const MAX_LENGTH = 200_000;
 
-/** The comment, exactly as it will be delivered. */
+/** Shows the comment exactly as it will be delivered. */
 export function CommentPreview({
   preview,
-  isAsked,
+  isRequested,
   refusal,
 }: {
   readonly preview: Preview;
-  readonly isAsked: boolean;
+  readonly isRequested: boolean;
   readonly refusal: Refusal<DecisionField> | null;
 }) {
   return (
     <section class="comment-preview" aria-label="Comment">
       <h3>Comment to be delivered</h3>
       <p class="dim" role="status">
-        {describeState(preview, isAsked, refusal)}
+        {describeState(preview, isRequested, refusal)}
       </p>
-      <pre class={preview.isCurrent ? '' : 'old'} aria-busy={isAsked && !preview.isCurrent}>
-        {preview.comment === null ? null : <SafeText text={preview.comment} limit={WHOLE} />}
+      <pre class={preview.isCurrent ? '' : 'old'} aria-busy={isRequested && !preview.isCurrent}>
+        {preview.comment === null ? null : <SafeText text={preview.comment} limit={MAX_LENGTH} />}
       </pre>
     </section>
   );
 }
 
-function describeState({ isCurrent }: Preview, isAsked: boolean, refusal: Refusal<DecisionField> | null): string {
-  if (!isAsked) return 'Fill in the fields above to see the comment.';
+function describeState({ isCurrent }: Preview, isRequested: boolean, refusal: Refusal<DecisionField> | null): string {
+  if (!isRequested) return 'Fill in the fields above to see the comment.';
   if (isCurrent) return 'Exactly as it will be delivered.';
   if (refusal === null) return 'Loading …';
   return refusal.message === null ? 'Correct the marked fields above.' : `Not available: ${refusal.message}`;
@@ -41,52 +41,52 @@ function describeState({ isCurrent }: Preview, isAsked: boolean, refusal: Refusa
 
 /** The comment that a decision would write. */
 interface Preview {
-  /** The last one that was answered; null if there was none. */
+  /** The last comment that was loaded; null if there is none. */
   readonly comment: string | null;
-  /** It is the comment of exactly what is asked for now. */
+  /** Whether it is the comment of the current decision. */
   readonly isCurrent: boolean;
-  /** Why there is no preview of the current decision. */
+  /** The reason why there is no preview of the current decision. */
   readonly error: unknown;
 }
 
 const PAUSE_MS = 300;
-/** An unreachable server is asked again, so that the preview appears when it is back. */
-const AGAIN_MS = 2000;
+/** The interval between requests to an unreachable server, so that the preview appears once it responds. */
+const RETRY_MS = 2000;
 
-/** Asks the server for the comment whenever the decision changes; null asks for nothing. */
+/** Loads the comment from the server whenever the decision changes; null loads nothing. */
 export function usePreview(id: string, body: ResolveBody | null): Preview {
-  const answer = useSignal<{ readonly key: string; readonly comment: string } | null>(null);
+  const loaded = useSignal<{ readonly key: string; readonly comment: string } | null>(null);
   const refusal = useSignal<{ readonly key: string; readonly error: unknown } | null>(null);
   const key = body === null ? '' : JSON.stringify([id, body]);
   useEffect(() => {
     if (body === null) return;
     const control = new AbortController();
     let timer: ReturnType<typeof setTimeout>;
-    const ask = async (): Promise<void> => {
+    const load = async (): Promise<void> => {
       try {
         const { comment } = await client.previewResolution({ id, body, signal: control.signal });
         if (control.signal.aborted) return;
-        answer.value = { key, comment };
+        loaded.value = { key, comment };
         refusal.value = null;
       } catch (error) {
         if (control.signal.aborted) return;
         refusal.value = { key, error };
-        if (isAway(error)) timer = setTimeout(() => void ask(), AGAIN_MS);
+        if (isUnavailable(error)) timer = setTimeout(() => void load(), RETRY_MS);
       }
     };
-    timer = setTimeout(() => void ask(), PAUSE_MS);
+    timer = setTimeout(() => void load(), PAUSE_MS);
     return () => {
       control.abort();
       clearTimeout(timer);
     };
   }, [key]);
   return {
-    comment: answer.value?.comment ?? null,
-    isCurrent: answer.value?.key === key,
+    comment: loaded.value?.comment ?? null,
+    isCurrent: loaded.value?.key === key,
     error: refusal.value?.key === key ? refusal.value.error : null,
   };
 }
 
-function isAway(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   return error instanceof ClientError && (error.status === null || error.status >= 500);
 }

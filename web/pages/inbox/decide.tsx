@@ -4,7 +4,7 @@ import type { InboxItem } from '../../../src/api/index.js';
 import { hasScope, session } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { readRefusal } from '../../server/refusal.js';
-import type { Places, Refusal } from '../../server/refusal.js';
+import type { FieldMap, Refusal } from '../../server/refusal.js';
 import { Choices, LineField, LinesField } from '../../ui/fields.js';
 import { Notice } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
@@ -14,10 +14,10 @@ import type { DecisionField, ActionWords } from './decision-request.js';
 import type { LineComment } from './line-comments.js';
 import { isAcceptable } from './reading-view.js';
 import { ResultFields } from './result-fields.js';
-import { fillResultForm, RESULT_PLACES } from './result-form.js';
+import { fillResultForm, RESULT_PATHS } from './result-form.js';
 import type { RefObject } from 'preact';
 
-/** Where a person decides: what each choice does, why, and the comment exactly as it will be delivered. */
+/** The form for a decision: the actions and their effects, the reason, and the comment exactly as it will be delivered. */
 export function Decide({
   item,
   comments,
@@ -25,13 +25,13 @@ export function Decide({
   onSettled,
 }: {
   readonly item: InboxItem;
-  /** About lines of the change. */
+  /** Comments on lines of the change. */
   readonly comments: readonly LineComment[];
   readonly reload: () => void;
-  /** It was this person who settled it. */
+  /** Called when this person has settled the item. */
   readonly onSettled: () => void;
 }) {
-  const { fields, change, forget } = useDraft(`inbox ${item.id}`, {
+  const { fields, change, discard } = useDraft(`inbox ${item.id}`, {
     ...EMPTY_DECISION,
     ...fillResultForm(item.reading.result ?? item.reading.draft),
   });
@@ -41,11 +41,11 @@ export function Decide({
   const preview = usePreview(item.id, item.resolution === null ? decision.body : null);
   const refusal = useSignal<Refusal<DecisionField> | null>(null);
   const isSending = useSignal(false);
-  const isTried = useSignal(false);
+  const wasSubmitted = useSignal(false);
   const dialog = useRef<HTMLDialogElement>(null);
 
   const action = findAction(fields);
-  const words = ACTIONS.find((one) => one.action === action);
+  const words = ACTIONS.find((known) => known.action === action);
   const edit = (changes: Partial<typeof fields>): void => {
     change(changes);
     refusal.value = null;
@@ -57,35 +57,35 @@ export function Decide({
     isSending.value = true;
     try {
       await client.resolveItem({ id: item.id, body: decision.body });
-      forget();
+      discard();
       onSettled();
     } catch (error) {
-      refusal.value = readRefusal(error, PLACES);
+      refusal.value = readRefusal(error, FIELD_MAP);
     } finally {
       isSending.value = false;
       reload();
     }
   };
-  const askFirst = (event: Event): void => {
+  const askForConfirmation = (event: Event): void => {
     event.preventDefault();
-    isTried.value = true;
+    wasSubmitted.value = true;
     if (decision.body !== null && preview.isCurrent) dialog.current?.showModal();
   };
 
-  if (item.resolution !== null) return <UnsentDraft why={fields.why} refusal={refusal.value} forget={forget} />;
+  if (item.resolution !== null) return <UnsentDraft why={fields.why} refusal={refusal.value} discard={discard} />;
   if (!hasScope('decide')) {
     return (
       <Notice tone="plain" title="Read-only: this token lacks the scope decide">
-        Sign in with a token that has it to settle items.
+        Sign in with a token that has this scope to settle items.
       </Notice>
     );
   }
-  const previewRefusal = preview.error === null ? null : readRefusal(preview.error, PLACES);
-  const wrong = {
-    ...previewRefusal?.wrong,
-    ...refusal.value?.wrong,
-    ...(isTried.value ? decision.wrong : {}),
-    ...pickJsonError(decision.wrong),
+  const previewRefusal = preview.error === null ? null : readRefusal(preview.error, FIELD_MAP);
+  const errors = {
+    ...previewRefusal?.errors,
+    ...refusal.value?.errors,
+    ...(wasSubmitted.value ? decision.errors : {}),
+    ...pickJsonError(decision.errors),
   };
   const chooseAction = (next: ActionWords['action']): void => {
     edit({ action: next });
@@ -97,31 +97,31 @@ export function Decide({
   };
   return (
     <>
-      <form id="decide" class="card stack decide" noValidate onSubmit={askFirst}>
+      <form id="decide" class="card stack decide" noValidate onSubmit={askForConfirmation}>
         <h2>Decide</h2>
         <Choices
           name="action"
           legend="Action"
           value={fields.action}
           onChange={(chosen) => edit({ action: chosen })}
-          options={ACTIONS.map((one) => {
-            const isOff = one.action === 'accept' && !isAcceptable(item.reading, item);
+          options={ACTIONS.map(({ action: value, label, help }) => {
+            const isDisabled = value === 'accept' && !isAcceptable(item.reading, item);
             return {
-              value: one.action,
-              label: one.label,
-              help: isOff ? 'Not available: this run left no valid result. Use Edit and accept.' : one.help,
-              isOff,
+              value,
+              label,
+              help: isDisabled ? 'Not available: this run left no valid result. Use Edit and accept.' : help,
+              isDisabled,
             };
           })}
         />
-        {action === 'edit' ? <ResultFields item={item} fields={fields} wrong={wrong} change={edit} /> : null}
+        {action === 'edit' ? <ResultFields item={item} fields={fields} errors={errors} change={edit} /> : null}
         {words === undefined ? null : (
           <>
             <LinesField
               id="why"
-              label="Why"
-              help="Quoted in the comment and stored with the execution."
-              wrong={wrong.why}
+              label="Reason"
+              help="Quoted in the comment and stored with the decision."
+              error={errors.why}
               rows={3}
               maxLength={5000}
               value={fields.why}
@@ -143,14 +143,14 @@ export function Decide({
                 Recorded as decided by {session.value.state === 'signed-in' ? session.value.name : 'you'}.
               </p>
             )}
-            <CommentPreview preview={preview} isAsked={decision.body !== null} refusal={previewRefusal} />
+            <CommentPreview preview={preview} isRequested={decision.body !== null} refusal={previewRefusal} />
             {refusal.value === null || refusal.value.message === null ? null : (
               <Notice
                 tone="bad"
                 title={
                   refusal.value.isCertain
-                    ? 'Nothing was changed'
-                    : 'The server did not answer: the item may or may not be settled'
+                    ? 'The item was not settled'
+                    : 'The server did not respond: the item may or may not be settled'
                 }
               >
                 {refusal.value.message} <code>{refusal.value.code}</code>
@@ -175,7 +175,7 @@ export function Decide({
   );
 }
 
-/** The keys of the actions. */
+/** The keyboard shortcuts of the actions. */
 const ACTION_KEYS: Readonly<Record<ActionWords['action'], string>> = {
   accept: 'a',
   edit: 'e',
@@ -183,7 +183,7 @@ const ACTION_KEYS: Readonly<Record<ActionWords['action'], string>> = {
   reject: 'r',
 };
 
-/** The actions, always in sight at the end of the window, with their keys. Choosing one leads to its reason. */
+/** The actions with their shortcuts, always visible at the bottom of the window. Choosing an action moves the focus to the reason. */
 function DecideBar({
   item,
   chosen,
@@ -216,46 +216,46 @@ function DecideBar({
           type="button"
           aria-pressed={chosen === action}
           aria-keyshortcuts={ACTION_KEYS[action]}
-          disabled={!offered.some((one) => one.action === action)}
+          disabled={!offered.some((choice) => choice.action === action)}
           onClick={() => onChoose(action)}
         >
           {label} <kbd aria-hidden="true">{ACTION_KEYS[action]}</kbd>
         </button>
       ))}
-      <span class="dim end decide-hint">Choose, give a reason, confirm.</span>
+      <span class="dim end decide-hint">Choose an action, give a reason, confirm.</span>
     </div>
   );
 }
 
-const PLACES: Places<DecisionField> = {
-  places: RESULT_PLACES,
+const FIELD_MAP: FieldMap<DecisionField> = {
+  paths: RESULT_PATHS,
   codes: {},
 };
 
-/** Invalid JSON is reported while typing; a missing reason only after the first submit. */
+/** Picks the error of invalid JSON, which is reported while typing. Other errors are reported after the first submit. */
 function pickJsonError({ json }: Readonly<Partial<Record<DecisionField, string>>>): { readonly json?: string } {
   return json === undefined ? {} : { json };
 }
 
-/** Another person was faster: the draft is kept. */
+/** Shows the draft of a decision after another person has settled the item. */
 function UnsentDraft({
   why,
   refusal,
-  forget,
+  discard,
 }: {
   readonly why: string;
   readonly refusal: Refusal<DecisionField> | null;
-  readonly forget: () => void;
+  readonly discard: () => void;
 }) {
   if (why.trim() === '') return null;
   return (
-    <Notice tone="plain" title="Already settled" action={{ label: 'Discard draft', run: forget }}>
+    <Notice tone="plain" title="Already settled" action={{ label: 'Discard draft', run: discard }}>
       {refusal?.message ?? 'The decision is shown above.'} Your draft: <q>{why}</q>
     </Notice>
   );
 }
 
-/** The last question before something that cannot be taken back. */
+/** The confirmation before a decision, which cannot be undone. */
 function Confirm({
   dialog,
   words,

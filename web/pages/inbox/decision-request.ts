@@ -1,15 +1,16 @@
 import type { Client } from '../../../src/client/index.js';
 import { EMPTY_RESULT_FORM, findMissing, parseResult, buildResult } from './result-form.js';
 import type { ResultField } from './result-form.js';
-import { listSaid } from './line-comments.js';
+import { labelState } from '../../ui/badge.js';
+import { listSendable } from './line-comments.js';
 import type { LineComment } from './line-comments.js';
 
 /** The body of `POST /v1/inbox/{id}/resolve`. */
 export type ResolveBody = Parameters<Client['resolveItem']>[0]['body'];
 
-/** A decision while it is made. */
+/** The fields of an empty decision. */
 export const EMPTY_DECISION = {
-  /** Nothing is chosen beforehand: every choice is final. */
+  /** No action is preselected, because every decision is final. */
   action: '',
   why: '',
   view: 'fields',
@@ -23,43 +24,43 @@ export type DecisionFields = Readonly<typeof EMPTY_DECISION>;
 /** A field of the decision. */
 export type DecisionField = ResultField | 'why' | 'action';
 
-/** The action that is chosen; null if none is. */
+/** Returns the chosen action; null if there is none. */
 export function findAction({ action }: DecisionFields): ResolutionAction | null {
   return ACTIONS.find((words) => words.action === action)?.action ?? null;
 }
 
-/** Reads the request of a decision once it is complete; until then, what is missing. */
+/** Builds the request of a decision if it is complete; otherwise lists what is missing. */
 export function readDecision(
   fields: DecisionFields,
   item: { readonly issue_ref: string; readonly run_id: string },
   who: string,
   comments: readonly LineComment[] = [],
-): { readonly body: ResolveBody | null; readonly wrong: Readonly<Partial<Record<DecisionField, string>>> } {
+): { readonly body: ResolveBody | null; readonly errors: Readonly<Partial<Record<DecisionField, string>>> } {
   const action = findAction(fields);
-  if (action === null) return { body: null, wrong: {} };
-  if (fields.why.trim() === '') return { body: null, wrong: { why: 'Give a reason: it is quoted in the comment.' } };
-  const said = listSaid(comments);
+  if (action === null) return { body: null, errors: {} };
+  if (fields.why.trim() === '') return { body: null, errors: { why: 'Enter a reason. It is quoted in the comment.' } };
+  const sendable = listSendable(comments);
   const base = {
     action,
     why: fields.why.trim(),
     ...(who.trim() === '' ? {} : { who: who.trim() }),
-    ...(said.length === 0 ? {} : { comments: said }),
+    ...(sendable.length === 0 ? {} : { comments: sendable }),
   };
-  if (action !== 'edit') return { body: base, wrong: {} };
+  if (action !== 'edit') return { body: base, errors: {} };
   if (fields.view !== 'json') {
-    const wrong = findMissing(fields);
-    const isWhole = Object.keys(wrong).length === 0;
-    return { body: isWhole ? { ...base, result: buildResult(fields, item) } : null, wrong };
+    const errors = findMissing(fields);
+    const isComplete = Object.keys(errors).length === 0;
+    return { body: isComplete ? { ...base, result: buildResult(fields, item) } : null, errors };
   }
   const parsed = parseResult(fields.json);
-  if ('wrong' in parsed) return { body: null, wrong: { json: parsed.wrong } };
-  return { body: { ...base, result: parsed.result }, wrong: {} };
+  if ('error' in parsed) return { body: null, errors: { json: parsed.error } };
+  return { body: { ...base, result: parsed.result }, errors: {} };
 }
 
 /** The possible actions on an item. */
 type ResolutionAction = 'accept' | 'edit' | 'retry' | 'reject';
 
-/** The label of an action and its effect. */
+/** The texts of an action. */
 export interface ActionWords {
   readonly action: ResolutionAction;
   readonly label: string;
@@ -67,18 +68,18 @@ export interface ActionWords {
   readonly help: string;
   /** The effect on the issue. */
   readonly outcome: (issue: string) => string;
-  /** On the button that does it. */
+  /** The label of the button that submits it. */
   readonly button: string;
-  /** The question before it is done. */
+  /** The question of the confirmation. */
   readonly question: string;
 }
 
-/** In the order they are offered: the gentlest first. */
+/** The actions in the order in which they are offered, the mildest first. */
 export const ACTIONS: readonly ActionWords[] = [
   {
     action: 'accept',
     label: 'Accept',
-    help: 'Use the result as it is; the issue moves to review.',
+    help: 'Use the result unchanged; the issue moves to review.',
     outcome: (issue) => `The result is accepted and ${issue} moves to review.`,
     button: 'Accept and comment',
     question: 'Accept the result?',
@@ -109,15 +110,20 @@ export const ACTIONS: readonly ActionWords[] = [
   },
 ];
 
-/** Describes the decision on a settled item. */
+/** Describes the decision on a settled item, after the name of its author. */
 export function describeResolution(action: string): string {
-  return WORDS[action] ?? action;
+  return RESOLUTIONS[action]?.sentence ?? action;
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  accept: 'accepted the result',
-  edit: 'edited and accepted the result',
-  retry: 'retried the order',
-  reject: 'rejected the result',
-  superseded: 'submitted a new order, which closed this item',
+/** Returns the label of the decision on a settled item. */
+export function labelResolution(action: string): string {
+  return RESOLUTIONS[action]?.label ?? labelState(action);
+}
+
+const RESOLUTIONS: Readonly<Record<string, { readonly label: string; readonly sentence: string }>> = {
+  accept: { label: 'Accepted', sentence: 'accepted the result' },
+  edit: { label: 'Edited and accepted', sentence: 'edited and accepted the result' },
+  retry: { label: 'Retried', sentence: 'retried the order' },
+  reject: { label: 'Rejected', sentence: 'rejected the result' },
+  superseded: { label: 'Superseded', sentence: 'submitted a new order, which closed this item' },
 };

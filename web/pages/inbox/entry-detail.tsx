@@ -8,7 +8,7 @@ import { findOpenQuestion } from '../../server/read-question.js';
 import type { OpenQuestion } from '../../server/read-question.js';
 import { asFailure, useResource } from '../../server/use-resource.js';
 import { loadWaiting } from '../../server/waiting.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, labelState } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { Markdown } from '../../ui/markdown.js';
 import { Loading, Notice } from '../../ui/notice.js';
@@ -16,56 +16,56 @@ import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
 import { ReplyForm } from '../run/reply-box.js';
 
-/** A question, a permission request or a failing sink, with all there is to answer it. */
+/** A question, a permission request or a failing sink, with everything needed to settle it. */
 export function EntryDetail({
   entry,
-  isAsked,
+  isNamed,
 }: {
   readonly entry: WaitingEntry | undefined;
-  /** The address names an entry. */
-  readonly isAsked: boolean;
+  /** Whether the address names an entry. */
+  readonly isNamed: boolean;
 }) {
   if (entry === undefined) {
-    return isAsked ? (
-      <Notice tone="plain" title="This entry is no longer waiting">
-        It was answered or has ended. <a href="/inbox">Back to the list</a>
+    return isNamed ? (
+      <Notice tone="plain" title="This item is no longer waiting">
+        It was settled or has ended. <a href="/inbox">Back to the list</a>
       </Notice>
     ) : null;
   }
   switch (entry.kind) {
     case 'question':
     case 'permission':
-      return <AgentWaits entry={entry} />;
+      return <AgentRequest entry={entry} />;
     case 'sink':
-      return <SinkFails entry={entry} />;
+      return <FailingSink entry={entry} />;
     case 'result':
       return null;
   }
 }
 
-function AgentWaits({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }> }) {
+function AgentRequest({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }> }) {
   const { run, kind, engine, task, at, interaction_id, seq } = entry;
-  // The list has only the beginning of a text, and no diffs.
-  const whole = useResource(`asked ${run} ${seq}`, async (signal) => {
+  // The event is loaded because the list has only the beginning of the text, and no diffs.
+  const event = useResource(`question ${run} ${seq}`, async (signal) => {
     const query = { protocol: 'fcmp', from: String(seq), to: String(seq) } as const;
     const { events } = await client.readHistory({ id: run, query, signal });
     // The server sends this type: it is part of the same package.
     return findOpenQuestion(events as readonly FcmpEvent[]);
   });
-  if (whole.value === null && whole.failure === null) return <Loading />;
-  const isSame = whole.value?.interactionId === interaction_id;
-  const question = isSame && whole.value !== null ? whole.value : describeEntry(entry);
+  if (event.value === null && event.failure === null) return <Loading />;
+  const isSame = event.value?.interactionId === interaction_id;
+  const question = isSame && event.value !== null ? event.value : describeEntry(entry);
   const text = question.prompt;
   return (
     <article
       class="card stack question"
-      aria-label={`${kind === 'question' ? 'Question' : 'Permission'} of run ${run}`}
+      aria-label={`${kind === 'question' ? 'Question' : 'Permission request'} of run ${run}`}
     >
       <header class="row">
-        <h2>{kind === 'question' ? `${engine} asks` : `${engine} asks for permission`}</h2>
-        <Badge tone="warn">waiting</Badge>
+        <h2>{kind === 'question' ? `${engine} asks a question` : `${engine} requests permission`}</h2>
+        <Badge tone="warn">Waiting</Badge>
         <span class="dim">
-          since <Moment at={at} />
+          Since <Moment at={at} />
         </span>
         <span class="row end">
           <a href={toPath({ page: 'run', id: run })}>Open the run</a>
@@ -93,14 +93,14 @@ function AgentWaits({ entry }: { readonly entry: Extract<WaitingEntry, { kind: '
   );
 }
 
-/** The question as far as the list has it. */
+/** Describes the question as far as the list contains it. */
 function describeEntry(entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }>): OpenQuestion {
   const { interaction_id: interactionId, text: prompt } = entry;
   if (entry.kind === 'question') return { interactionId, prompt, options: entry.options };
   return { interactionId, prompt, options: [], permission: { options: entry.options } };
 }
 
-function SinkFails({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'sink' }> }) {
+function FailingSink({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 'sink' }> }) {
   const { sink, state, open, dead, text, at } = entry;
   const refusal = useSignal<string | null>(null);
   const redeliver = async (): Promise<void> => {
@@ -118,7 +118,7 @@ function SinkFails({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 's
         <h2>
           <SafeText text={sink} /> does not accept comments
         </h2>
-        <Badge tone="bad">{state}</Badge>
+        <Badge tone="bad">{labelState(state)}</Badge>
         <a class="back end" href="/inbox">
           Back to the list
         </a>
@@ -126,8 +126,8 @@ function SinkFails({ entry }: { readonly entry: Extract<WaitingEntry, { kind: 's
       <Facts
         facts={{
           'Last error': <SafeText text={text} limit={2000} />,
-          'Being retried': open,
-          Failed: dead,
+          'Comments being retried': open,
+          'Failed comments': dead,
           'Oldest comment': <Moment at={at} />,
         }}
       />

@@ -11,7 +11,7 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { InlineFailure, Loading } from '../../ui/notice.js';
 
-/** The exit of the worker, and what it left. */
+/** The evidence for a decision: the exit code, the commit, the verdicts, and the result that was read. */
 export function Evidence({ item }: { readonly item: InboxItem }) {
   const { reading } = item;
   const { result, draft, anchors = {}, notices = [] } = reading;
@@ -22,18 +22,18 @@ export function Evidence({ item }: { readonly item: InboxItem }) {
       <Facts
         facts={{
           'Read from': <SafeText text={describeSource(reading)} />,
-          'Exit code': item.exit_code === null ? 'none' : <ExitCode code={item.exit_code} />,
+          'Exit code': item.exit_code === null ? 'None' : <ExitCode code={item.exit_code} />,
           Signal: item.signal ?? undefined,
           Commit: <Commit check={checkCommit(reading)} />,
           'Hints in the output': hints.length === 0 ? undefined : <SafeText text={hints.join('\n')} />,
         }}
       />
       {item.evidence === undefined || item.evidence.length === 0 ? null : <Verdicts evidence={item.evidence} />}
-      <Noted title="Problems" notes={reading.problems} />
-      <Noted title="Notices" notes={notices} />
-      {result === undefined ? null : <Claims title="Result" value={result} />}
+      <NoteSection title="Problems" notes={reading.problems} />
+      <NoteSection title="Notices" notes={notices} />
+      {result === undefined ? null : <JsonSection title="Result" value={result} />}
       {result === undefined && draft !== undefined ? (
-        <Claims title="Repaired draft: fills in the form below, never accepted automatically" value={draft} />
+        <JsonSection title="Repaired draft (fills in the form below; never accepted automatically)" value={draft} />
       ) : null}
     </section>
   );
@@ -46,17 +46,17 @@ function ExitCode({ code }: { readonly code: number }) {
 function Commit({ check }: { readonly check: CommitCheck }) {
   switch (check) {
     case 'none':
-      return <span class="dim">none</span>;
+      return <span class="dim">None</span>;
     case 'found':
-      return <Badge tone="good">found in the repository</Badge>;
+      return <Badge tone="good">Found in the repository</Badge>;
     case 'not found':
-      return <Badge tone="bad">not in the repository</Badge>;
+      return <Badge tone="bad">Not in the repository</Badge>;
     case 'not checked':
-      return <Badge tone="warn">not checked</Badge>;
+      return <Badge tone="warn">Not checked</Badge>;
   }
 }
 
-function Noted({ title, notes }: { readonly title: string; readonly notes: readonly NoteView[] }) {
+function NoteSection({ title, notes }: { readonly title: string; readonly notes: readonly NoteView[] }) {
   if (notes.length === 0) return null;
   return (
     <div>
@@ -66,7 +66,7 @@ function Noted({ title, notes }: { readonly title: string; readonly notes: reado
   );
 }
 
-function Claims({ title, value }: { readonly title: string; readonly value: unknown }) {
+function JsonSection({ title, value }: { readonly title: string; readonly value: unknown }) {
   return (
     <div>
       <h3>{title}</h3>
@@ -77,10 +77,10 @@ function Claims({ title, value }: { readonly title: string; readonly value: unkn
   );
 }
 
-/** The order the worker executed: without it a result cannot be judged. */
+/** The order that the agent executed: it is needed to judge the result. */
 export function OrderRequest({ issueRef, runId }: { readonly issueRef: string; readonly runId: string }) {
   const issue = useResource(`issue ${issueRef}`, async (signal) => client.getIssue({ ref: issueRef, signal }));
-  const order = issue.value?.orders.find((one) => one.run_id === runId);
+  const order = issue.value?.orders.find(({ run_id }) => run_id === runId);
   const text = (name: keyof OrderView['order']) => {
     const value = order?.order[name];
     if (typeof value === 'string') return <SafeText text={value} />;

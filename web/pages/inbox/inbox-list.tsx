@@ -7,6 +7,7 @@ import { Badge } from '../../ui/badge.js';
 import { ListFrame } from '../../ui/list-page.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { isReading, ROW, useRowKeys } from '../../ui/use-row-keys.js';
+import { labelResolution } from './decision-request.js';
 
 /** The settled items, newest first. */
 export function InboxList({ chosen }: { readonly chosen: string | null }) {
@@ -21,8 +22,8 @@ export function InboxList({ chosen }: { readonly chosen: string | null }) {
   return (
     <ListFrame
       shown={items}
-      one="item"
-      what="items"
+      itemName="item"
+      itemsName="items"
       order="last settled first"
       empty={<p>No settled items yet. Decisions by people are listed here.</p>}
     >
@@ -44,7 +45,9 @@ function Entry({ item, isChosen }: { readonly item: InboxItem; readonly isChosen
       <a {...ROW} class="entry-link" href={path} aria-current={isChosen ? 'true' : undefined}>
         <span class="row">
           <strong>{item.issue_ref}</strong>
-          <span class="end">{item.resolution === null ? null : <Badge>{item.resolution.action}</Badge>}</span>
+          <span class="end">
+            {item.resolution === null ? null : <Badge>{labelResolution(item.resolution.action)}</Badge>}
+          </span>
         </span>
         <span class="clip">
           <SafeText text={item.reason} limit={300} />

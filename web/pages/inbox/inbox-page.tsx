@@ -9,7 +9,7 @@ import { Queue } from './queue-list.js';
 import { searchEntries } from './queue.js';
 import './inbox.css';
 
-/** Everything that waits for a person, in one queue next to the selected entry; and the settled items. */
+/** Everything waiting for a person, in one queue next to the selected entry, and the settled items. */
 export function InboxPage() {
   const showsSettled = query.value.get('show') === 'settled';
   return (
@@ -34,7 +34,7 @@ export function InboxPage() {
   );
 }
 
-/** Notifications are off until a person asks for them. */
+/** Notifications are off until a person turns them on. */
 function NotifyButton() {
   if (!canNotify) return null;
   return (
@@ -50,27 +50,27 @@ function findItemId(): string | null {
 }
 
 function WaitingEntries() {
-  const known = waiting.value;
+  const waitingList = waiting.value;
   const item = findItemId();
-  if (known === null) {
+  if (waitingList === null) {
     const failure = waitingFailure.value;
     if (failure === null) return <Loading space="list" />;
     return <FailureNotice title="Cannot load the inbox" failure={failure} reload={() => void loadWaiting()} />;
   }
-  const asked = query.value.get('entry');
-  const shown = searchEntries(known.entries, query.value.get('search') ?? '');
-  const isNamed = item !== null || asked !== null;
-  // Where there is room for both, the first entry is open until a person selects one.
-  const id = item ?? asked ?? shown[0]?.id ?? null;
-  const entry = known.entries.find((one) => one.id === id);
+  const entryId = query.value.get('entry');
+  const shown = searchEntries(waitingList.entries, query.value.get('search') ?? '');
+  const isNamed = item !== null || entryId !== null;
+  // The first entry is open until a person selects one. On a narrow screen, only the list is shown until then.
+  const id = item ?? entryId ?? shown[0]?.id ?? null;
+  const entry = waitingList.entries.find((candidate) => candidate.id === id);
   return (
     <div class={isNamed ? 'inbox has-item' : 'inbox'}>
-      <Queue entries={shown} known={known} chosen={id} isNamed={isNamed} />
+      <Queue entries={shown} all={waitingList} chosen={id} isNamed={isNamed} />
       <div class="inbox-detail">
         {entry?.kind === 'result' || (item !== null && entry === undefined) ? (
           <Item key={id} id={id ?? ''} />
         ) : (
-          <EntryDetail key={id} entry={entry} isAsked={asked !== null} />
+          <EntryDetail key={id} entry={entry} isNamed={entryId !== null} />
         )}
       </div>
     </div>

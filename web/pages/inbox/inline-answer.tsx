@@ -6,17 +6,17 @@ import { loadWaiting } from '../../server/waiting.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { useDraft } from '../../ui/use-draft.js';
 
-/** An answer within the list: one line of text, or one of the options. The detail page has room for more. */
+/** A form to answer within the list, with one line of text or one of the options. The detail view has room for more. */
 export function InlineAnswer({
   entry,
-  isOpenBeside,
+  isInDetail,
 }: {
   readonly entry: Extract<WaitingEntry, { kind: 'question' | 'permission' }>;
-  /** The whole form is shown next to the list, if there is room for it. */
-  readonly isOpenBeside: boolean;
+  /** Whether the full form is shown next to the list, if there is room for it. */
+  readonly isInDetail: boolean;
 }) {
   const { run, interaction_id } = entry;
-  const { fields, change, forget } = useDraft(`reply ${run} ${interaction_id}`, { text: '' });
+  const { fields, change, discard } = useDraft(`reply ${run} ${interaction_id}`, { text: '' });
   const state = useSignal<'open' | 'sending' | 'sent'>('open');
   const refusal = useSignal<string | null>(null);
   const send = async (body: Parameters<typeof client.replyToRun>[0]['body']): Promise<void> => {
@@ -24,7 +24,7 @@ export function InlineAnswer({
     state.value = 'sending';
     try {
       await client.replyToRun({ id: run, body });
-      forget();
+      discard();
       state.value = 'sent';
       refusal.value = null;
       await loadWaiting();
@@ -33,7 +33,7 @@ export function InlineAnswer({
       state.value = 'open';
     }
   };
-  const classes = isOpenBeside ? 'inline-answer beside' : 'inline-answer';
+  const classes = isInDetail ? 'inline-answer in-detail' : 'inline-answer';
   if (state.value === 'sent') return <p class={`${classes} dim`}>Answer sent. The run continues.</p>;
   const isSending = state.value === 'sending';
   return (

@@ -19,7 +19,7 @@ import type { LineComment } from './line-comments.js';
 import { RawFiles } from './raw-files.js';
 import { Settled } from './settled.js';
 
-/** One thing that waits, or waited: why, the evidence, and what can be done. */
+/** One inbox item: the reason, the evidence and the possible actions. */
 export function Item({ id }: { readonly id: string }) {
   const item = useResource(`item ${id}`, async (signal) => client.getInboxItem({ id, signal }), { live: true });
   const isMine = useSignal(false);
@@ -36,8 +36,9 @@ export function Item({ id }: { readonly id: string }) {
   }
   const comments = readComments(draft.fields.comments);
   const isOpen = value.resolution === null && hasScope('decide');
-  const put = (comment: LineComment): void => draft.change({ comments: JSON.stringify(putComment(comments, comment)) });
-  const review = { comments, put: isOpen ? put : null };
+  const setComment = (comment: LineComment): void =>
+    draft.change({ comments: JSON.stringify(putComment(comments, comment)) });
+  const review = { comments, setComment: isOpen ? setComment : null };
   return (
     <article class="stack item" aria-label={`${value.issue_ref}, ${value.run_id}`}>
       <Head item={value} failure={failure} />
@@ -46,12 +47,12 @@ export function Item({ id }: { readonly id: string }) {
       <OrderRequest issueRef={value.issue_ref} runId={value.run_id} />
       {value.group === undefined ? null : (
         <p>
-          This run took part in a race without a winner.{' '}
+          This run was part of a race without a winner.{' '}
           <a href={toPath({ page: 'issues', ref: value.issue_ref })}>Compare the changes of its runs</a>
         </p>
       )}
       <ChangeView change={change} review={review} />
-      {/* What follows comes with the change, which may be long: nothing that is there moves. */}
+      {/* Shown only once the change has arrived: it may be long, and would move everything below it. */}
       {change.value === null && change.failure === null ? null : (
         <>
           <RawFiles run={value.run} />
@@ -61,7 +62,7 @@ export function Item({ id }: { readonly id: string }) {
             reload={reload}
             onSettled={() => {
               isMine.value = true;
-              draft.forget();
+              draft.discard();
             }}
           />
         </>
@@ -77,11 +78,11 @@ function Head({ item, failure }: { readonly item: InboxItem; readonly failure: F
         <h2>
           <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{item.issue_ref}</a>
         </h2>
-        {item.resolution === null ? <Badge tone="warn">waiting</Badge> : <Badge>settled</Badge>}
+        {item.resolution === null ? <Badge tone="warn">Waiting</Badge> : <Badge>Settled</Badge>}
         <span class="dim">
-          since <Moment at={item.created_at} />
+          Since <Moment at={item.created_at} />
         </span>
-        <a href={toPath({ page: 'run', id: item.run })}>run {item.run_id}</a>
+        <a href={toPath({ page: 'run', id: item.run })}>Run {item.run_id}</a>
         <UpToDate failure={failure} />
         <span class="row end">
           <RunExports id={item.run} hasEnded />

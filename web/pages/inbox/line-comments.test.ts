@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findComment, listSaid, putComment, readComments } from './line-comments.js';
+import { findComment, listSendable, putComment, readComments } from './line-comments.js';
 
 const one = { path: 'a.ts', line: 3, side: 'new', text: 'Why?' } as const;
 
@@ -13,7 +13,7 @@ test('a line has one comment: writing again replaces it, an empty one removes it
 });
 
 test('only comments with words are sent', () => {
-  expect(listSaid([one, { ...one, line: 4, text: ' \n' }])).toEqual([one]);
+  expect(listSendable([one, { ...one, line: 4, text: ' \n' }])).toEqual([one]);
 });
 
 test.each(['', '{', 'null', '{"path":"a"}', '[null, 1, {"path":"a","line":"1","side":"new","text":"x"}]'])(

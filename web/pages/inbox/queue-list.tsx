@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { WaitingEntry } from '../../../src/api/index.js';
 import { hasScope, session } from '../../app/session.js';
 import { delayedActions } from '../../server/delayed-actions.js';
-import { entryPath } from '../../server/waiting.js';
+import { getEntryPath } from '../../server/waiting.js';
 import type { Waiting } from '../../server/waiting.js';
 import { Badge } from '../../ui/badge.js';
 import { FilterText } from '../../ui/filter-field.js';
@@ -13,125 +13,128 @@ import { formatWait } from '../../ui/time.js';
 import { ROW, useRowKeys } from '../../ui/use-row-keys.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { InlineAnswer } from './inline-answer.js';
-import { entryTitle, groupEntries, labelAction, listBulkActions, needsReason } from './queue.js';
+import { getEntryTitle, groupEntries, labelAction, listBulkActions, needsReason } from './queue.js';
 import { sendLater } from './send-action.js';
 
 /** The entries selected for a bulk action. */
-const marked = signal<ReadonlySet<string>>(new Set());
+const selectedIds = signal<ReadonlySet<string>>(new Set());
 
-/** The queue: search, marks and what is done with them, and the entries under their headings. */
+/** The queue: a search field, bulk actions, and the entries under their headings. */
 export function Queue({
   entries,
-  known,
+  all,
   chosen,
   isNamed,
 }: {
+  /** The entries that match the search. */
   readonly entries: readonly WaitingEntry[];
-  readonly known: Waiting;
+  readonly all: Waiting;
   readonly chosen: string | null;
-  /** A person has selected it; on a narrow screen it is then shown instead of the list. */
+  /** Whether a person has selected it; on a narrow screen it is then shown instead of the list. */
   readonly isNamed: boolean;
 }) {
   const rows = useRef<HTMLDivElement>(null);
   useRowKeys(rows);
-  useMarkKey();
-  const leaving = new Set(delayedActions.value.flatMap(({ about, state }) => (state === 'failed' ? [] : about)));
-  const open = entries.filter(({ id }) => !leaving.has(id));
-  const selected = open.filter(({ id }) => marked.value.has(id));
+  useSelectKey();
+  const pendingIds = new Set(
+    delayedActions.value.flatMap(({ entryIds, state }) => (state === 'failed' ? [] : entryIds)),
+  );
+  const open = entries.filter(({ id }) => !pendingIds.has(id));
+  const selected = open.filter(({ id }) => selectedIds.value.has(id));
   return (
     <div class="inbox-list" ref={rows}>
       <form class="queue-search" role="search" onSubmit={(event) => event.preventDefault()}>
-        <FilterText name="search" label="Search the queue" type="search" placeholder="issue, question, reason, code" />
+        <FilterText name="search" label="Search the inbox" type="search" placeholder="Issue, question, reason, code" />
       </form>
       <BulkBar open={open} selected={selected} />
-      {entries.length === 0 ? <EmptyQueue isFiltered={known.entries.length > 0} /> : null}
-      {groupEntries(entries).map(({ title, entries: some }) => (
+      {entries.length === 0 ? <EmptyQueue isFiltered={all.entries.length > 0} /> : null}
+      {groupEntries(entries).map(({ title, entries: inGroup }) => (
         <section key={title} aria-label={title}>
           <h2 class="queue-title">
-            {title} <span class="dim">{some.length}</span>
+            {title} <span class="dim">{inGroup.length}</span>
           </h2>
           <ul class="inbox-rows">
-            {some.map((entry) => (
+            {inGroup.map((entry) => (
               <Row
                 key={entry.id}
                 entry={entry}
                 isChosen={entry.id === chosen}
-                isOpenBeside={entry.id === chosen && isNamed}
-                isLeaving={leaving.has(entry.id)}
+                isInDetail={entry.id === chosen && isNamed}
+                isPending={pendingIds.has(entry.id)}
               />
             ))}
           </ul>
         </section>
       ))}
-      {known.complete ? null : <p class="dim">Not all entries are listed. More appear as these are settled.</p>}
+      {all.complete ? null : <p class="dim">Not all items are listed. More appear as these are settled.</p>}
     </div>
   );
 }
 
 function EmptyQueue({ isFiltered }: { readonly isFiltered: boolean }) {
-  if (isFiltered) return <p class="dim">Nothing in the queue matches the search.</p>;
+  if (isFiltered) return <p class="dim">No items match the search.</p>;
   return (
     <div class="card empty">
       <strong>Nothing is waiting for you</strong>
       <p>
-        Questions and permission requests of agents appear here, and results that cannot be accepted automatically, with
-        their evidence.
+        Questions and permission requests from agents appear here, as well as results that cannot be accepted
+        automatically, with their evidence.
       </p>
     </div>
   );
 }
 
 const KINDS: Readonly<Record<WaitingEntry['kind'], { readonly word: string; readonly tone: Tone }>> = {
-  question: { word: 'question', tone: 'warn' },
-  permission: { word: 'permission', tone: 'warn' },
-  sink: { word: 'sink', tone: 'bad' },
-  result: { word: 'result', tone: 'plain' },
+  question: { word: 'Question', tone: 'warn' },
+  permission: { word: 'Permission', tone: 'warn' },
+  sink: { word: 'Sink', tone: 'bad' },
+  result: { word: 'Result', tone: 'plain' },
 };
 
 function Row({
   entry,
   isChosen,
-  isOpenBeside,
-  isLeaving,
+  isInDetail,
+  isPending,
 }: {
   readonly entry: WaitingEntry;
   readonly isChosen: boolean;
-  readonly isOpenBeside: boolean;
-  readonly isLeaving: boolean;
+  readonly isInDetail: boolean;
+  readonly isPending: boolean;
 }) {
   const { id, kind, at, text } = entry;
   const { word, tone } = KINDS[kind];
-  const title = entryTitle(entry);
-  const isMarked = marked.value.has(id);
+  const title = getEntryTitle(entry);
+  const isSelected = selectedIds.value.has(id);
   return (
-    <li class={`entry ${kind}${isChosen ? ' chosen' : ''}${isLeaving ? ' leaving' : ''}`} data-entry={id}>
+    <li class={`entry ${kind}${isChosen ? ' chosen' : ''}${isPending ? ' leaving' : ''}`} data-entry={id}>
       {kind === 'question' ? (
         <span class="entry-mark" />
       ) : (
         <input
           class="entry-mark"
           type="checkbox"
-          checked={isMarked}
-          disabled={isLeaving}
+          checked={isSelected}
+          disabled={isPending}
           aria-label={`Select ${title}`}
-          onChange={() => toggleMark(id)}
+          onChange={() => toggleSelected(id)}
         />
       )}
-      <a {...ROW} class="entry-link" href={entryPath(entry)} aria-current={isChosen ? 'true' : undefined}>
+      <a {...ROW} class="entry-link" href={getEntryPath(entry)} aria-current={isChosen ? 'true' : undefined}>
         <span class="row">
           <strong class="one-line">
             <SafeText text={title.slice(0, 120)} />
           </strong>
           {kind === 'result' ? null : <Badge tone={tone}>{word}</Badge>}
-          <span class="dim end">{isLeaving ? 'sending …' : formatWait(Date.now() - Date.parse(at))}</span>
+          <span class="dim end">{isPending ? 'Sending …' : formatWait(Date.now() - Date.parse(at))}</span>
         </span>
         <span class="clip entry-text">
           <SafeText text={text.slice(0, 300)} />
         </span>
         <EntryNote entry={entry} />
       </a>
-      {isLeaving || (entry.kind !== 'question' && entry.kind !== 'permission') || !hasScope('run') ? null : (
-        <InlineAnswer entry={entry} isOpenBeside={isOpenBeside || isChosen} />
+      {isPending || (entry.kind !== 'question' && entry.kind !== 'permission') || !hasScope('run') ? null : (
+        <InlineAnswer entry={entry} isInDetail={isInDetail || isChosen} />
       )}
     </li>
   );
@@ -162,14 +165,14 @@ function EntryNote({ entry }: { readonly entry: WaitingEntry }) {
   }
 }
 
-function toggleMark(id: string): void {
-  const next = new Set(marked.peek());
+function toggleSelected(id: string): void {
+  const next = new Set(selectedIds.peek());
   if (!next.delete(id)) next.add(id);
-  marked.value = next;
+  selectedIds.value = next;
 }
 
-/** `x` marks the row that has the focus. */
-function useMarkKey(): void {
+/** Selects the row that has the focus when `x` is pressed. */
+function useSelectKey(): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
       if (event.key !== 'x' || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -178,14 +181,14 @@ function useMarkKey(): void {
       const id = row?.closest<HTMLElement>('.entry')?.dataset['entry'];
       if (box === undefined || box === null || id === undefined) return;
       event.preventDefault();
-      toggleMark(id);
+      toggleSelected(id);
     };
     addEventListener('keydown', listen);
     return () => removeEventListener('keydown', listen);
   }, []);
 }
 
-/** The actions on the selected entries. It keeps its place, so that the list does not move when an entry is selected. */
+/** The actions on the selected entries. They are always shown, so that the list does not move when an entry is selected. */
 function BulkBar({
   open,
   selected,
@@ -194,41 +197,41 @@ function BulkBar({
   readonly selected: readonly WaitingEntry[];
 }) {
   const why = useSignal('');
-  const isAsked = useSignal(false);
+  const wasSubmitted = useSignal(false);
   const name = useDraft('who', { who: '' });
   const isLocal = session.value.state === 'signed-in' && session.value.name === 'local';
   const actions = listBulkActions(selected).filter((action) =>
     hasScope(action === 'allow' || action === 'deny' ? 'run' : 'decide'),
   );
-  const isReasoned = actions.some(needsReason);
-  const marks = open.filter(({ kind }) => kind !== 'question');
-  const isMissing = isAsked.value && why.value.trim() === '';
+  const showsReason = actions.some(needsReason);
+  const selectable = open.filter(({ kind }) => kind !== 'question');
+  const isMissing = wasSubmitted.value && why.value.trim() === '';
   const clear = (): void => {
-    marked.value = new Set();
+    selectedIds.value = new Set();
     why.value = '';
-    isAsked.value = false;
+    wasSubmitted.value = false;
   };
   return (
-    <div class="bulk-bar" role="group" aria-label="Several entries at once">
+    <div class="bulk-bar" role="group" aria-label="Bulk actions">
       <label class="row">
         <input
           type="checkbox"
-          disabled={marks.length === 0}
-          checked={marks.length > 0 && selected.length === marks.length}
+          disabled={selectable.length === 0}
+          checked={selectable.length > 0 && selected.length === selectable.length}
           onChange={({ currentTarget }) =>
-            currentTarget.checked ? (marked.value = new Set(marks.map(({ id }) => id))) : clear()
+            currentTarget.checked ? (selectedIds.value = new Set(selectable.map(({ id }) => id))) : clear()
           }
         />
         {selected.length === 0 ? 'Select all' : `${selected.length} selected`}
       </label>
       <span class="row end">
-        {selected.length > 0 && actions.length === 0 ? <span class="dim">Select entries of one kind.</span> : null}
+        {selected.length > 0 && actions.length === 0 ? <span class="dim">Select items of one kind.</span> : null}
         {actions.map((action) => (
           <button
             key={action}
             type="button"
             onClick={() => {
-              isAsked.value = true;
+              wasSubmitted.value = true;
               if (needsReason(action) && why.value.trim() === '') return;
               sendLater(action, selected, { why: why.value.trim(), who: isLocal ? name.fields.who.trim() : '' });
               clear();
@@ -238,12 +241,12 @@ function BulkBar({
           </button>
         ))}
       </span>
-      {isReasoned ? (
+      {showsReason ? (
         <input
           class="bulk-why"
           type="text"
-          aria-label="Why, for all selected"
-          placeholder={isMissing ? 'A reason is needed: it is quoted in each comment' : 'Why (quoted in each comment)'}
+          aria-label="Reason for all selected items"
+          placeholder={isMissing ? 'Enter a reason: it is quoted in each comment' : 'Reason (quoted in each comment)'}
           aria-invalid={isMissing}
           maxLength={5000}
           value={why.value}

@@ -48,7 +48,7 @@ const result = (id: string, acceptable: boolean): WaitingEntry => ({
 });
 
 describe('the queue', () => {
-  test('is grouped: agents that wait, deliveries, results', () => {
+  test('is grouped: waiting agents, deliveries, results', () => {
     const groups = groupEntries([result('a', true), SINK, QUESTION, PERMISSION]);
     expect(groups.map(({ title, entries }) => [title, entries.map(({ id }) => id).join(' ')])).toEqual([
       ['Waiting agents', 'q p'],
@@ -57,14 +57,14 @@ describe('the queue', () => {
     ]);
   });
 
-  test('is searched for all words, in any case', () => {
+  test('is searched for all words, in upper or lower case', () => {
     const all = [QUESTION, PERMISSION, SINK, result('a', true)];
     expect(searchEntries(all, ' SHED green ').map(({ id }) => id)).toEqual(['q']);
     expect(searchEntries(all, 'output_missing')).toHaveLength(1);
     expect(searchEntries(all, '')).toBe(all);
   });
 
-  test('offers what all marked entries have', () => {
+  test('offers the actions that all selected entries have', () => {
     expect(listBulkActions([result('a', true), result('b', false)])).toEqual(['retry', 'reject']);
     expect(listBulkActions([result('a', true)])).toEqual(['accept', 'retry', 'reject']);
     expect(listBulkActions([PERMISSION])).toEqual(['allow']);
@@ -73,7 +73,7 @@ describe('the queue', () => {
     expect(listBulkActions([])).toEqual([]);
   });
 
-  test('allows a permission for once rather than for ever', () => {
+  test('allows a permission once rather than always', () => {
     expect(findOption(PERMISSION, 'allow')).toMatchObject({ id: 'once' });
     expect(findOption(PERMISSION, 'deny')).toBeUndefined();
   });

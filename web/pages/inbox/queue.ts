@@ -12,7 +12,7 @@ const GROUPS: readonly { readonly title: string; readonly kinds: readonly Waitin
   { title: 'Results to review', kinds: ['result'] },
 ];
 
-/** The entries under their headings; headings without entries are left out. */
+/** Groups the entries under headings; headings without entries are left out. */
 export function groupEntries(entries: readonly WaitingEntry[]): readonly QueueGroup[] {
   return GROUPS.map(({ title, kinds }) => ({
     title,
@@ -20,7 +20,7 @@ export function groupEntries(entries: readonly WaitingEntry[]): readonly QueueGr
   })).filter((group) => group.entries.length > 0);
 }
 
-/** The entries whose row contains all words of a search. */
+/** Finds the entries that contain all words of a search. */
 export function searchEntries(entries: readonly WaitingEntry[], search: string): readonly WaitingEntry[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return entries;
@@ -43,7 +43,7 @@ function listTexts(entry: WaitingEntry): readonly string[] {
 }
 
 /** Returns the title of a row. */
-export function entryTitle(entry: WaitingEntry): string {
+export function getEntryTitle(entry: WaitingEntry): string {
   switch (entry.kind) {
     case 'question':
     case 'permission':
@@ -58,7 +58,7 @@ export function entryTitle(entry: WaitingEntry): string {
 /** The possible bulk actions. */
 export type BulkAction = 'accept' | 'retry' | 'reject' | 'allow' | 'deny' | 'redeliver';
 
-const LABELS: Readonly<Record<BulkAction, readonly [does: string, doing: string]>> = {
+const LABELS: Readonly<Record<BulkAction, readonly [label: string, progress: string]>> = {
   accept: ['Accept', 'Accepting'],
   retry: ['Retry', 'Retrying'],
   reject: ['Reject', 'Rejecting'],
@@ -67,12 +67,12 @@ const LABELS: Readonly<Record<BulkAction, readonly [does: string, doing: string]
   redeliver: ['Redeliver', 'Redelivering'],
 };
 
-/** On the button. */
+/** Returns the label of the button. */
 export function labelAction(action: BulkAction): string {
   return LABELS[action][0];
 }
 
-/** While it is about to be sent: `Rejecting 3 results`. */
+/** Describes an action that is about to be sent: `Rejecting 3 results`. */
 export function describeAction(action: BulkAction, entries: readonly WaitingEntry[]): string {
   const [first] = entries;
   const noun = first === undefined ? 'entry' : NOUNS[first.kind];
@@ -86,7 +86,7 @@ const NOUNS: Readonly<Record<WaitingEntry['kind'], string>> = {
   result: 'result',
 };
 
-/** The actions that every one of these entries has; questions need an answer each, and mixed kinds have none. */
+/** Lists the actions that all of these entries have in common. Questions have none, because each needs its own answer. */
 export function listBulkActions(entries: readonly WaitingEntry[]): readonly BulkAction[] {
   const [first] = entries;
   if (first === undefined) return [];
@@ -106,7 +106,7 @@ function listActions(entry: WaitingEntry): readonly BulkAction[] {
   }
 }
 
-/** The option of a permission request that allows or denies it this once, or else permanently. */
+/** Finds the option that allows or denies a permission request once; if there is none, the option for always. */
 export function findOption(
   { options }: Extract<WaitingEntry, { kind: 'permission' }>,
   action: 'allow' | 'deny',
@@ -115,7 +115,7 @@ export function findOption(
   return options.find(({ kind }) => kind === `${word}_once`) ?? options.find(({ kind }) => kind === `${word}_always`);
 }
 
-/** Whether the comment of an action quotes a reason. */
+/** Whether an action needs a reason, which the comment quotes. */
 export function needsReason(action: BulkAction): boolean {
   return action === 'accept' || action === 'retry' || action === 'reject';
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isWorkerFile } from './raw-files.js';
+import { isAgentFile } from './raw-files.js';
 
 test.each([
   'work_order.json',
@@ -8,10 +8,13 @@ test.each([
   'stdout.1.log',
   'stderr.12.log',
   'pty-output.1.log',
-])('%s is the worker’s', (name) => {
-  expect(isWorkerFile(name)).toBe(true);
+])('%s is a file of the agent', (name) => {
+  expect(isAgentFile(name)).toBe(true);
 });
 
-test.each(['meta.1.json', 'timing.1.jsonl', 'events.jsonl', 'stdin.1.log', 'fs-diff.1.json'])('%s is ours', (name) => {
-  expect(isWorkerFile(name)).toBe(false);
-});
+test.each(['meta.1.json', 'timing.1.jsonl', 'events.jsonl', 'stdin.1.log', 'fs-diff.1.json'])(
+  '%s is a file of Sluice',
+  (name) => {
+    expect(isAgentFile(name)).toBe(false);
+  },
+);

@@ -7,12 +7,12 @@ import { InlineFailure, Loading } from '../../ui/notice.js';
 import { formatBytes } from '../../ui/amount.js';
 import { describeMissingFiles } from '../../ui/missing-files.js';
 
-/** The files of the run: its input, its report and its output, byte for byte. */
+/** The files of the run: the order, the result and the output, unchanged. */
 export function RawFiles({ run }: { readonly run: string }) {
   const files = useResource(`files ${run}`, async (signal) => client.listRunFiles({ id: run, signal }));
   const evidence = files.value?.evidence ?? [];
-  const workerFiles = evidence.filter(({ name }) => isWorkerFile(name));
-  const others = evidence.filter(({ name }) => !isWorkerFile(name));
+  const agentFiles = evidence.filter(({ name }) => isAgentFile(name));
+  const others = evidence.filter(({ name }) => !isAgentFile(name));
   return (
     <section class="card raw-files" aria-label="Raw files">
       <div class="row">
@@ -21,7 +21,7 @@ export function RawFiles({ run }: { readonly run: string }) {
           Open the run
         </a>
       </div>
-      {workerFiles.map((file) => (
+      {agentFiles.map((file) => (
         <File key={file.name} run={run} {...file} />
       ))}
       {others.length === 0 ? null : (
@@ -67,16 +67,18 @@ function Content({ run, name }: { readonly run: string; readonly name: string })
         <SafeText text={value.text} />
       </pre>
       {value.totalBytes > SHOWN_BYTES ? (
-        <p class="dim">Showing the first MiB of {formatBytes(value.totalBytes)}.</p>
+        <p class="dim">
+          Showing the first {formatBytes(SHOWN_BYTES)} of {formatBytes(value.totalBytes)}.
+        </p>
       ) : null}
     </>
   );
 }
 
-/** The part of a file that the server sends if no range is requested. */
+/** The number of bytes that the server sends if no range is requested. */
 const SHOWN_BYTES = 1024 * 1024;
 
-/** Whether a file was written by or for the worker; others are Sluice's own records. */
-export function isWorkerFile(name: string): boolean {
+/** Whether a file was written by or for the agent; the others are records of Sluice. */
+export function isAgentFile(name: string): boolean {
   return /^(?:work_(?:order|result)\.|stdout\.|stderr\.|pty-output\.)/.test(name);
 }

@@ -6,9 +6,9 @@ const result = { ...item, status: 'ok', changes: { commit: 'abc' }, summary: 'Do
 
 test('names the kind of source and its file', () => {
   expect(describeSource({ source: 'json', path: 'work_result.json', problems: [] })).toBe(
-    'a JSON file: work_result.json',
+    'JSON file: work_result.json',
   );
-  expect(describeSource({ source: 'none', path: 'x', problems: [] })).toBe('nothing: the worker left no result');
+  expect(describeSource({ source: 'none', path: 'x', problems: [] })).toBe('Nothing: the agent left no result');
 });
 
 test('a result that was only printed names no commit', () => {
@@ -28,7 +28,7 @@ test('a notice that the commit was not checked counts too', () => {
   expect(checkCommit({ source: 'json', problems: [], notices, result })).toBe('not checked');
 });
 
-test('only a strict result of this very run can be accepted', () => {
+test('only a result of this run that was read without repairs can be accepted', () => {
   expect(isAcceptable({ source: 'json', problems: [], result }, item)).toBe(true);
   expect(isAcceptable({ source: 'json', problems: [], result: { ...result, run_id: 'another' } }, item)).toBe(false);
   expect(isAcceptable({ source: 'json', problems: [] }, item)).toBe(false);

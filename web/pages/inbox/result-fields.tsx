@@ -1,18 +1,18 @@
 import { Choices, LineField, LinesField, ListField } from '../../ui/fields.js';
 import type { DecisionFields } from './decision-request.js';
-import { fillResultForm, parseResult, printResult, buildResult } from './result-form.js';
+import { fillResultForm, parseResult, formatResult, buildResult } from './result-form.js';
 import type { ResultField } from './result-form.js';
 
-/** The result as a person writes it down: field by field, or as JSON. */
+/** The fields to edit a result one by one, or as JSON. */
 export function ResultFields({
   item,
   fields,
-  wrong,
+  errors,
   change,
 }: {
   readonly item: { readonly issue_ref: string; readonly run_id: string };
   readonly fields: DecisionFields;
-  readonly wrong: Readonly<Partial<Record<ResultField, string>>>;
+  readonly errors: Readonly<Partial<Record<ResultField, string>>>;
   readonly change: (changes: Partial<DecisionFields>) => void;
 }) {
   const text = (field: 'pr' | 'commit' | 'testCommand' | 'testEvidence', label: string, help: string) => (
@@ -20,24 +20,24 @@ export function ResultFields({
       id={`result-${field}`}
       label={label}
       help={help}
-      wrong={wrong[field]}
+      error={errors[field]}
       type="text"
       spellcheck={false}
       value={fields[field]}
       onWrite={(value) => change({ [field]: value })}
     />
   );
-  const toJson = (): void => change({ view: 'json', json: printResult(buildResult(fields, item)) });
+  const toJson = (): void => change({ view: 'json', json: formatResult(buildResult(fields, item)) });
   const toFields = (): void => {
     const parsed = parseResult(fields.json);
     change({ view: 'fields', ...('result' in parsed ? fillResultForm(parsed.result) : {}) });
   };
   return (
     <fieldset class="result-fields stack">
-      <legend>The result</legend>
+      <legend>Result</legend>
       <div class="row">
         <span class="dim">
-          For {item.issue_ref}, run {item.run_id}. The status is ok: only that can be accepted.
+          For {item.issue_ref}, run {item.run_id}. The status is always ok: no other status can be accepted.
         </span>
         <button type="button" class="link end" onClick={fields.view === 'json' ? toFields : toJson}>
           {fields.view === 'json' ? 'Edit as fields' : 'Edit as JSON'}
@@ -46,9 +46,9 @@ export function ResultFields({
       {fields.view === 'json' ? (
         <LinesField
           id="result-json"
-          label="WorkResult"
-          help="Keys in either style: run_id or RunId."
-          wrong={wrong.json}
+          label="Work result"
+          help="Keys may be written as run_id or RunId."
+          error={errors.json}
           class="mono"
           rows={16}
           spellcheck={false}
@@ -61,7 +61,7 @@ export function ResultFields({
             id="result-summary"
             label="Summary"
             help="What was done and why."
-            wrong={wrong.summary}
+            error={errors.summary}
             rows={4}
             value={fields.summary}
             onWrite={(summary) => change({ summary })}
@@ -77,33 +77,33 @@ export function ResultFields({
             onChange={(tests) => change({ tests })}
             options={[
               { value: 'report', label: 'Tests were run', help: 'Enter the command, the result and the evidence.' },
-              { value: 'n/a', label: 'No tests', help: 'Recorded as n/a.' },
+              { value: 'n/a', label: 'No tests', help: 'Recorded as n/a (not applicable).' },
             ]}
           />
           {fields.tests === 'n/a' ? null : (
             <div class="pair">
-              {text('testCommand', 'Command', 'What was run.')}
+              {text('testCommand', 'Command', 'The command that was run.')}
               <ListField
                 id="result-testResult"
-                label="Result"
-                help="The outcome."
-                wrong={wrong.testResult}
+                label="Test result"
+                help="The outcome of the tests."
+                error={errors.testResult}
                 value={fields.testResult}
                 onWrite={(testResult) => change({ testResult })}
               >
                 {fields.testResult === '' ? <option value="">Choose</option> : null}
-                <option>pass</option>
-                <option>fail</option>
-                <option>n/a</option>
+                <option value="pass">Pass</option>
+                <option value="fail">Fail</option>
+                <option value="n/a">Not applicable</option>
               </ListField>
-              {text('testEvidence', 'Evidence', 'A count, a log or a URL.')}
+              {text('testEvidence', 'Evidence', 'For example a count, a log or a URL.')}
             </div>
           )}
           <LinesField
             id="result-questions"
             label="Open questions"
             help="Optional. One per line."
-            wrong={wrong.questions}
+            error={errors.questions}
             rows={2}
             value={fields.questions}
             onWrite={(questions) => change({ questions })}

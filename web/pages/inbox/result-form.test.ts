@@ -5,7 +5,7 @@ import {
   fillResultForm,
   findMissing,
   parseResult,
-  printResult,
+  formatResult,
   buildResult,
 } from './result-form.js';
 
@@ -41,7 +41,7 @@ test('leaves out what the result does not contain', () => {
   });
 });
 
-test('issue, run and status are those of the item, whatever the worker wrote', () => {
+test('issue, run and status are those of the item, even if the worker wrote others', () => {
   const forged = fillResultForm({ ...whole, issue_ref: 'other#1', run_id: 'x', status: 'blocked' });
   expect(buildResult(forged, item)).toMatchObject({ ...item, status: 'ok' });
 });
@@ -57,7 +57,7 @@ test('any draft can be shown in the form', () => {
 });
 
 test('as JSON it is read back, and an invalid result is refused with a message', () => {
-  expect(parseResult(printResult(whole))).toEqual({ result: whole });
-  expect(parseResult('[]')).toEqual({ wrong: 'A work result is an object.' });
-  expect(parseResult('{')).toEqual({ wrong: expect.stringContaining('Invalid JSON') });
+  expect(parseResult(formatResult(whole))).toEqual({ result: whole });
+  expect(parseResult('[]')).toEqual({ error: 'The JSON is not an object. Enter a work result as a JSON object.' });
+  expect(parseResult('{')).toEqual({ error: expect.stringContaining('Invalid JSON') });
 });

@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../../src/base/index.js';
 
-/** A work result while a person corrects it. Issue, run and status are not among the fields: they are given. */
+/** The fields of an empty work result. Issue, run and status are fixed and therefore not among them. */
 export const EMPTY_RESULT_FORM = {
   pr: '',
   commit: '',
@@ -16,11 +16,11 @@ export const EMPTY_RESULT_FORM = {
 /** See {@link EMPTY_RESULT_FORM}. */
 export type ResultForm = Readonly<typeof EMPTY_RESULT_FORM>;
 
-/** A field of the form, or the whole as JSON. */
+/** A field of the form, or the JSON of the entire result. */
 export type ResultField = keyof ResultForm | 'json';
 
-/** The form field for each path in the server's response. */
-export const RESULT_PLACES: Readonly<Record<string, ResultField>> = {
+/** The form field for each path of a problem. */
+export const RESULT_PATHS: Readonly<Record<string, ResultField>> = {
   changes: 'pr',
   'changes.pr': 'pr',
   'changes.commit': 'commit',
@@ -34,7 +34,7 @@ export const RESULT_PLACES: Readonly<Record<string, ResultField>> = {
 
 const TEST_RESULTS = ['pass', 'fail', 'n/a'];
 
-/** Fills the form with a worker's result, strict or repaired; missing fields stay empty. */
+/** Fills the form with an agent's result, strict or repaired; missing fields stay empty. */
 export function fillResultForm(value: unknown): ResultForm {
   if (!isRecord(value)) return EMPTY_RESULT_FORM;
   const changes = isRecord(value['changes']) ? value['changes'] : {};
@@ -46,7 +46,7 @@ export function fillResultForm(value: unknown): ResultForm {
     commit: asText(changes['commit']),
     tests: tests === 'n/a' ? 'n/a' : 'report',
     testCommand: asText(report['command']),
-    // Words in which no result was recognised leave the choice to the person.
+    // If the result is unknown, the person must choose.
     testResult: outcome === '' ? 'pass' : TEST_RESULTS.includes(outcome) ? outcome : '',
     testEvidence: asText(report['evidence']),
     summary: asText(value['summary']),
@@ -54,7 +54,7 @@ export function fillResultForm(value: unknown): ResultForm {
   };
 }
 
-/** Builds the result of a form. Empty fields are left out: the server reports what is missing. */
+/** Builds the result of a form. Empty fields are omitted, so that the server reports them as missing. */
 export function buildResult(
   form: ResultForm,
   { issue_ref, run_id }: { readonly issue_ref: string; readonly run_id: string },
@@ -64,51 +64,53 @@ export function buildResult(
     issue_ref,
     run_id,
     status: 'ok',
-    changes: said({ pr: form.pr.trim(), commit: form.commit.trim() }),
+    changes: omitEmpty({ pr: form.pr.trim(), commit: form.commit.trim() }),
     tests:
       form.tests === 'n/a'
         ? 'n/a'
-        : said({ command: form.testCommand.trim(), result: form.testResult, evidence: form.testEvidence.trim() }),
+        : omitEmpty({ command: form.testCommand.trim(), result: form.testResult, evidence: form.testEvidence.trim() }),
     summary: form.summary,
     ...(questions.length === 0 ? {} : { questions }),
   };
 }
 
-/** Finds required fields that are missing in the form: the server would refuse it. */
+/** Finds the required fields that are missing in the form; without them the server would refuse it. */
 export function findMissing(form: ResultForm): Readonly<Partial<Record<ResultField, string>>> {
   const isEmpty = (field: keyof ResultForm): boolean => form[field].trim() === '';
   const isTested = form.tests !== 'n/a';
   return {
-    ...(isEmpty('summary') ? { summary: 'Required.' } : {}),
+    ...(isEmpty('summary') ? { summary: 'Enter a summary.' } : {}),
     ...(isEmpty('pr') && isEmpty('commit') ? { pr: 'Enter a pull request or a commit.' } : {}),
     ...(isTested && isEmpty('testCommand') ? { testCommand: 'Enter the command, or choose No tests.' } : {}),
     ...(isTested && isEmpty('testResult') ? { testResult: 'Choose the result.' } : {}),
-    ...(isTested && isEmpty('testEvidence') ? { testEvidence: 'Required.' } : {}),
+    ...(isTested && isEmpty('testEvidence') ? { testEvidence: 'Enter the evidence, or choose No tests.' } : {}),
   };
 }
 
-/** A result as JSON that people can read and write. */
-export function printResult(result: Readonly<Record<string, unknown>>): string {
+/** Formats a result as indented JSON. */
+export function formatResult(result: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(result, null, 2);
 }
 
-/** A result that was written as JSON, or what is wrong with it. */
+/** Parses a result in JSON; returns the error if it is invalid. */
 export function parseResult(
   text: string,
-): { readonly result: Readonly<Record<string, unknown>> } | { readonly wrong: string } {
+): { readonly result: Readonly<Record<string, unknown>> } | { readonly error: string } {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) ? { result: value } : { wrong: 'A work result is an object.' };
+    return isRecord(value)
+      ? { result: value }
+      : { error: 'The JSON is not an object. Enter a work result as a JSON object.' };
   } catch (error) {
-    return { wrong: `Invalid JSON: ${getErrorMessage(error)}` };
+    return { error: `Invalid JSON: ${getErrorMessage(error)}` };
   }
 }
 
-function said(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function omitEmpty(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
 }
 
-/** A repaired draft may have any shape. */
+/** Whether a value is an object; a repaired draft may be any value. */
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

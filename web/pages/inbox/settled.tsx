@@ -3,14 +3,14 @@ import type { InboxItem } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { Badge, chooseTone } from '../../ui/badge.js';
+import { StateBadge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
 import { InlineFailure, Loading } from '../../ui/notice.js';
 import { describeResolution } from './decision-request.js';
 
-/** The decision, its author and reason, and where the comment is. */
+/** The decision, its author and reason, and the delivery of the comment. */
 export function Settled({
   item,
   resolution,
@@ -18,7 +18,7 @@ export function Settled({
 }: {
   readonly item: InboxItem;
   readonly resolution: Readonly<Record<string, unknown>>;
-  /** The viewer has just made this decision and is shown the next item. */
+  /** Whether the viewer has just made this decision; then the next item is offered. */
   readonly isMine: boolean;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -37,12 +37,9 @@ export function Settled({
       </h2>
       <Facts
         facts={{
-          Why: <SafeText text={text('why') ?? ''} />,
-          When: <Moment at={text('at') ?? null} />,
-          Decision:
-            text('decision') === undefined ? undefined : (
-              <Badge tone={chooseTone(text('decision') ?? '')}>{text('decision')}</Badge>
-            ),
+          Reason: <SafeText text={text('why') ?? ''} />,
+          Decided: <Moment at={text('at') ?? null} />,
+          Decision: text('decision') === undefined ? undefined : <StateBadge state={text('decision') ?? ''} />,
           'New run':
             text('new_run_id') === undefined ? undefined : (
               <a href={toPath({ page: 'issues', ref: item.issue_ref })}>{text('new_run_id')}</a>
@@ -67,7 +64,7 @@ export function Settled({
   );
 }
 
-/** The oldest of the remaining items. */
+/** A link to the oldest of the remaining items. */
 function NextItem() {
   const inbox = useResource('next', async (signal) => client.listInbox({ query: { open: 'true', limit: 1 }, signal }));
   const next = inbox.value?.items[0];
@@ -86,7 +83,7 @@ function NextItem() {
   );
 }
 
-/** How far the comment has come, at each place it goes to. */
+/** The delivery state of the comment for each sink. */
 function Deliveries({ issueRef, trigger }: { readonly issueRef: string; readonly trigger: string }) {
   const outbox = useResource(
     `outbox ${issueRef}`,
@@ -95,12 +92,12 @@ function Deliveries({ issueRef, trigger }: { readonly issueRef: string; readonly
   );
   if (outbox.value === null) return <span class="dim">…</span>;
   const messages = outbox.value.items.filter((message) => message.trigger === trigger);
-  if (messages.length === 0) return <span class="dim">no comment</span>;
+  if (messages.length === 0) return <span class="dim">No comment</span>;
   return (
     <ul class="notes">
       {messages.map((message) => (
         <li key={message.id}>
-          <Badge tone={chooseTone(message.state)}>{message.state}</Badge>{' '}
+          <StateBadge state={message.state} />{' '}
           <a href={`/outbox?issue_ref=${encodeURIComponent(issueRef)}&row=${encodeURIComponent(message.id)}`}>
             {message.sink}
           </a>{' '}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { InboxItem, OrderView, OutboxMessage } from '../../../src/api/index.js';
-import { groupHistory, OF_NO_RUN } from './issue-history.js';
+import { groupHistory, NO_RUN } from './issue-history.js';
 
 const AT = '2026-11-15T09:00:00.000Z';
 const order = (run_id: string): OrderView => ({
@@ -78,6 +78,6 @@ test('entries of an older order, or of none, are not lost', () => {
     ['r9', false],
     ['r2', true],
     ['r1', true],
-    [OF_NO_RUN, true],
+    [NO_RUN, true],
   ]);
 });

@@ -4,15 +4,15 @@ import { readTrigger } from '../../ui/read-trigger.js';
 /** An order with its inbox items and comments. */
 export interface OrderHistory {
   readonly runId: string;
-  /** Null for one that is older than what the server lists. */
+  /** Null if the order is older than those that the server lists. */
   readonly order: OrderView | null;
   readonly items: readonly InboxItem[];
   readonly comments: readonly OutboxMessage[];
 }
 
 /**
- * Groups by run: its inbox items and the comments written for it. The
- * newest order comes first; what belongs to none of the orders comes last, by its own run.
+ * Groups inbox items and comments by the order they belong to. The newest order comes first; items and comments of unlisted
+ * orders come last, by run.
  */
 export function groupHistory(
   orders: readonly OrderView[],
@@ -25,7 +25,7 @@ export function groupHistory(
     return trigger.kind === 'run' ? trigger.runId : trigger.kind === 'item' ? runByItem.get(trigger.itemId) : undefined;
   };
   const itemsByRun = groupBy(items, ({ run_id }) => run_id);
-  const commentsByRun = groupBy(messages, (message) => findRun(message) ?? OF_NO_RUN);
+  const commentsByRun = groupBy(messages, (message) => findRun(message) ?? NO_RUN);
   const known = orders.map(({ run_id }) => run_id);
   const others = [...new Set([...itemsByRun.keys(), ...commentsByRun.keys()])].filter(
     (runId) => !known.includes(runId),
@@ -39,8 +39,8 @@ export function groupHistory(
   }));
 }
 
-/** The run of comments that were written for none. */
-export const OF_NO_RUN = '';
+/** The run id of comments that belong to no run. */
+export const NO_RUN = '';
 
 function groupBy<Item>(items: readonly Item[], getKey: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
   const groups = new Map<string, Item[]>();

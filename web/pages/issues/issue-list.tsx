@@ -2,7 +2,7 @@ import { toPath } from '../../app/route.js';
 import { query } from '../../app/router.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
-import { Badge, chooseTone } from '../../ui/badge.js';
+import { StateBadge, listStateOptions } from '../../ui/badge.js';
 import { FilterChoice, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
 import { RowTable } from '../../ui/row-table.js';
@@ -25,8 +25,8 @@ export function IssueList() {
   return (
     <ListPage
       title="Issues"
-      one="issue"
-      what="issues"
+      itemName="issue"
+      itemsName="issues"
       end={
         hasScope('run') ? (
           <a class="button primary" href="/issues?order">
@@ -38,18 +38,24 @@ export function IssueList() {
       names={['search', 'state']}
       fields={
         <>
-          <FilterText name="search" label="Search" type="search" placeholder="part of the reference" />
-          <FilterChoice name="state" label="State" options={STATES} />
+          <FilterText name="search" label="Search" type="search" placeholder="Part of the reference" />
+          <FilterChoice name="state" label="State" options={listStateOptions(STATES)} />
         </>
       }
-      load={async (asked, signal) => client.listIssues({ query: asked, signal })}
+      load={async (filterAndPage, signal) => client.listIssues({ query: filterAndPage, signal })}
       getKey={(issue) => issue.issue_ref}
-      nothingYet={
+      emptyState={
         <>
           <strong>No issues yet</strong>
           <p>
             An issue appears with its first order.{' '}
-            {hasScope('run') ? <a href="/issues?order">Submit one here</a> : 'Submit one'} or with{' '}
+            {hasScope('run') ? (
+              <>
+                <a href="/issues?order">Submit an order here</a>, or with
+              </>
+            ) : (
+              'Submit an order with'
+            )}{' '}
             <code>sluice order FILE</code>.
           </p>
         </>
@@ -60,7 +66,7 @@ export function IssueList() {
           {issues.map((issue) => (
             <tr key={issue.issue_ref}>
               <td>
-                <Badge tone={chooseTone(issue.state)}>{issue.state}</Badge>
+                <StateBadge state={issue.state} />
               </td>
               <td class="wide">
                 <a {...ROW} href={toPath({ page: 'issues', ref: issue.issue_ref })}>

@@ -2,15 +2,15 @@ import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
-import { Badge, chooseTone } from '../../ui/badge.js';
+import { StateBadge } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice, UpToDate } from '../../ui/notice.js';
 import { Moment } from '../../ui/time.js';
 import { groupHistory } from './issue-history.js';
 import { OrderCard } from './order-card.js';
 import { RaceView } from './race-view.js';
 
-/** More than this is found in the audit. */
-const MOST = 200;
+/** The maximum number of inbox items, and of comments. The list of executions has all decisions. */
+const MAX_LISTED = 200;
 
 /** The state of an issue and its history. */
 export function IssueView({ issueRef }: { readonly issueRef: string }) {
@@ -19,8 +19,8 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
     async (signal) => {
       const [issue, inbox, outbox] = await Promise.all([
         client.getIssue({ ref: issueRef, signal }),
-        client.listInbox({ query: { issue_ref: issueRef, open: 'false', limit: MOST }, signal }),
-        client.listOutbox({ query: { issue_ref: issueRef, limit: MOST }, signal }),
+        client.listInbox({ query: { issue_ref: issueRef, open: 'false', limit: MAX_LISTED }, signal }),
+        client.listOutbox({ query: { issue_ref: issueRef, limit: MAX_LISTED }, signal }),
       ]);
       return { ...issue, history: groupHistory(issue.orders, inbox.items, outbox.items) };
     },
@@ -43,9 +43,9 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
     <>
       <div class="page-head">
         <h1>{issue.issue_ref}</h1>
-        <Badge tone={chooseTone(issue.state)}>{issue.state}</Badge>
+        <StateBadge state={issue.state} />
         <span class="dim">
-          changed <Moment at={issue.updated_at} />
+          Changed <Moment at={issue.updated_at} />
         </span>
         <UpToDate failure={failure} />
         <span class="row end">
@@ -61,7 +61,11 @@ export function IssueView({ issueRef }: { readonly issueRef: string }) {
       {inbox.length === 0 ? null : (
         <Notice
           tone="warn"
-          title={inbox.length === 1 ? 'Waiting for a decision' : `${inbox.length} results are waiting for a decision`}
+          title={
+            inbox.length === 1
+              ? 'A result is waiting for a decision'
+              : `${inbox.length} results are waiting for a decision`
+          }
         >
           <span class="row">
             {inbox.map((item) => (

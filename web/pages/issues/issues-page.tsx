@@ -4,7 +4,7 @@ import { IssueList } from './issue-list.js';
 import { OrderFormPage } from './order-form-page.js';
 import './issues.css';
 
-/** All issues, one of them with its history, or the form of a new order. */
+/** The list of issues, one issue with its history, or the form for a new order. */
 export function IssuesPage() {
   const { value } = route;
   const ref = value.page === 'issues' ? value.ref : null;

@@ -1,12 +1,13 @@
 import type { InboxItem, OrderView, OutboxMessage } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
-import { Badge, chooseTone } from '../../ui/badge.js';
+import { Badge, StateBadge } from '../../ui/badge.js';
 import { Facts } from '../../ui/facts.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration, Moment } from '../../ui/time.js';
+import { labelResolution } from '../inbox/decision-request.js';
 import type { OrderHistory } from './issue-history.js';
 
-/** One order: who did it, what was decided, what was asked of a person, what was written. */
+/** One order: its worker, the decision, its inbox items and its comments. */
 export function OrderCard({ history, isActive }: { readonly history: OrderHistory; readonly isActive: boolean }) {
   const { runId, order, items, comments } = history;
   return (
@@ -15,8 +16,8 @@ export function OrderCard({ history, isActive }: { readonly history: OrderHistor
         <h2>
           {order === null ? runId || 'Other comments' : <a href={toPath({ page: 'run', id: order.run })}>{runId}</a>}
         </h2>
-        {isActive ? <Badge>active run</Badge> : null}
-        {order === null ? <span class="dim">an older order</span> : <Standing order={order} />}
+        {isActive ? <Badge>Active run</Badge> : null}
+        {order === null ? <span class="dim">Older order</span> : <OrderState order={order} />}
       </div>
       {order === null ? null : <OrderFacts order={order} />}
       {items.length === 0 ? null : (
@@ -25,7 +26,7 @@ export function OrderCard({ history, isActive }: { readonly history: OrderHistor
           <ul class="notes">
             {items.map((item) => (
               <li key={item.id}>
-                <ItemLine item={item} decided={order?.decision?.reason} />
+                <ItemLine item={item} decisionReason={order?.decision?.reason} />
               </li>
             ))}
           </ul>
@@ -47,13 +48,13 @@ export function OrderCard({ history, isActive }: { readonly history: OrderHistor
   );
 }
 
-function Standing({ order }: { readonly order: OrderView }) {
+function OrderState({ order }: { readonly order: OrderView }) {
   const { started_at, settled_at } = order;
   return (
     <>
-      <Badge tone={chooseTone(order.decision?.action ?? order.state)}>{order.decision?.action ?? order.state}</Badge>
+      <StateBadge state={order.decision?.action ?? order.state} />
       <span class="dim">
-        submitted <Moment at={order.created_at} />
+        Submitted <Moment at={order.created_at} />
         {started_at !== null && settled_at !== null
           ? `, took ${formatDuration(Math.max(0, Date.parse(settled_at) - Date.parse(started_at)))}`
           : ''}
@@ -71,7 +72,7 @@ function OrderFacts({ order }: { readonly order: OrderView }) {
         facts={{
           Worker: order.worker === order.worker_type ? order.worker : `${order.worker} (${order.worker_type})`,
           Reason: decision === null ? undefined : <SafeText text={decision.reason} />,
-          Next: decision === null ? undefined : <SafeText text={decision.next} />,
+          'Next step': decision === null ? undefined : <SafeText text={decision.next} />,
           'Result code': decision === null ? undefined : <SafeText text={decision.result_code} />,
           Summary: typeof result?.['summary'] === 'string' ? <SafeText text={result['summary']} /> : undefined,
         }}
@@ -94,18 +95,18 @@ function OrderFacts({ order }: { readonly order: OrderView }) {
   );
 }
 
-function ItemLine({ item, decided }: { readonly item: InboxItem; readonly decided: string | undefined }) {
+function ItemLine({ item, decisionReason }: { readonly item: InboxItem; readonly decisionReason: string | undefined }) {
   const action = item.resolution?.['action'];
   const who = item.resolution?.['who'];
   return (
     <>
-      {item.resolution === null ? <Badge tone="warn">waiting</Badge> : <Badge>{String(action)}</Badge>}{' '}
+      {item.resolution === null ? <Badge tone="warn">Waiting</Badge> : <Badge>{labelResolution(String(action))}</Badge>}{' '}
       <a href={toPath({ page: 'inbox', id: item.id })}>
-        {item.reason === decided ? 'Decide on this result' : <SafeText text={item.reason} limit={200} />}
+        {item.reason === decisionReason ? 'Decide on this result' : <SafeText text={item.reason} limit={200} />}
       </a>{' '}
       {typeof who === 'string' ? (
         <span class="dim">
-          settled by <SafeText text={who} />
+          Settled by <SafeText text={who} />
         </span>
       ) : null}
     </>
@@ -116,7 +117,7 @@ function CommentLine({ comment }: { readonly comment: OutboxMessage }) {
   const address = `/outbox?issue_ref=${encodeURIComponent(comment.issue_ref)}&row=${encodeURIComponent(comment.id)}`;
   return (
     <>
-      <Badge tone={chooseTone(comment.state)}>{comment.state}</Badge> <a href={address}>{comment.sink}</a>{' '}
+      <StateBadge state={comment.state} /> <a href={address}>{comment.sink}</a>{' '}
       <span class="dim">
         <Moment at={comment.created_at} /> <SafeText text={comment.delivered_to ?? comment.last_error ?? ''} />
       </span>

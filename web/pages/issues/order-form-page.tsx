@@ -7,34 +7,34 @@ import { Choices, LineField, LinesField, ListField } from '../../ui/fields.js';
 import { FormEnd, useForm } from '../../ui/form.js';
 import { Loading, Notice, OfferFailure, FailureNotice } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
-import { checkOrderForm, ORDER_PLACES, EMPTY_ORDER_FORM, fillOrderForm } from './order-form.js';
+import { checkOrderForm, ORDER_FIELD_MAP, EMPTY_ORDER_FORM, fillOrderForm } from './order-form.js';
 import type { OrderForm } from './order-form.js';
 
-/** Asks for everything an order needs, and says what each thing is for. What was written is kept until it is sent. */
+/** The form for an order. The input is kept until it is sent. */
 function OrderFields({ name, initial }: { readonly name: string; readonly initial: OrderForm }) {
-  const { fields: written, change, forget } = useDraft(name, initial);
+  const { fields: draft, change, discard } = useDraft(name, initial);
   const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
   const workers = offer.value?.workers ?? [];
   const roots = offer.value?.roots ?? [];
   const repos = offer.value?.repos ?? [];
   const fields = {
-    ...written,
-    worker: written.worker || (workers[0]?.name ?? ''),
-    repository: written.repository || (roots[0] ?? ''),
+    ...draft,
+    worker: draft.worker || (workers[0]?.name ?? ''),
+    repository: draft.repository || (roots[0] ?? ''),
   };
-  const { request, wrong: wrongHere } = checkOrderForm(fields, offer.value?.repos);
-  const form = useForm(wrongHere, ORDER_PLACES, async () => {
-    // Stored before sending: submitting the same form again, even after a reload, returns the same order.
+  const { request, errors: localErrors } = checkOrderForm(fields, offer.value?.repos);
+  const form = useForm(localErrors, ORDER_FIELD_MAP, async () => {
+    // The request id is stored before sending, so that submitting the same form again, even after a reload, returns the same order.
     const requestId = fields.requestId || newRequestId();
     change({ ...fields, requestId });
     const { issue_ref } = await client.submitOrder({ body: { ...request, request_id: requestId } });
-    forget();
+    discard();
     navigate(toPath({ page: 'issues', ref: issue_ref }));
   });
-  const { wrong } = form;
+  const { errors } = form;
   const edit = (changes: Partial<OrderForm>): void => {
     change({ ...changes, requestId: '' });
-    form.touch();
+    form.clearRefusal();
   };
 
   const line = (
@@ -48,7 +48,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       list={list}
       label={label}
       help={help}
-      wrong={wrong[field]}
+      error={errors[field]}
       type="text"
       spellcheck={false}
       value={fields[field]}
@@ -65,7 +65,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       id={field}
       label={label}
       help={help}
-      wrong={wrong[field]}
+      error={errors[field]}
       rows={rows}
       value={fields[field]}
       onWrite={(value) => edit({ [field]: value })}
@@ -75,7 +75,7 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
   if (!hasScope('run')) {
     return (
       <Notice tone="warn" title="Read-only: this token lacks the scope run">
-        Sign in with a token that has it to submit orders.
+        Sign in with a token that has this scope to submit orders.
       </Notice>
     );
   }
@@ -86,14 +86,14 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
       <div class="form-columns">
         <div class="stack">
           <div class="pair">
-            {line('issueRef', 'Issue', 'owner/repo#12, group/project#12, or local#name.')}
+            {line('issueRef', 'Issue', 'For example owner/repo#12, group/project#12 or local#name.')}
             {line('role', 'Role', 'For example backend or qa. Part of the run id.')}
           </div>
           <ListField
             id="worker"
             label="Worker"
             help="The agent or configured wrapper that executes the order."
-            wrong={wrong.worker}
+            error={errors.worker}
             value={fields.worker}
             onWrite={(worker) => edit({ worker })}
           >
@@ -109,23 +109,28 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
               <option key={known} value={known} />
             ))}
           </datalist>
-          {lines('instructions', 'Instructions', 'What the worker should do.', 8)}
+          {lines('instructions', 'Instructions', 'What the agent should do.', 8)}
           {lines('constraints', 'Constraints', 'Optional. One per line.', 3)}
         </div>
         <div class="stack">
           <details class="card" open>
             <summary>
-              <strong>Proof and race</strong>
+              <strong>Checks and race</strong>
             </summary>
             <div class="stack">
               <div class="pair">
                 {lines('checks', 'Checks', describeChecks(offer.value?.checks ?? []), 2)}
-                {lines('paths', 'Paths', 'What the change may touch: globs such as src/**, one per line.', 2)}
+                {lines(
+                  'paths',
+                  'Paths',
+                  'Optional. The files that the change may touch: globs such as src/**, one per line.',
+                  2,
+                )}
               </div>
               {line(
                 'race',
                 'Race',
-                'The number of competing runs (2 to 8), or the competing workers, separated by commas.',
+                'Optional. The number of competing runs (2 to 8), or the competing workers, separated by commas.',
               )}
               <Choices
                 name="expects"
@@ -133,8 +138,8 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
                 value={fields.expects}
                 onChange={(expects) => edit({ expects })}
                 options={[
-                  { value: 'change', label: 'change', help: 'A commit or a pull request.' },
-                  { value: 'report', label: 'report', help: 'An answer; no commit is needed.' },
+                  { value: 'change', label: 'Change', help: 'A commit or a pull request.' },
+                  { value: 'report', label: 'Report', help: 'A written answer; no commit is needed.' },
                 ]}
               />
             </div>
@@ -145,32 +150,37 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
             </summary>
             <div class="stack">
               <div class="pair">
-                {line('specRef', 'Specification', 'URL or path.')}
-                {line('contractsRef', 'Contracts', 'URL or path of contracts to follow.')}
-                {line('priority', 'Priority', 'Higher runs first. Default: 0.')}
+                {line('specRef', 'Specification', 'Optional. URL or path.')}
+                {line('contractsRef', 'Contracts', 'Optional. URL or path of contracts to follow.')}
+                {line('priority', 'Priority', 'Orders with a higher number run first. Default: 0.')}
               </div>
-              {lines('dependsOn', 'Depends on', 'Issues that must be in review or done first. One per line.', 2)}
+              {lines(
+                'dependsOn',
+                'Depends on',
+                'Optional. Issues that must be in review or done first, one per line.',
+                2,
+              )}
               <Choices
                 name="isolation"
                 legend="Isolation"
                 value={fields.isolation}
-                wrong={wrong.isolation}
+                error={errors.isolation}
                 onChange={(isolation) => edit({ isolation })}
                 options={[
                   {
                     value: 'default',
-                    label: 'default',
-                    help: 'In a git repository, agents use a worktree; all other workers use the folder.',
+                    label: 'Default',
+                    help: 'In a git repository, agents use a worktree; all other workers use the folder itself.',
                   },
                   {
                     value: 'repository',
-                    label: 'repository',
+                    label: 'Repository',
                     help: 'Works in the folder itself; one order at a time.',
                   },
                   {
                     value: 'worktree',
-                    label: 'worktree',
-                    help: 'Uses a separate git worktree, so several orders can run at once.',
+                    label: 'Worktree',
+                    help: 'Uses a separate git worktree, so several orders can run at the same time.',
                   },
                 ]}
               />
@@ -180,13 +190,12 @@ function OrderFields({ name, initial }: { readonly name: string; readonly initia
         <div class="form-end-place">
           <FormEnd
             form={form}
-            not="The order was not submitted"
-            unanswered="The server did not answer. Send again: the order is submitted only once"
-            send="Submit order"
-            sending="Submitting …"
-            empty="Reset form"
-            onEmpty={forget}
-            then="The new run becomes the active run; a run still working on this issue is stopped."
+            failureTitle="The order was not submitted"
+            unansweredTitle="The server did not respond. Send again: the order is submitted only once"
+            submitLabel="Submit order"
+            sendingLabel="Submitting …"
+            onReset={discard}
+            effect="The new run becomes the active run. A run that is still working on this issue is stopped."
           />
         </div>
       </div>
@@ -200,11 +209,11 @@ function describeRepository(roots: readonly string[], repos: readonly string[]):
 }
 
 function describeChecks(names: readonly string[]): string {
-  const known = names.length === 0 ? 'None is configured.' : `Configured: ${names.join(', ')}.`;
-  return `Checks that Sluice runs on the change, one per line. Default: the checks of the worker. ${known}`;
+  const known = names.length === 0 ? 'None are configured.' : `Configured: ${names.join(', ')}.`;
+  return `Optional. Checks that Sluice runs on the change, one per line. Default: the checks of the worker. ${known}`;
 }
 
-/** The form of an order: a new one, or the last one of an issue to be changed and given again. */
+/** The page for a new order, or for the last order of an issue, to be changed and submitted again. */
 export function OrderFormPage({ issueRef }: { readonly issueRef: string | null }) {
   return (
     <>
@@ -214,16 +223,20 @@ export function OrderFormPage({ issueRef }: { readonly issueRef: string | null }
           {issueRef === null ? 'All issues' : 'Back to the issue'}
         </a>
       </div>
-      {issueRef === null ? <OrderFields name="order" initial={EMPTY_ORDER_FORM} /> : <Again issueRef={issueRef} />}
+      {issueRef === null ? (
+        <OrderFields name="order" initial={EMPTY_ORDER_FORM} />
+      ) : (
+        <SubmitAgain issueRef={issueRef} />
+      )}
     </>
   );
 }
 
-function Again({ issueRef }: { readonly issueRef: string }) {
+function SubmitAgain({ issueRef }: { readonly issueRef: string }) {
   const issue = useResource(`issue ${issueRef}`, async (signal) => client.getIssue({ ref: issueRef, signal }));
   if (issue.value === null) {
     if (issue.failure === null) return <Loading />;
-    // A new issue has no order yet, so the form starts empty; any other failure means that the last order could not be loaded.
+    // A new issue has no order yet, so its form is empty. Any other failure means that the last order could not be loaded.
     if (issue.failure.code !== 'ISSUE_NOT_FOUND') {
       return <FailureNotice title="Cannot load the last order" failure={issue.failure} reload={issue.reload} />;
     }

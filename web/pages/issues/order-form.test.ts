@@ -15,19 +15,19 @@ const form = (changes: Partial<OrderForm>): OrderForm => ({
 const SHOP = 'https://git.example.org/shop.git';
 
 test('a repository is sent as a URL or as a folder, and comes back into its field', () => {
-  const { request, wrong } = checkOrderForm(form({ repository: ` ${SHOP} ` }), [SHOP]);
-  expect([request.repo, request.repo_dir, wrong]).toEqual([SHOP, undefined, {}]);
+  const { request, errors } = checkOrderForm(form({ repository: ` ${SHOP} ` }), [SHOP]);
+  expect([request.repo, request.repo_dir, errors]).toEqual([SHOP, undefined, {}]);
   // The stored order has the URL in both fields until a worker has a worktree for it.
   expect(fillOrderForm({ ...request, repo_dir: SHOP }).repository).toBe(SHOP);
 });
 
 test('a URL that is not configured is refused with those that are, and only once they are known', () => {
   const unknown = form({ repository: 'ssh://git@git.example.org/other.git' });
-  expect(checkOrderForm(unknown, [SHOP]).wrong.repository).toBe(
-    `This repository is not configured. Add its URL to "repos". Configured: ${SHOP}.`,
+  expect(checkOrderForm(unknown, [SHOP]).errors.repository).toBe(
+    `This repository is not configured. Add its URL to "repos" in the configuration. Configured: ${SHOP}.`,
   );
-  expect(checkOrderForm(unknown, []).wrong.repository).toContain('None is configured.');
-  expect(checkOrderForm(unknown).wrong).toEqual({});
+  expect(checkOrderForm(unknown, []).errors.repository).toContain('None are configured.');
+  expect(checkOrderForm(unknown).errors).toEqual({});
 });
 
 test('a form with only the required fields becomes a minimal request', () => {
@@ -39,7 +39,7 @@ test('a form with only the required fields becomes a minimal request', () => {
       repo_dir: '/srv/shop',
       instructions: 'Keep the order of the list.',
     },
-    wrong: {},
+    errors: {},
   });
 });
 
@@ -77,8 +77,8 @@ test.each([
   ['3', 3],
   [' codex-cli , claude-code', ['codex-cli', 'claude-code']],
 ])('race %j is sent as %j', (race, expected) => {
-  const { request, wrong } = checkOrderForm(form({ race }));
-  expect(wrong).toEqual({});
+  const { request, errors } = checkOrderForm(form({ race }));
+  expect(errors).toEqual({});
   expect(request.race).toEqual(expected);
   expect(checkOrderForm(fillOrderForm({ ...request })).request).toEqual(request);
 });
@@ -97,5 +97,5 @@ test.each([
   ['instructions', { instructions: '\n' }],
   ['priority', { priority: '1001' }],
 ] as const)('an error in %s is shown only there', (field, changes) => {
-  expect(Object.keys(checkOrderForm(form(changes), [SHOP]).wrong)).toEqual([field]);
+  expect(Object.keys(checkOrderForm(form(changes), [SHOP]).errors)).toEqual([field]);
 });

@@ -1,11 +1,11 @@
 import type { Client } from '../../../src/client/index.js';
-import type { Places } from '../../server/refusal.js';
+import type { FieldMap } from '../../server/refusal.js';
 import { splitLines } from '../../ui/fields.js';
 
 /** The body of `POST /v1/orders`. */
 export type OrderRequest = Parameters<Client['submitOrder']>[0]['body'];
 
-/** An order while it is written. */
+/** The fields of an empty order form. */
 export const EMPTY_ORDER_FORM = {
   issueRef: '',
   role: '',
@@ -33,9 +33,9 @@ export type OrderForm = Readonly<typeof EMPTY_ORDER_FORM>;
 /** A field of the form. */
 export type OrderField = keyof OrderForm;
 
-/** The form field for each path or code in the server's response. */
-export const ORDER_PLACES: Places<OrderField> = {
-  places: {
+/** The form field for each path or code of a problem. */
+export const ORDER_FIELD_MAP: FieldMap<OrderField> = {
+  paths: {
     issue_ref: 'issueRef',
     role: 'role',
     worker: 'worker',
@@ -61,7 +61,7 @@ export const ORDER_PLACES: Places<OrderField> = {
   },
 };
 
-/** An order that was given before, to be changed and given again. */
+/** Fills the form with an earlier order, to be changed and submitted again. */
 export function fillOrderForm(order: Readonly<Record<string, unknown>>): OrderForm {
   const text = (name: string): string => (typeof order[name] === 'string' ? order[name] : '');
   const lines = (name: string): string => {
@@ -88,32 +88,36 @@ export function fillOrderForm(order: Readonly<Record<string, unknown>>): OrderFo
   };
 }
 
-/** The request of a form, and the errors that can be found without sending it. `repos` are those of the server, once known. */
+/**
+ * Builds the request of a form, and finds the errors that can be found without the server. `repos` lists the configured
+ * repositories, once they are loaded.
+ */
 export function checkOrderForm(
   form: OrderForm,
   repos?: readonly string[],
 ): {
   readonly request: OrderRequest;
-  readonly wrong: Readonly<Partial<Record<OrderField, string>>>;
+  readonly errors: Readonly<Partial<Record<OrderField, string>>>;
 } {
-  const wrong: { -readonly [Field in OrderField]?: string } = {};
-  if (!/^\S+#\S+$/.test(form.issueRef.trim())) wrong.issueRef = 'Use the form owner/repo#12 or local#name.';
-  if (!/^[a-z]\w*(?:-\w+)*$/i.test(form.role.trim())) wrong.role = 'Use a word such as backend or qa.';
-  if (form.worker.trim() === '') wrong.worker = 'Choose one.';
+  const errors: { -readonly [Field in OrderField]?: string } = {};
+  if (!/^\S+#\S+$/.test(form.issueRef.trim()))
+    errors.issueRef = 'Enter a reference such as owner/repo#12 or local#name.';
+  if (!/^[a-z]\w*(?:-\w+)*$/i.test(form.role.trim())) errors.role = 'Enter a word such as backend or qa.';
+  if (form.worker.trim() === '') errors.worker = 'Choose a worker.';
   const repository = form.repository.trim();
   const repositoryError = findRepositoryError(repository, repos);
-  if (repositoryError !== undefined) wrong.repository = repositoryError;
-  if (form.instructions.trim() === '') wrong.instructions = 'Required.';
+  if (repositoryError !== undefined) errors.repository = repositoryError;
+  if (form.instructions.trim() === '') errors.instructions = 'Enter the instructions.';
   const priority = Number(form.priority.trim() || '0');
   if (!Number.isInteger(priority) || Math.abs(priority) > 1000)
-    wrong.priority = 'Enter a whole number from -1000 to 1000.';
+    errors.priority = 'Enter a whole number from -1000 to 1000.';
   const constraints = splitLines(form.constraints);
   const dependsOn = splitLines(form.dependsOn);
   const [checks, paths] = [splitLines(form.checks), splitLines(form.paths)];
   const race = readRace(form.race);
   if (isUrl(repository) && form.isolation === 'repository')
-    wrong.isolation = 'An order with a URL works in a worktree. Choose default or worktree.';
-  if (race === 'wrong') wrong.race = 'Enter a number from 2 to 8, or 2 to 8 workers separated by commas.';
+    errors.isolation = 'An order with the URL of a repository works in a worktree. Choose Default or Worktree.';
+  if (race === 'invalid') errors.race = 'Enter a number from 2 to 8, or 2 to 8 workers separated by commas.';
   const request: OrderRequest = {
     issue_ref: form.issueRef.trim(),
     role: form.role.trim(),
@@ -129,12 +133,12 @@ export function checkOrderForm(
     ...(checks.length === 0 ? {} : { checks }),
     ...(paths.length === 0 ? {} : { paths }),
     ...(form.expects === 'report' ? { expects: 'report' } : {}),
-    ...(race === undefined || race === 'wrong' ? {} : { race }),
+    ...(race === undefined || race === 'invalid' ? {} : { race }),
   };
-  return { request, wrong };
+  return { request, errors };
 }
 
-/** Whether a repository is named by its URL, not by its folder. */
+/** Whether a repository is given as a URL, not as a folder. */
 function isUrl(repository: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(repository);
 }
@@ -145,25 +149,25 @@ function findRepositoryError(repository: string, repos: readonly string[] | unde
     return isAbsolute ? undefined : 'Enter the absolute path of a folder on the server, or the URL of a repository.';
   }
   if (repos === undefined || repos.includes(repository)) return undefined;
-  const known = repos.length === 0 ? 'None is configured.' : `Configured: ${repos.join(', ')}.`;
-  return `This repository is not configured. Add its URL to "repos". ${known}`;
+  const known = repos.length === 0 ? 'None are configured.' : `Configured: ${repos.join(', ')}.`;
+  return `This repository is not configured. Add its URL to "repos" in the configuration. ${known}`;
 }
 
 const ISOLATIONS = ['repository', 'worktree'] as const;
 
-/** Without a choice Sluice decides: agents get a worktree in a git repository. */
+/** Returns the isolation to send; nothing for the default, which Sluice chooses. */
 function chooseIsolation(chosen: string): { readonly isolation?: (typeof ISOLATIONS)[number] } {
   const isolation = ISOLATIONS.find((known) => known === chosen);
   return isolation === undefined ? {} : { isolation };
 }
 
-/** Reads how many runs compete, or which workers do; undefined for a single run. */
-function readRace(written: string): number | readonly string[] | undefined | 'wrong' {
+/** Parses the number of competing runs, or the names of the competing workers; undefined for a single run. */
+function readRace(written: string): number | readonly string[] | undefined | 'invalid' {
   const words = written.split(',').map((word) => word.trim());
   const [first = ''] = words;
   if (first === '' && words.length === 1) return undefined;
   const isNumber = words.length === 1 && /^\d+$/.test(first);
   const size = isNumber ? Number(first) : words.length;
-  if (size < 2 || size > 8 || words.includes('')) return 'wrong';
+  if (size < 2 || size > 8 || words.includes('')) return 'invalid';
   return isNumber ? size : words;
 }

@@ -3,18 +3,18 @@ import { client } from '../../server/client.js';
 import { toPath } from '../../app/route.js';
 import { useResource } from '../../server/use-resource.js';
 import { formatCount } from '../../ui/amount.js';
-import { Badge, chooseTone } from '../../ui/badge.js';
+import { Badge, StateBadge } from '../../ui/badge.js';
 import { InlineFailure } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { ChangeView } from '../inbox/change-view.js';
 
 type Orders = Awaited<ReturnType<typeof client.getIssue>>['orders'];
-type RaceAnswer = Awaited<ReturnType<typeof client.getIssueRace>>;
+type RaceResponse = Awaited<ReturnType<typeof client.getIssueRace>>;
 
 /** The runs of the last race side by side: the outcome and the change of each. */
 export function RaceView({ issueRef, orders }: { readonly issueRef: string; readonly orders: Orders }) {
   const [newest] = orders;
-  // Asked again when a run of it has come further.
+  // The race is loaded again when the state of one of its runs changes.
   const states = orders.map(({ state, decision }) => `${state} ${decision?.action ?? ''}`).join(',');
   if (newest?.group === undefined) return null;
   return <LoadedRace key={newest.group} issueRef={issueRef} states={states} />;
@@ -25,8 +25,8 @@ function LoadedRace({ issueRef, states }: { readonly issueRef: string; readonly 
     client.getIssueRace({ ref: issueRef, signal }),
   );
   const { failure, reload } = race;
-  // Known data stays until the response for the next state arrives.
-  const last = useRef<RaceAnswer | null>(null);
+  // The last data stays until the next response arrives.
+  const last = useRef<RaceResponse | null>(null);
   last.current = race.value ?? last.current;
   const value = last.current;
   return (
@@ -47,14 +47,14 @@ function LoadedRace({ issueRef, states }: { readonly issueRef: string; readonly 
   );
 }
 
-function describeRace({ runs, winner }: RaceAnswer): string {
+function describeRace({ runs, winner }: RaceResponse): string {
   const open = runs.filter(({ decision }) => decision === null).length;
   if (winner !== null) return `${runs.length} runs; ${winner} won.`;
   if (open > 0) return `${runs.length} runs, ${open} of them not decided yet.`;
-  return `${runs.length} runs without a winner: choose the result that counts.`;
+  return `${runs.length} runs without a winner. Choose the result to accept.`;
 }
 
-function RacedRun({ run, isWinner }: { readonly run: RaceAnswer['runs'][number]; readonly isWinner: boolean }) {
+function RacedRun({ run, isWinner }: { readonly run: RaceResponse['runs'][number]; readonly isWinner: boolean }) {
   const { run_id, worker, state, decision, inbox_id, change } = run;
   const added = change.files.reduce((sum, file) => sum + file.added, 0);
   const removed = change.files.reduce((sum, file) => sum + file.removed, 0);
@@ -63,8 +63,8 @@ function RacedRun({ run, isWinner }: { readonly run: RaceAnswer['runs'][number];
       <div class="card stack">
         <div class="row">
           <h3>{run_id}</h3>
-          {isWinner ? <Badge tone="good">winner</Badge> : null}
-          <Badge tone={chooseTone(decision?.action ?? state)}>{decision?.action ?? state}</Badge>
+          {isWinner ? <Badge tone="good">Winner</Badge> : null}
+          <StateBadge state={decision?.action ?? state} />
           <span class="dim end">
             {worker}, +{formatCount(added)} −{formatCount(removed)}
           </span>
@@ -72,7 +72,7 @@ function RacedRun({ run, isWinner }: { readonly run: RaceAnswer['runs'][number];
         <p>{decision === null ? 'Not decided yet.' : <SafeText text={decision.reason} limit={500} />}</p>
         {inbox_id === null ? null : (
           <p>
-            <a href={toPath({ page: 'inbox', id: inbox_id })}>Review this result</a>
+            <a href={toPath({ page: 'inbox', id: inbox_id })}>Decide on this result</a>
           </p>
         )}
       </div>
@@ -85,4 +85,4 @@ function RacedRun({ run, isWinner }: { readonly run: RaceAnswer['runs'][number];
   );
 }
 
-const READ_ONLY = { comments: [], put: null };
+const READ_ONLY = { comments: [], setComment: null };

@@ -5,7 +5,7 @@ import { toPath } from '../../app/route.js';
 import { hasScope } from '../../app/session.js';
 import { client } from '../../server/client.js';
 import { asFailure } from '../../server/use-resource.js';
-import { Badge, chooseTone } from '../../ui/badge.js';
+import { StateBadge } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Facts } from '../../ui/facts.js';
 import { OpenableRow } from '../../ui/openable-row.js';
@@ -18,13 +18,13 @@ import { Moment } from '../../ui/time.js';
 const COLUMNS: readonly Column[] = [
   { name: 'State', width: '7.5rem' },
   { name: 'Issue', width: '20%' },
-  { name: 'To', width: '7rem' },
+  { name: 'Sink', width: '7rem' },
   { name: 'Destination or error' },
   { name: 'Attempts', width: '6rem', isNumber: true },
-  { name: 'Written', width: '9.5rem' },
+  { name: 'Created', width: '9.5rem' },
 ];
 
-/** Deliveries, one a row. */
+/** The table of comments and their deliveries. */
 export function DeliveryTable({
   messages,
   list,
@@ -43,18 +43,18 @@ export function DeliveryTable({
           cells={(opener) => (
             <>
               <td>
-                <Badge tone={chooseTone(message.state)}>{message.state}</Badge>
+                <StateBadge state={message.state} />
               </td>
               <td class="wide">
                 {opener(message.issue_ref)}
                 <span class="below">
-                  <Because message={message} />
+                  <TriggerText message={message} />
                 </span>
               </td>
               <td class="nowrap">{message.sink}</td>
               <td>
                 <span class="clip">
-                  <SafeText text={whereIs(message)} limit={300} />
+                  <SafeText text={describeDelivery(message)} limit={300} />
                 </span>
               </td>
               <td class="number">
@@ -72,7 +72,7 @@ export function DeliveryTable({
   );
 }
 
-function whereIs({ state, delivered_to, last_error }: OutboxMessage): string {
+function describeDelivery({ state, delivered_to, last_error }: OutboxMessage): string {
   switch (state) {
     case 'delivered':
       return delivered_to ?? '';
@@ -83,24 +83,24 @@ function whereIs({ state, delivered_to, last_error }: OutboxMessage): string {
   }
 }
 
-function Because({ message }: { readonly message: OutboxMessage }) {
+function TriggerText({ message }: { readonly message: OutboxMessage }) {
   const trigger = readTrigger(message.trigger);
   switch (trigger.kind) {
     case 'run':
-      return <>result of {trigger.runId}</>;
+      return <>Result of {trigger.runId}</>;
     case 'item':
-      return <>decision by a person</>;
+      return <>Decision by a person</>;
     case 'other':
       return <SafeText text={trigger.text} />;
   }
 }
 
-/** Longer than any comment: it is shown whole. */
-const WHOLE = 200_000;
+/** More characters than any comment has, so that comments are always complete. */
+const MAX_LENGTH = 200_000;
 
 function Details({ message }: { readonly message: OutboxMessage }) {
   const trigger = readTrigger(message.trigger);
-  const isOnItsWay = message.state === 'waiting' || message.state === 'sending';
+  const isUndelivered = message.state === 'waiting' || message.state === 'sending';
   return (
     <div class="stack">
       <Facts
@@ -108,21 +108,21 @@ function Details({ message }: { readonly message: OutboxMessage }) {
           Issue: <a href={toPath({ page: 'issues', ref: message.issue_ref })}>{message.issue_ref}</a>,
           Reason:
             trigger.kind === 'item' ? (
-              <a href={toPath({ page: 'inbox', id: trigger.itemId })}>decision in the inbox</a>
+              <a href={toPath({ page: 'inbox', id: trigger.itemId })}>Decision in the inbox</a>
             ) : (
-              <Because message={message} />
+              <TriggerText message={message} />
             ),
           'Delivered to': message.delivered_to === null ? undefined : <SafeText text={message.delivered_to} />,
-          'Next attempt': isOnItsWay ? <Moment at={new Date(message.due_at).toISOString()} /> : undefined,
+          'Next attempt': isUndelivered ? <Moment at={new Date(message.due_at).toISOString()} /> : undefined,
           'Last error': message.last_error === null ? undefined : <SafeText text={message.last_error} />,
           'What to do':
             message.state === 'dead'
-              ? 'No further attempts. Fix the cause named in the error, then redeliver it.'
+              ? 'The comment is not sent again automatically. Fix the cause named in the error, then redeliver it.'
               : undefined,
         }}
       />
       <pre>
-        <SafeText text={message.body} limit={WHOLE} />
+        <SafeText text={message.body} limit={MAX_LENGTH} />
       </pre>
       <p>
         <CopyButton label="Copy comment" read={() => message.body} /> <Redeliver message={message} />
@@ -131,7 +131,7 @@ function Details({ message }: { readonly message: OutboxMessage }) {
   );
 }
 
-/** Redelivers a comment that failed or waits for its next attempt. The list shows the outcome. */
+/** A button that redelivers a comment that failed or is waiting for its next attempt. The list shows the outcome. */
 function Redeliver({ message }: { readonly message: OutboxMessage }) {
   const note = useSignal<string | null>(null);
   if ((message.state !== 'dead' && message.state !== 'waiting') || !hasScope('decide')) return null;

@@ -7,7 +7,7 @@ import { formatCount } from '../../ui/amount.js';
 import { Notice } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 
-/** One notice per sink that does not accept comments, with its last error and a way to send everything again. */
+/** A notice for each failing sink, with its last error and a button that redelivers its comments. */
 export function FailingSinks({ sinks }: { readonly sinks: readonly SinkState[] }) {
   const failing = sinks.filter(({ state }) => state !== 'waiting');
   return (

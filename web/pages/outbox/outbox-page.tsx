@@ -1,3 +1,4 @@
+import { listStateOptions } from '../../ui/badge.js';
 import { useSignal } from '@preact/signals';
 import type { SinkState } from '../../../src/records/index.js';
 import { query } from '../../app/router.js';
@@ -10,7 +11,7 @@ import { SinkHealthRow } from './sink-health-view.js';
 
 const STATES = ['waiting', 'sending', 'delivered', 'dead'] as const;
 
-/** Comments on their way, those that arrived and those that did not. */
+/** The comments: waiting, delivered and failed. */
 export function OutboxPage() {
   const state = STATES.find((word) => word === query.value.get('state'));
   const sinks = useSignal<readonly SinkState[]>([]);
@@ -18,8 +19,8 @@ export function OutboxPage() {
   return (
     <ListPage
       title="Outbox"
-      one="comment"
-      what="comments"
+      itemName="comment"
+      itemsName="comments"
       filter={{
         ...(state === undefined ? {} : { state }),
         ...(issueRef === '' ? {} : { issue_ref: issueRef }),
@@ -27,21 +28,26 @@ export function OutboxPage() {
       names={['issue_ref', 'state']}
       fields={
         <>
-          <FilterText name="issue_ref" label="Issue" type="search" placeholder="exact reference: acme/shop#12" />
-          <FilterChoice name="state" label="State" options={STATES} />
+          <FilterText
+            name="issue_ref"
+            label="Issue"
+            type="search"
+            placeholder="Exact reference, such as acme/shop#12"
+          />
+          <FilterChoice name="state" label="State" options={listStateOptions(STATES)} />
         </>
       }
-      load={async (asked, signal) => {
-        // Together, so that a notice does not push the list down when it comes.
+      load={async (filterAndPage, signal) => {
+        // Both are loaded together, so that a notice about a sink does not move the list when it arrives.
         const [page, listed] = await Promise.all([
-          client.listOutbox({ query: asked, signal }),
+          client.listOutbox({ query: filterAndPage, signal }),
           client.listSinks({ signal }),
         ]);
         sinks.value = listed.items;
         return page;
       }}
       getKey={(message) => message.id}
-      nothingYet={
+      emptyState={
         <>
           <strong>No comments yet</strong>
           <p>Each decision about an order adds a comment here. Delivered comments stay listed.</p>

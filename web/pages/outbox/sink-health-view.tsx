@@ -1,6 +1,6 @@
 import type { OutboxMessage } from '../../../src/api/index.js';
 import type { SinkState } from '../../../src/records/index.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, labelState } from '../../ui/badge.js';
 import type { Tone } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { Moment } from '../../ui/time.js';
@@ -15,7 +15,7 @@ const TONES: Readonly<Record<SinkHealth['state'], Tone>> = {
   broken: 'bad',
 };
 
-/** Each sink with its state and its last answer. */
+/** A list of the sinks, each with its state and its last delivery or error. */
 export function SinkHealthRow({
   messages,
   sinks,
@@ -31,7 +31,7 @@ export function SinkHealthRow({
             <strong>
               <SafeText text={name} limit={60} />
             </strong>
-            <Badge tone={TONES[state]}>{state}</Badge>
+            <Badge tone={TONES[state]}>{labelState(state)}</Badge>
             {undelivered === 0 ? null : <span class="dim end">{undelivered} not delivered</span>}
           </span>
           <span class="dim small one-line">
@@ -41,7 +41,7 @@ export function SinkHealthRow({
               'No comment delivered yet'
             ) : (
               <>
-                last comment delivered <Moment at={last.at} />
+                Last comment delivered <Moment at={last.at} />
               </>
             )}
           </span>

@@ -5,34 +5,34 @@ import type { SinkState } from '../../../src/records/index.js';
 export interface SinkHealth {
   readonly name: string;
   readonly state: 'ok' | SinkState['state'];
-  /** The newest of the listed comments that it took: when it was written, and where it is. */
+  /** The newest of the listed comments that it accepted: its time and its destination. */
   readonly last: { readonly at: string; readonly to: string } | null;
-  /** Comments that it has not taken. */
+  /** The number of comments that it has not accepted. */
   readonly undelivered: number;
   /** Its last error. */
   readonly error: string | null;
 }
 
-/** The sinks of a list of comments and those with undelivered ones, by name. */
+/** Summarizes the sinks of the listed comments, and those with undelivered comments; sorted by name. */
 export function summarizeSinks(
   messages: readonly OutboxMessage[],
-  troubled: readonly SinkState[],
+  failing: readonly SinkState[],
 ): readonly SinkHealth[] {
   const delivered = new Map<string, SinkHealth['last']>();
-  // The newest come first.
+  // Messages are listed newest first.
   for (const { sink, state, created_at: at, delivered_to: to } of messages) {
     const last = state === 'delivered' ? { at, to: to ?? '' } : null;
     delivered.set(sink, delivered.get(sink) ?? last);
   }
-  const names = [...new Set([...delivered.keys(), ...troubled.map(({ name }) => name)])].sort();
+  const names = [...new Set([...delivered.keys(), ...failing.map(({ name }) => name)])].sort();
   return names.map((name) => {
-    const trouble = troubled.find((one) => one.name === name);
+    const failure = failing.find((sink) => sink.name === name);
     return {
       name,
-      state: trouble?.state ?? 'ok',
+      state: failure?.state ?? 'ok',
       last: delivered.get(name) ?? null,
-      undelivered: (trouble?.open ?? 0) + (trouble?.dead ?? 0),
-      error: trouble?.last_error ?? null,
+      undelivered: (failure?.open ?? 0) + (failure?.dead ?? 0),
+      error: failure?.last_error ?? null,
     };
   });
 }

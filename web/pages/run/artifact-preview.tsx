@@ -7,20 +7,20 @@ import { client } from '../../server/client.js';
 import { ImagePreview } from './image-preview.js';
 import { MAX_IMAGE_BYTES, readImageHead } from './read-image.js';
 import type { ImageHead } from './read-image.js';
-import { chooseFileName, MAX_DOWNLOAD_BYTES, readWholeArtifact, saveAs } from './download-artifact.js';
+import { chooseFileName, MAX_DOWNLOAD_BYTES, readArtifactBytes, saveAs } from './download-artifact.js';
 import { asFailure } from '../../server/use-resource.js';
 import type { Failure } from '../../server/use-resource.js';
 
 type Preview =
-  | { readonly state: 'closed' | 'coming' }
-  | { readonly state: 'there'; readonly file: FilePreview; readonly image: Picture | null }
+  | { readonly state: 'closed' | 'loading' }
+  | { readonly state: 'loaded'; readonly file: FilePreview; readonly image: Picture | null }
   | { readonly state: 'failed'; readonly failure: Failure };
 
 interface Picture extends ImageHead {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** A file an agent made: its path, and its text when asked for. It is text, whatever it says it is. */
+/** A file that an agent created or changed: its path and, on request, its content as a picture or as text. */
 export function ArtifactPreview({
   runId,
   path,
@@ -28,16 +28,16 @@ export function ArtifactPreview({
 }: {
   readonly runId: string;
   readonly path: string;
-  /** More about the file: how it changed, or which tool changed it. */
+  /** How the file was changed, or which tool changed it. */
   readonly note: string;
 }) {
   const preview = useSignal<Preview>({ state: 'closed' });
   const open = async (): Promise<void> => {
-    preview.value = { state: 'coming' };
+    preview.value = { state: 'loading' };
     try {
       const file = await client.readArtifact({ id: runId, path });
       preview.value = {
-        state: 'there',
+        state: 'loaded',
         file,
         image: isBinary(file.text) ? await readPicture(runId, path, file) : null,
       };
@@ -47,12 +47,12 @@ export function ArtifactPreview({
   };
   const download = async (totalBytes: number): Promise<void> => {
     try {
-      saveAs(chooseFileName(path), await readWholeArtifact(runId, path, totalBytes));
+      saveAs(chooseFileName(path), await readArtifactBytes(runId, path, totalBytes));
     } catch (error) {
       preview.value = { state: 'failed', failure: asFailure(error) };
     }
   };
-  const now = preview.value;
+  const current = preview.value;
   return (
     <>
       <div class="row">
@@ -64,61 +64,61 @@ export function ArtifactPreview({
             <SafeText text={note} limit={60} />
           </span>
         )}
-        {now.state === 'there' ? (
+        {current.state === 'loaded' ? (
           <button type="button" onClick={() => (preview.value = { state: 'closed' })}>
             Close
           </button>
         ) : (
-          <button type="button" disabled={now.state === 'coming'} onClick={() => void open()}>
+          <button type="button" disabled={current.state === 'loading'} onClick={() => void open()}>
             Preview
           </button>
         )}
-        {now.state === 'there' && now.file.totalBytes <= MAX_DOWNLOAD_BYTES ? (
-          <button type="button" onClick={() => void download(now.file.totalBytes)}>
+        {current.state === 'loaded' && current.file.totalBytes <= MAX_DOWNLOAD_BYTES ? (
+          <button type="button" onClick={() => void download(current.file.totalBytes)}>
             Download
           </button>
         ) : null}
       </div>
-      {now.state === 'there' && now.image !== null ? (
+      {current.state === 'loaded' && current.image !== null ? (
         <ImagePreview
-          bytes={now.image.bytes}
-          width={now.image.width}
-          height={now.image.height}
-          onFailure={() => (preview.value = { ...now, image: null })}
+          bytes={current.image.bytes}
+          width={current.image.width}
+          height={current.image.height}
+          onFailure={() => (preview.value = { ...current, image: null })}
         />
       ) : null}
-      {now.state === 'there' && now.image === null && isBinary(now.file.text) ? (
-        <p class="preview dim">Binary file, {formatCount(now.file.totalBytes)} bytes. Download it to open it.</p>
+      {current.state === 'loaded' && current.image === null && isBinary(current.file.text) ? (
+        <p class="preview dim">Binary file, {formatCount(current.file.totalBytes)} bytes. Download it to view it.</p>
       ) : null}
-      {now.state === 'there' && !isBinary(now.file.text) ? (
+      {current.state === 'loaded' && !isBinary(current.file.text) ? (
         <pre class="preview" tabIndex={0} aria-label="Current content of the file">
-          <SafeText text={now.file.text} />
-          <span class="dim"> {formatCount(now.file.totalBytes)} bytes in total</span>
+          <SafeText text={current.file.text} />
+          <span class="dim"> {formatCount(current.file.totalBytes)} bytes in total</span>
         </pre>
       ) : null}
-      {now.state === 'failed' ? (
-        <Notice tone="bad" title={now.failure.code} action={{ label: 'Try again', run: open }}>
-          <SafeText text={now.failure.message} />
+      {current.state === 'failed' ? (
+        <Notice tone="bad" title="Cannot read the file" action={{ label: 'Try again', run: open }}>
+          <SafeText text={current.failure.message} /> <code>{current.failure.code}</code>
         </Notice>
       ) : null}
     </>
   );
 }
 
-/** The bytes of a picture; null for other files, and for those that are too large to be shown. */
+/** Reads the bytes of a picture; null for other files, and for pictures that are too large to be shown. */
 async function readPicture(runId: string, path: string, file: FilePreview): Promise<Picture | null> {
   if (file.totalBytes > MAX_IMAGE_BYTES) return null;
-  const bytes = await readWholeArtifact(runId, path, file.totalBytes);
+  const bytes = await readArtifactBytes(runId, path, file.totalBytes);
   const head = readImageHead(bytes);
   return head === null ? null : { ...head, bytes };
 }
 
-/** Characters at the beginning of a file that say what it is. */
-const SNIFFED = 4096;
+/** The number of characters at the beginning of a file that are checked. */
+const CHECKED_LENGTH = 4096;
 
-/** Whether a file is binary: it has a null character, or many bytes that are not UTF-8. */
+/** Whether a file is binary: it contains a null character, or many bytes that are not UTF-8. */
 export function isBinary(text: string): boolean {
-  const start = text.slice(0, SNIFFED);
-  const wrong = start.split('\uFFFD').length - 1;
-  return start.includes('\0') || wrong > start.length / 20;
+  const start = text.slice(0, CHECKED_LENGTH);
+  const invalid = start.split('\uFFFD').length - 1;
+  return start.includes('\0') || invalid > start.length / 20;
 }

@@ -5,17 +5,17 @@ import { summarizeAttempts } from './attempts.js';
 import type { AttemptSummary } from './attempts.js';
 import type { OpenRun } from './open-run.js';
 
-/** The attempts of a run side by side: prompt, actions and messages of each. */
+/** The attempts of a run side by side: outcome, actions and messages of each. */
 export function AttemptsView({ run }: { readonly run: OpenRun }) {
-  void run.beats.page.value;
+  void run.redraws.page.value;
   const attempts = summarizeAttempts(run.lenses.conversation);
   const rows: readonly (readonly [string, (attempt: AttemptSummary) => string])[] = [
-    ['Ended', ({ end }) => end ?? 'not yet'],
+    ['Outcome', ({ end }) => end ?? 'Running'],
     ['Duration', ({ from, to }) => formatDuration(to - from)],
     ['Messages', ({ messages }) => String(messages)],
     ['Tools', ({ tools, failedTools }) => (failedTools === 0 ? String(tools) : `${tools}, ${failedTools} failed`)],
     ['Usage', ({ usage }) => formatUsage(usage)],
-    ['Answer that started it', ({ reply }) => reply ?? ''],
+    ['Answer before the attempt', ({ reply }) => reply ?? ''],
     ['Last message', ({ lastText }) => lastText ?? ''],
   ];
   return (

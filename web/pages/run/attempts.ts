@@ -9,21 +9,21 @@ export interface AttemptSummary {
   readonly messages: number;
   readonly tools: number;
   readonly failedTools: number;
-  /** The person's answer that opened it; null for the first, and for one that corrects an output. */
+  /** The person's answer that started the attempt; null for the first attempt and for retries. */
   readonly reply: string | null;
   /** The last message. */
   readonly lastText: string | null;
-  /** How it ended: a question, success, or the code of a failure; null while it is running. */
+  /** How the attempt ended, as a label or the code of a failure; null while it is running. */
   readonly end: string | null;
   readonly usage: Usage;
 }
 
 type Usage = FcmpData<'conversation.completed'>['usage'] | null;
 
-/** Attempts of one run; more are in the conversation. */
+/** The maximum number of attempts that are compared; the conversation has all of them. */
 const MAX_ATTEMPTS = 20;
 
-/** The attempts of a conversation, side by side. */
+/** Summarizes the attempts of a conversation, to be compared. */
 export function summarizeAttempts(
   conversation: Pick<Conversation, 'events' | 'times' | 'items'>,
 ): readonly AttemptSummary[] {
@@ -44,7 +44,7 @@ export function summarizeAttempts(
   return [...attempts.values()];
 }
 
-/** Counts what the last event of an item says. */
+/** Adds an item to the summary, by its last event. */
 function addItem(summary: MutableSummary, last: FcmpEvent): void {
   if (last.type === 'assistant.message.final') {
     summary.messages += 1;
@@ -53,7 +53,7 @@ function addItem(summary: MutableSummary, last: FcmpEvent): void {
     summary.tools += 1;
     if (last.data.status === 'failed') summary.failedTools += 1;
   } else if (last.type === 'user.input.replied') summary.reply = last.data.text;
-  else if (last.type === 'user.input.required') summary.end = 'asked a question';
+  else if (last.type === 'user.input.required') summary.end = 'Asked a question';
   else if (last.type === 'conversation.completed') {
     summary.end = last.data.reason_code;
     summary.usage = last.data.usage;

@@ -1,23 +1,24 @@
 import type { RawRef } from '../../../src/events/index.js';
-import { firstAbove } from './sorted-search.js';
+import { findFirstAbove } from './sorted-search.js';
 
-/** Bytes of one stream of one attempt, the end not included. */
+/** A range of bytes in one stream of one attempt; the end is exclusive. */
 export type ByteSpan = Pick<RawRef, 'attempt_number' | 'stream' | 'byte_from' | 'byte_to'>;
 
-/** Bytes of several streams, in which one can look up quickly whether some are among them. */
+/** Ranges of bytes in several streams. */
 export interface ByteRanges {
-  /** Sorted and apart from each other, by stream. */
+  /** Grouped by stream, sorted, without overlaps. */
   readonly spans: readonly ByteSpan[];
+  /** Whether any of these bytes is in a span. Takes logarithmic time. */
   readonly overlaps: (span: ByteSpan | null) => boolean;
 }
 
-/** The name of a stream of an attempt, as a key. */
-export function streamKey({ attempt_number, stream }: Pick<RawRef, 'attempt_number' | 'stream'>): string {
+/** Returns a key for a stream of an attempt. */
+export function getStreamKey({ attempt_number, stream }: Pick<RawRef, 'attempt_number' | 'stream'>): string {
   return `${attempt_number}.${stream}`;
 }
 
 /**
- * Puts spans together: those that touch become one.
+ * Joins spans that touch or overlap.
  *
  * @example
  * joinSpans([{ …, byte_from: 0, byte_to: 5 }, { …, byte_from: 5, byte_to: 9 }]).spans // one span, 0 to 9
@@ -25,7 +26,7 @@ export function streamKey({ attempt_number, stream }: Pick<RawRef, 'attempt_numb
 export function joinSpans(spans: readonly ByteSpan[]): ByteRanges {
   const byStream = new Map<string, ByteSpan[]>();
   for (const span of spans) {
-    const key = streamKey(span);
+    const key = getStreamKey(span);
     const list = byStream.get(key);
     if (list === undefined) byStream.set(key, [span]);
     else list.push(span);
@@ -33,16 +34,19 @@ export function joinSpans(spans: readonly ByteSpan[]): ByteRanges {
   const joined: ByteSpan[] = [];
   const index = new Map<string, { readonly from: readonly number[]; readonly to: readonly number[] }>();
   for (const [key, list] of byStream) {
-    const own = joinStream(list);
-    joined.push(...own);
-    index.set(key, { from: own.map(({ byte_from }) => byte_from), to: own.map(({ byte_to }) => byte_to) });
+    const spansOfStream = joinStream(list);
+    joined.push(...spansOfStream);
+    index.set(key, {
+      from: spansOfStream.map(({ byte_from }) => byte_from),
+      to: spansOfStream.map(({ byte_to }) => byte_to),
+    });
   }
   return {
     spans: joined,
     overlaps(span) {
-      const stream = span === null ? undefined : index.get(streamKey(span));
+      const stream = span === null ? undefined : index.get(getStreamKey(span));
       if (span === null || stream === undefined) return false;
-      const at = firstAbove(stream.to, span.byte_from);
+      const at = findFirstAbove(stream.to, span.byte_from);
       const from = stream.from[at];
       return from !== undefined && from < span.byte_to;
     },

@@ -32,25 +32,25 @@ function renderBadge(state: OpenRun['connection']['value']['state']) {
   }
 }
 
-/** Missing events, and what to do about them. */
+/** Shows why events are missing and what to do about it. */
 export function ConnectionNotices({ run }: { readonly run: OpenRun }) {
-  const now = run.connection.value;
+  const connection = run.connection.value;
   const gaps = run.gaps.value;
   return (
     <>
-      {now.state === 'lost' ? (
-        <Notice tone="bad" title={now.failure.code} action={{ label: 'Reconnect', run: run.follow }}>
-          {now.failure.message}
+      {connection.state === 'lost' ? (
+        <Notice tone="bad" title="Connection lost" action={{ label: 'Reconnect', run: run.follow }}>
+          {connection.failure.message} <code>{connection.failure.code}</code>
         </Notice>
       ) : null}
-      {now.state === 'full' ? (
+      {connection.state === 'full' ? (
         <Notice tone="warn" title="Too many events for this page">
-          Showing the first {formatCount(run.lenses.list.events.length)}. The export contains all of them.
+          Showing the first {formatCount(run.lenses.list.events.length)} events. The export contains all of them.
         </Notice>
       ) : null}
       {gaps.length > 0 ? (
         <Notice tone="warn" title="Some events are missing">
-          {gaps.map(({ from, to }) => (to === null ? `from ${from} on` : `${from} to ${to}`)).join(', ')}
+          Missing: {gaps.map(({ from, to }) => (to === null ? `from ${from} onward` : `${from} to ${to}`)).join(', ')}
         </Notice>
       ) : null}
     </>

@@ -14,31 +14,33 @@ import { readFileChanges } from './file-changes.js';
 import { FileChanges } from './file-change-view.js';
 import { ValueText } from './value-text.js';
 
-/** One thing of a conversation: a line that chooses it, and what it says. */
+/** One item of a conversation: a header that selects it, and its content. */
 export function ConversationItem({
   runId,
   view,
   isOver,
   start,
-  isLit,
+  isHighlighted,
   onChoose,
 }: {
   readonly runId: string;
   readonly view: ItemView;
-  /** The run has ended: what is not finished will not be. */
+  /** Whether the run has ended, so that unfinished items will not be finished. */
   readonly isOver: boolean;
   readonly start: number;
-  readonly isLit: boolean;
+  readonly isHighlighted: boolean;
   readonly onChoose: () => void;
 }) {
   return (
-    <div class={`item ${view.kind}${isLit ? ' lit' : ''}${view.parent === null ? '' : ' of-sub-agent'}`}>
-      <button type="button" class="choose item-head" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
+    <div
+      class={`item ${view.kind}${isHighlighted ? ' highlighted' : ''}${view.parent === null ? '' : ' of-sub-agent'}`}
+    >
+      <button type="button" class="choose item-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <strong>{chooseTitle(view)}</strong>
         <State view={view} isOver={isOver} />
         {view.kind === 'tool' && view.ms !== null ? <span class="dim">{formatDuration(view.ms)}</span> : null}
         <span class="end">
-          {view.attempt > 1 ? <span class="dim">attempt {view.attempt}</span> : null}{' '}
+          {view.attempt > 1 ? <span class="dim">Attempt {view.attempt}</span> : null}{' '}
           <Clock at={view.at} start={start} />
         </span>
       </button>
@@ -58,7 +60,7 @@ function chooseTitle(view: ItemView): ComponentChildren {
     case 'reasoning':
       return 'Reasoning';
     case 'tool':
-      return <SafeText text={firstLine(view.name)} />;
+      return <SafeText text={readFirstLine(view.name)} />;
     case 'question':
       return 'Question';
     case 'reply':
@@ -81,20 +83,20 @@ function State({ view, isOver }: { readonly view: ItemView; readonly isOver: boo
   return state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>;
 }
 
-/** Chooses the state of an item; nothing of an ended run is shown as still in progress. */
+/** Chooses the state of an item. No item of an ended run is shown as still in progress. */
 export function chooseState(view: ItemView, isOver: boolean): { readonly word: string; readonly tone: Tone } | null {
   switch (view.kind) {
     case 'message':
     case 'reasoning':
-      if (view.isWhole) return null;
-      return isOver ? { word: 'cut off', tone: 'warn' } : { word: 'writing …', tone: 'plain' };
+      if (view.isComplete) return null;
+      return isOver ? { word: 'Cut off', tone: 'warn' } : { word: 'Writing …', tone: 'plain' };
     case 'tool':
       if (view.status === 'started')
-        return isOver ? { word: 'not finished', tone: 'warn' } : { word: 'running', tone: 'plain' };
-      return view.status === 'failed' ? { word: 'failed', tone: 'bad' } : { word: 'done', tone: 'good' };
+        return isOver ? { word: 'Not finished', tone: 'warn' } : { word: 'Running', tone: 'plain' };
+      return view.status === 'failed' ? { word: 'Failed', tone: 'bad' } : { word: 'Done', tone: 'good' };
     case 'question':
       if (!view.isOpen) return null;
-      return isOver ? { word: 'not answered', tone: 'plain' } : { word: 'waiting', tone: 'warn' };
+      return isOver ? { word: 'Not answered', tone: 'plain' } : { word: 'Waiting', tone: 'warn' };
     case 'diagnostic':
       return { word: view.code, tone: 'warn' };
     case 'completed':
@@ -114,7 +116,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'start':
       return view.sessionId === null ? null : (
         <p class="dim">
-          session{' '}
+          Session{' '}
           <code>
             <SafeText text={view.sessionId} limit={200} />
           </code>
@@ -123,7 +125,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'message':
       return (
         <>
-          <Words text={view.text} isWhole={view.isWhole} />
+          <MessageText text={view.text} isComplete={view.isComplete} />
           {view.payload === undefined ? null : (
             <details>
               <summary>Extracted value</summary>
@@ -136,7 +138,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
       return (
         <details>
           <summary>
-            <SafeText text={firstLine(view.text)} />
+            <SafeText text={readFirstLine(view.text)} />
           </summary>
           <Markdown text={view.text} />
         </details>
@@ -154,7 +156,7 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
     case 'reply':
       return <SafeText text={view.text} limit={4000} />;
     case 'artifact':
-      return <ArtifactPreview runId={runId} path={view.path} note={view.madeBy === null ? '' : `by ${view.madeBy}`} />;
+      return <ArtifactPreview runId={runId} path={view.path} note={view.madeBy === null ? '' : `By ${view.madeBy}`} />;
     case 'diagnostic':
       return (
         <p>
@@ -189,14 +191,17 @@ function Body({ runId, view }: { readonly runId: string; readonly view: ItemView
   }
 }
 
-/** A message that is still being written changes many times a second: it becomes Markdown when it is whole. JSON never does. */
-function Words({ text, isWhole }: { readonly text: string; readonly isWhole: boolean }) {
+/**
+ * The text of a message. It is rendered as Markdown once it is complete: until then it may change many times a second. JSON is
+ * never rendered as Markdown.
+ */
+function MessageText({ text, isComplete }: { readonly text: string; readonly isComplete: boolean }) {
   if (/^\s*[[{]/.test(text)) return <ValueText value={text} limit={4000} />;
-  return isWhole ? <Markdown text={text} /> : <SafeText text={text} />;
+  return isComplete ? <Markdown text={text} /> : <SafeText text={text} />;
 }
 
-/** Short enough to be shown whole: within a button or a summary there is no other button for the rest. */
-function firstLine(text: string): string {
+/** Returns the first line, short enough to be shown in full: a button or a summary cannot contain a "more" button. */
+function readFirstLine(text: string): string {
   const [line = ''] = text.trim().split('\n', 1);
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 }
@@ -221,12 +226,12 @@ function ToolCall({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }>
   );
 }
 
-/** The input of a tool: the change of files as a diff, one text unchanged, anything else as a tree. */
+/** The input of a tool: file changes as a diff, a single text as text, anything else as a tree. */
 function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }> }) {
   const changes = readFileChanges(view.input, view.diff);
   if (changes.length > 0) return <FileChanges changes={changes} />;
   if (view.input === undefined) return null;
-  const input = plainInput(view.input);
+  const input = simplifyInput(view.input);
   return typeof input === 'object' && input !== null ? (
     <JsonTree value={input} open={1} />
   ) : (
@@ -234,7 +239,7 @@ function ToolInput({ view }: { readonly view: Extract<ItemView, { kind: 'tool' }
   );
 }
 
-/** The output of a tool, with its colours; a value as a tree. */
+/** The output of a tool: an object as a tree, anything else as text with its colours. */
 function ToolOutput({ output }: { readonly output: unknown }) {
   if (typeof output === 'object' && output !== null) return <JsonTree value={output} />;
   return (
@@ -244,23 +249,23 @@ function ToolOutput({ output }: { readonly output: unknown }) {
   );
 }
 
-/** Shows an input with a single text field as that text: `npm test` says as much as `{ "command": "npm test" }`. */
-function plainInput(input: unknown): unknown {
+/** Reduces an input with a single text field to that text: `{ "command": "npm test" }` becomes `npm test`. */
+function simplifyInput(input: unknown): unknown {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
   const values = Object.values<unknown>({ ...input });
   const [only] = values;
   return values.length === 1 && typeof only === 'string' ? only : input;
 }
 
-/** Characters of raw lines in one row; the lens of raw bytes has all of them. */
+/** The maximum number of characters of raw lines in one item. The raw bytes lens has all of them. */
 const MAX_RAW = 20_000;
 
-/** The beginning of some lines: together they may have hundreds of megabytes. */
-function joinStart(lines: readonly string[], most: number): string {
+/** Joins lines up to a limit, because all lines together may have hundreds of megabytes. */
+function joinStart(lines: readonly string[], limit: number): string {
   let text = '';
   for (const line of lines) {
-    if (text.length >= most) break;
-    text += `${text === '' ? '' : '\n'}${line.slice(0, most)}`;
+    if (text.length >= limit) break;
+    text += `${text === '' ? '' : '\n'}${line.slice(0, limit)}`;
   }
   return text;
 }

@@ -4,21 +4,21 @@ import { ConversationItem } from './conversation-item.js';
 import { describeItem } from './describe-item.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
-import { firstAbove } from './sorted-search.js';
+import { findFirstAbove } from './sorted-search.js';
 import { findStart } from './clock.js';
 
 /** Messages, tool calls and questions in order. */
 export function ConversationLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
-  void run.beats.conversation.value;
+  void run.redraws.conversation.value;
   const [cache] = useState(createRowCache);
   const { conversation } = run.lenses;
   const moment = run.moment.value;
-  const light = run.light.value;
-  const eventCount = moment === null ? conversation.events.length : firstAbove(conversation.times, moment);
+  const highlight = run.highlight.value;
+  const eventCount = moment === null ? conversation.events.length : findFirstAbove(conversation.times, moment);
   const shown = run.filter.shown(conversation.itemsAt(eventCount));
   const { count } = shown;
   const start = findStart(run);
-  // A replay shows what was known then.
+  // A replay shows what was known at that moment.
   const isOver = moment === null && run.span.value.end !== null;
 
   const choose = (position: number): void => {
@@ -29,10 +29,10 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
     const index = shown.itemAt(position);
     const item = conversation.items[index];
     if (item === undefined) return null;
-    const isLit = light?.items.has(index) ?? false;
+    const isHighlighted = highlight?.items.has(index) ?? false;
     const isLast = item.events[0] === eventCount - 1;
-    const known = firstAbove(item.events, eventCount - 1);
-    return cache(position, [item, known, isLast, isLit, isOver, start], () => {
+    const eventsSoFar = findFirstAbove(item.events, eventCount - 1);
+    return cache(position, [item, eventsSoFar, isLast, isHighlighted, isOver, start], () => {
       const view = describeItem(conversation, item, eventCount);
       if (view === null) return null;
       return (
@@ -41,16 +41,16 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
           view={view}
           isOver={isOver}
           start={start}
-          isLit={isLit}
+          isHighlighted={isHighlighted}
           onChoose={() => choose(position)}
         />
       );
     });
   };
   if (count === 0) return <Empty isLive={isLive} isFiltered={run.filter.isOn.value} />;
-  const own = light?.item ?? null;
-  const place = own === null ? null : shown.positionOf(own);
-  const active = place !== null && place < count && shown.itemAt(place) === own ? place : null;
+  const selectedItem = highlight?.item ?? null;
+  const position = selectedItem === null ? null : shown.findPosition(selectedItem);
+  const active = position !== null && position < count && shown.itemAt(position) === selectedItem ? position : null;
   return (
     <VirtualList
       key={JSON.stringify(run.filter.query.value)}
@@ -67,7 +67,7 @@ export function ConversationLens({ run, isLive }: { readonly run: OpenRun; reado
 }
 
 function Empty({ isLive, isFiltered }: { readonly isLive: boolean; readonly isFiltered: boolean }) {
-  if (isFiltered) return <p class="lens-empty">Nothing matches.</p>;
+  if (isFiltered) return <p class="lens-empty">No items match.</p>;
   return (
     <p class="lens-empty">
       {isLive ? 'No messages yet. They appear here as they arrive.' : 'No messages up to this moment.'}

@@ -22,9 +22,9 @@ test('the chunks of a message are one item, complete once the last has arrived',
     fcmpEvent('assistant.message.final', { message_id: 'm', text: 'Hello.', structured_payload: { a: 1 } }),
   );
   expect(conversation.items).toHaveLength(1);
-  expect(view(conversation, 0, 1)).toMatchObject({ text: 'Hel', isWhole: false });
-  expect(view(conversation, 0, 2)).toMatchObject({ text: 'Hello', isWhole: false });
-  expect(view(conversation, 0)).toMatchObject({ text: 'Hello.', isWhole: true, payload: { a: 1 } });
+  expect(view(conversation, 0, 1)).toMatchObject({ text: 'Hel', isComplete: false });
+  expect(view(conversation, 0, 2)).toMatchObject({ text: 'Hello', isComplete: false });
+  expect(view(conversation, 0)).toMatchObject({ text: 'Hello.', isComplete: true, payload: { a: 1 } });
 });
 
 test('a tool call is one item with input, output and how long it took', () => {
@@ -61,16 +61,16 @@ test('adjacent lines outside the protocol form one item', () => {
   expect(view(conversation, 0)).toMatchObject({ kind: 'raw', stream: 'stderr', lines: ['a', 'b'] });
 });
 
-test('reasoning in pieces is replaced by the whole', () => {
+test('partial reasoning is replaced by the complete one', () => {
   const conversation = readConversation(
     fcmpEvent('assistant.reasoning', { reasoning_id: 'r', text: 'Loo', partial: true }),
     fcmpEvent('assistant.reasoning', { reasoning_id: 'r', text: 'Looked.' }),
   );
-  expect(view(conversation, 0, 1)).toMatchObject({ text: 'Loo', isWhole: false });
-  expect(view(conversation, 0)).toMatchObject({ text: 'Looked.', isWhole: true });
+  expect(view(conversation, 0, 1)).toMatchObject({ text: 'Loo', isComplete: false });
+  expect(view(conversation, 0)).toMatchObject({ text: 'Looked.', isComplete: true });
 });
 
-test('an item is not there before its first event', () => {
+test('an item does not exist before its first event', () => {
   const conversation = readConversation(
     fcmpEvent('raw.stdout', { text: 'a' }),
     fcmpEvent('conversation.started', { session_id: null }),

@@ -1,38 +1,38 @@
 import type { FcmpEvent } from '../../../src/events/index.js';
 import { createRefIndex } from './ref-index.js';
 import type { RefIndex } from './ref-index.js';
-import { firstAbove, firstWhere } from './sorted-search.js';
+import { findFirstAbove, findFirst } from './sorted-search.js';
 
 /**
- * One entry of a conversation, such as a message, however many chunks it arrived in. It names its events by their indexes;
- * its text is read from them when it is drawn.
+ * One item of a conversation, such as a message, no matter how many chunks it arrived in. It refers to its events by index; its
+ * text is read from them when it is drawn.
  */
 export interface Item {
-  /** That of its first event. */
+  /** The type of its first event. */
   readonly type: FcmpEvent['type'];
   readonly events: number[];
 }
 
-/** A conversation as far as it has come. It only ever grows; nothing in it is kept twice. */
+/** The part of a conversation that has arrived. It only grows, and nothing in it is stored twice. */
 export interface Conversation {
   readonly events: readonly FcmpEvent[];
-  /** When each event came, in milliseconds; a clock that was set back does not make them go back. */
+  /** The time of each event, in milliseconds; never decreasing, even if a clock was set back. */
   readonly times: readonly number[];
   readonly items: readonly Item[];
   /** The item of each event. */
   readonly itemIndexes: readonly number[];
   readonly refs: RefIndex;
   readonly append: (event: FcmpEvent) => void;
-  /** How many items there were when there were this many events. */
+  /** Returns how many items the first `eventCount` events have. */
   readonly itemsAt: (eventCount: number) => number;
-  /** The index of the event with a number; null if it has not come. */
+  /** Finds the index of the event with a sequence number; null if it has not arrived. */
   readonly find: (seq: number) => number | null;
 }
 
-/** Lines an agent prints outside of its protocol are shown together, up to this many. */
+/** The maximum number of lines in one item of output that is not part of the agent's protocol. */
 const MAX_RAW_LINES = 50;
 
-/** An empty conversation. */
+/** Creates an empty conversation. */
 export function createConversation(): Conversation {
   const events: FcmpEvent[] = [];
   const times: number[] = [];
@@ -42,12 +42,12 @@ export function createConversation(): Conversation {
   const open = new Map<string, number>();
   const refs = createRefIndex();
 
-  /** The item an event continues, if it does not start one. */
+  /** Finds the item that an event continues; undefined if it starts a new one. */
   function findItem({ type }: FcmpEvent, key: string | null): number | undefined {
     if (key !== null) return open.get(key);
     const last = items.at(-1);
-    const goesOn = isRaw(type) && last?.type === type && last.events.length < MAX_RAW_LINES;
-    return goesOn ? items.length - 1 : undefined;
+    const isContinued = isRaw(type) && last?.type === type && last.events.length < MAX_RAW_LINES;
+    return isContinued ? items.length - 1 : undefined;
   }
 
   return {
@@ -72,9 +72,9 @@ export function createConversation(): Conversation {
       itemIndexes.push(item);
       refs.add(event.raw_ref, index);
     },
-    itemsAt: (eventCount) => firstAbove(firstEvents, eventCount - 1),
+    itemsAt: (eventCount) => findFirstAbove(firstEvents, eventCount - 1),
     find(seq) {
-      const index = firstWhere(events.length, (at) => (events[at]?.seq ?? 0) >= seq);
+      const index = findFirst(events.length, (at) => (events[at]?.seq ?? 0) >= seq);
       return events[index]?.seq === seq ? index : null;
     },
   };
@@ -84,7 +84,7 @@ function isRaw(type: FcmpEvent['type']): boolean {
   return type === 'raw.stdout' || type === 'raw.stderr';
 }
 
-/** Returns the key that events of one item share; null for events that are items by themselves. */
+/** Returns the key that all events of an item share; null for raw lines, and for an event that forms an item alone. */
 function getKey(event: FcmpEvent): string | null {
   const { attempt } = event.meta;
   if (event.type === 'assistant.tool_call') return `tool ${attempt} ${event.data.tool_call_id}`;

@@ -2,18 +2,18 @@ import type { FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation, Item } from './conversation.js';
 import type { FileDiff } from './file-changes.js';
 
-/** An item at a moment, ready to be drawn. */
+/** The state of an item at a moment, ready to be drawn. */
 export type ItemView = {
   readonly attempt: number;
-  /** When it began, in milliseconds. */
+  /** The start, in milliseconds. */
   readonly at: number;
   readonly seq: number;
-  /** The tool call of the sub-agent that printed it. */
+  /** The tool call of the sub-agent that the item belongs to; null for the agent itself. */
   readonly parent: string | null;
 } & (
   | { readonly kind: 'start'; readonly sessionId: string | null }
-  | { readonly kind: 'message'; readonly text: string; readonly isWhole: boolean; readonly payload: unknown }
-  | { readonly kind: 'reasoning'; readonly text: string; readonly isWhole: boolean }
+  | { readonly kind: 'message'; readonly text: string; readonly isComplete: boolean; readonly payload: unknown }
+  | { readonly kind: 'reasoning'; readonly text: string; readonly isComplete: boolean }
   | ToolView
   | { readonly kind: 'question'; readonly prompt: string; readonly isOpen: boolean }
   | { readonly kind: 'reply'; readonly text: string }
@@ -38,14 +38,14 @@ interface ToolView {
   readonly input: unknown;
   readonly output: unknown;
   readonly error: string | null;
-  /** The files it changes, as far as the engine shows them. */
+  /** The changes of files, if the engine reports them. */
   readonly diff: readonly FileDiff[];
   readonly ms: number | null;
 }
 
 type Usage = Extract<FcmpEvent, { type: 'conversation.completed' }>['data']['usage'];
 
-/** Describes an item from those of its events that are among the first `eventCount`; null before its first. */
+/** Describes an item at the time of the first `eventCount` events; null if none of them belongs to it. */
 export function describeItem(
   { events, times }: Pick<Conversation, 'events' | 'times'>,
   item: Item,
@@ -71,18 +71,18 @@ export function describeItem(
           ...common,
           kind: 'message',
           text: final.data.text,
-          isWhole: true,
+          isComplete: true,
           payload: final.data.structured_payload,
         };
       }
       const deltas = selectParts(events, item, eventCount, 'assistant.message.delta');
-      return { ...common, kind: 'message', text: deltas.map(getText).join(''), isWhole: false, payload: undefined };
+      return { ...common, kind: 'message', text: deltas.map(getText).join(''), isComplete: false, payload: undefined };
     }
     case 'assistant.reasoning': {
       const parts = selectParts(events, item, eventCount, 'assistant.reasoning');
-      const whole = parts.findLast(({ data }) => data.partial !== true);
-      const text = whole === undefined ? parts.map(getText).join('') : whole.data.text;
-      return { ...common, kind: 'reasoning', text, isWhole: whole !== undefined };
+      const complete = parts.findLast(({ data }) => data.partial !== true);
+      const text = complete === undefined ? parts.map(getText).join('') : complete.data.text;
+      return { ...common, kind: 'reasoning', text, isComplete: complete !== undefined };
     }
     case 'assistant.tool_call':
       return { ...common, ...describeTool(events, times, item, eventCount) };
@@ -104,7 +104,7 @@ export function describeItem(
       const lines = first.data.entries.map(
         ({ content, status }) => `- [${status === 'completed' ? 'x' : ' '}] ${content}`,
       );
-      return { ...common, kind: 'reasoning', text: lines.join('\n'), isWhole: true };
+      return { ...common, kind: 'reasoning', text: lines.join('\n'), isComplete: true };
     }
     case 'artifact.modified':
     case 'artifact.deleted':

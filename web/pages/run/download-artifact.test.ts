@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { isBinary } from './artifact-preview.js';
-import { chooseFileName, readWholeArtifact } from './download-artifact.js';
+import { chooseFileName, readArtifactBytes } from './download-artifact.js';
 
 test('reads a file in parts to its end, byte for byte', async () => {
   const file = Uint8Array.from({ length: 2_500_000 }, (_, index) => index % 251);
   const ranges: string[] = [];
-  const bytes = await readWholeArtifact('01', 'a b.bin', file.length, async (address, range) => {
+  const bytes = await readArtifactBytes('01', 'a b.bin', file.length, async (address, range) => {
     ranges.push(range);
     expect(address).toBe('/v1/runs/01/artifact?path=a+b.bin');
     const [, from, to] = /bytes=(\d+)-(\d+)/.exec(range) ?? [];
@@ -16,8 +16,8 @@ test('reads a file in parts to its end, byte for byte', async () => {
 });
 
 test('a file that became shorter is an error, not a shorter file', async () => {
-  const cut = readWholeArtifact('01', 'a', 10, async () => new Response(new Uint8Array(0), { status: 416 }));
-  await expect(cut).rejects.toThrow('could not be read to its end');
+  const cut = readArtifactBytes('01', 'a', 10, async () => new Response(new Uint8Array(0), { status: 416 }));
+  await expect(cut).rejects.toThrow('Cannot read the complete file');
 });
 
 test.each([

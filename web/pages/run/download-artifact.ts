@@ -1,10 +1,10 @@
 /** The size of one request: the server sends at most a MiB. */
 const PART_BYTES = 1024 * 1024;
-/** A page loads no larger file; the export of the run has it. */
+/** Larger files are not loaded; the export of the run contains them. */
 export const MAX_DOWNLOAD_BYTES = 64 * 1024 * 1024;
 
-/** Reads a whole file of a run, part by part, as the bytes it has. */
-export async function readWholeArtifact(
+/** Reads the bytes of a file of a run, part by part. */
+export async function readArtifactBytes(
   runId: string,
   path: string,
   totalBytes: number,
@@ -13,24 +13,25 @@ export async function readWholeArtifact(
   const address = `/v1/runs/${encodeURIComponent(runId)}/artifact?${new URLSearchParams({ path }).toString()}`;
   const bytes = new Uint8Array(Math.min(totalBytes, MAX_DOWNLOAD_BYTES));
   for (let from = 0; from < bytes.length;) {
-    const answer = await load(address, `bytes=${from}-${Math.min(bytes.length, from + PART_BYTES) - 1}`);
-    const part = new Uint8Array(await answer.arrayBuffer());
-    if (!answer.ok || part.length === 0) throw new Error('The file could not be read to its end. It may have changed.');
+    const response = await load(address, `bytes=${from}-${Math.min(bytes.length, from + PART_BYTES) - 1}`);
+    const part = new Uint8Array(await response.arrayBuffer());
+    if (!response.ok || part.length === 0)
+      throw new Error('Cannot read the complete file: it may have changed. Close the preview and open it again.');
     bytes.set(part.subarray(0, bytes.length - from), from);
     from += part.length;
   }
   return bytes;
 }
 
-/** The name a file is saved under: the last part of its path, without what a file system or a reader would misread. */
+/** Chooses the name for a download: the last part of the path, without characters that are unsafe or misleading. */
 export function chooseFileName(path: string): string {
   const [name = ''] = path.split(/[/\\]/).slice(-1);
-  // Characters that hide, reorder or name a device: never in a file name that a person should trust.
+  // Control, invisible and reordering characters, and those that file systems do not allow.
   const safe = name.replaceAll(/[\p{Cc}\p{Cf}<>:"|?*]/gu, '_').slice(0, 120);
   return /^[._ ]*$/.test(safe) ? 'file' : safe;
 }
 
-/** Saves bytes as a file. Nothing in them is opened: the browser only stores them. */
+/** Saves bytes as a file. The browser stores them without opening them. */
 export function saveAs(name: string, bytes: Uint8Array<ArrayBuffer>): void {
   const address = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
   const link = document.createElement('a');

@@ -1,21 +1,21 @@
 import type { RaspEvent } from '../../../src/events/index.js';
 import { createRefIndex } from './ref-index.js';
 import type { RefIndex } from './ref-index.js';
-import { firstWhere } from './sorted-search.js';
+import { findFirst } from './sorted-search.js';
 
-/** The RASP events of a run as far as they have come. */
+/** The RASP events of a run so far. */
 export interface EventList {
   readonly events: readonly RaspEvent[];
-  /** When each came, in milliseconds, never going back. */
+  /** The time of each event, in milliseconds, never decreasing. */
   readonly times: readonly number[];
   readonly refs: RefIndex;
-  /** Returns the moment the event counts for. */
+  /** Adds an event and returns its time. */
   readonly append: (event: RaspEvent) => number;
-  /** The index of an event; null if it has not come. */
+  /** Finds the index of an event; null if it has not arrived. */
   readonly find: (attempt: number, seq: number) => number | null;
 }
 
-/** No events yet. */
+/** Creates an empty list. */
 export function createEventList(): EventList {
   const events: RaspEvent[] = [];
   const times: number[] = [];
@@ -32,7 +32,7 @@ export function createEventList(): EventList {
       return time;
     },
     find(attempt, seq) {
-      const index = firstWhere(events.length, (at) => {
+      const index = findFirst(events.length, (at) => {
         const event = events[at];
         if (event === undefined || event.attempt_number !== attempt) return (event?.attempt_number ?? 0) > attempt;
         return event.seq >= seq;

@@ -1,21 +1,21 @@
-/** The memory of an event besides its text. */
-const ENVELOPE = 400;
-/** The size that counts for a value that is not a string. */
-const VALUE = 8;
+/** The weight of an event without its text. */
+const EVENT_WEIGHT = 400;
+/** The weight of a value that is not a string. */
+const VALUE_WEIGHT = 8;
 
 /**
- * About how many characters an event keeps in memory: those of its data at any depth. A page holds a bounded
- * number of them, and an agent may print megabytes in one.
+ * Estimates how much memory an event needs, in characters, from all strings of its data at any depth. A page limits the total,
+ * because a single event may have megabytes.
  */
 export function measureWeight({ data }: { readonly data: object }): number {
-  let weight = ENVELOPE;
-  const waiting: unknown[] = Object.values(data);
-  while (waiting.length > 0) {
-    const value = waiting.pop();
-    weight += typeof value === 'string' ? value.length : VALUE;
+  let weight = EVENT_WEIGHT;
+  const pending: unknown[] = Object.values(data);
+  while (pending.length > 0) {
+    const value = pending.pop();
+    weight += typeof value === 'string' ? value.length : VALUE_WEIGHT;
     if (typeof value !== 'object' || value === null) continue;
-    const inners: readonly unknown[] = Object.values(value);
-    for (const inner of inners) waiting.push(inner);
+    const values: readonly unknown[] = Object.values(value);
+    for (const inner of values) pending.push(inner);
   }
   return weight;
 }

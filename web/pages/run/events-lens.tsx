@@ -6,17 +6,17 @@ import { VirtualList } from '../../ui/virtual-list.js';
 import { Clock, findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
-import { firstAbove } from './sorted-search.js';
-import { writeValue } from './value-text.js';
+import { findFirstAbove } from './sorted-search.js';
+import { formatValue } from './value-text.js';
 
 /** The engine's events, one by one. The selected one is shown in full. */
 export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
-  void run.beats.events.value;
+  void run.redraws.events.value;
   const [cache] = useState(createRowCache);
   const { list } = run.lenses;
   const moment = run.moment.value;
-  const light = run.light.value;
-  const count = moment === null ? list.events.length : firstAbove(list.times, moment);
+  const highlight = run.highlight.value;
+  const count = moment === null ? list.events.length : findFirstAbove(list.times, moment);
   const start = findStart(run);
   const choose = (index: number): void => {
     const event = list.events[index];
@@ -26,10 +26,17 @@ export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly is
     const event = list.events[index];
     if (event === undefined) return null;
     const at = list.times[index] ?? start;
-    const isLit = light !== null && (light.event === index || light.bytes.overlaps(event.raw_ref));
-    const isOpen = light?.place.lens === 'events' && light.event === index;
-    return cache(index, [event, start, isLit, isOpen], () => (
-      <EventRow event={event} at={at} start={start} isLit={isLit} isOpen={isOpen} onChoose={() => choose(index)} />
+    const isHighlighted = highlight !== null && (highlight.event === index || highlight.bytes.overlaps(event.raw_ref));
+    const isOpen = highlight?.selection.lens === 'events' && highlight.event === index;
+    return cache(index, [event, start, isHighlighted, isOpen], () => (
+      <EventRow
+        event={event}
+        at={at}
+        start={start}
+        isHighlighted={isHighlighted}
+        isOpen={isOpen}
+        onChoose={() => choose(index)}
+      />
     ));
   };
   if (count === 0) return <p class="lens-empty">{isLive ? 'No events yet.' : 'No events up to this moment.'}</p>;
@@ -39,8 +46,8 @@ export function EventsLens({ run, isLive }: { readonly run: OpenRun; readonly is
       count={count}
       estimate={53}
       row={row}
-      target={moment === null ? (light?.event ?? null) : count - 1}
-      active={light?.event ?? null}
+      target={moment === null ? (highlight?.event ?? null) : count - 1}
+      active={highlight?.event ?? null}
       follow={isLive && moment === null}
       onMove={choose}
     />
@@ -51,20 +58,20 @@ function EventRow({
   event,
   at,
   start,
-  isLit,
+  isHighlighted,
   isOpen,
   onChoose,
 }: {
   readonly event: RaspEvent;
   readonly at: number;
   readonly start: number;
-  readonly isLit: boolean;
+  readonly isHighlighted: boolean;
   readonly isOpen: boolean;
   readonly onChoose: () => void;
 }) {
   return (
-    <div class={`event ${event.event.category}${isLit ? ' lit' : ''}`}>
-      <button type="button" class="choose event-head" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
+    <div class={`event ${event.event.category}${isHighlighted ? ' highlighted' : ''}`}>
+      <button type="button" class="choose event-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <span class="event-line">
           <span class="dim">{event.attempt_number > 1 ? `${event.attempt_number}:${event.seq}` : event.seq}</span>
           <span class="event-type">{event.event.type}</span>
@@ -82,13 +89,13 @@ function EventRow({
 }
 
 /** The maximum length of an event's summary line. */
-const LONGEST = 240;
+const MAX_SUMMARY_LENGTH = 240;
 
-/** Fields that summarize an event, by name: unknown types are summarized too. */
+/** The fields that summarize an event, tried in this order. They do not depend on its type, so unknown types are summarized too. */
 const SUMMARY_FIELDS = ['text', 'message', 'prompt', 'path', 'name', 'status', 'state', 'reason_code', 'code'] as const;
 
 /**
- * An event in one line: its text, or the most descriptive field of its data.
+ * Summarizes an event in one line: its text, or the most descriptive field of its data.
  *
  * @example
  * summarizeEvent(event) // 'shell: ls -l'
@@ -97,19 +104,20 @@ export function summarizeEvent({ data }: RaspEvent): string {
   const fields = new Map<string, unknown>(Object.entries(data));
   const error = fields.get('error');
   if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string') {
-    return oneLine(error.message);
+    return toOneLine(error.message);
   }
   const name = fields.get('name');
   const detail = fields.get('input') ?? error ?? fields.get('output');
-  if (typeof name === 'string' && detail !== undefined) return oneLine(`${name}: ${writeValue(detail, LONGEST).text}`);
+  if (typeof name === 'string' && detail !== undefined)
+    return toOneLine(`${name}: ${formatValue(detail, MAX_SUMMARY_LENGTH).text}`);
   for (const key of SUMMARY_FIELDS) {
     const value = fields.get(key);
-    if (typeof value === 'string') return oneLine(value);
+    if (typeof value === 'string') return toOneLine(value);
   }
-  return oneLine(writeValue(data, LONGEST).text);
+  return toOneLine(formatValue(data, MAX_SUMMARY_LENGTH).text);
 }
 
-function oneLine(text: string): string {
-  const short = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+function toOneLine(text: string): string {
+  const short = text.length > MAX_SUMMARY_LENGTH ? `${text.slice(0, MAX_SUMMARY_LENGTH)}…` : text;
   return short.replaceAll(/\s+/g, ' ').trim();
 }

@@ -1,6 +1,6 @@
 import type { FcmpEvent, RaspEvent } from '../../../src/events/index.js';
 
-/** A RASP event of tests: what matters to one is given, the rest is like any other. */
+/** Creates a RASP event for a test, with default values for everything that the test does not set. */
 export function raspEvent(changes: Partial<RaspEvent> = {}): RaspEvent {
   return {
     protocol_version: 'rasp/1.1',
@@ -17,7 +17,7 @@ export function raspEvent(changes: Partial<RaspEvent> = {}): RaspEvent {
   } as RaspEvent;
 }
 
-/** An FCMP event of tests, by its type and data. */
+/** Creates an FCMP event for a test. */
 export function fcmpEvent(
   type: FcmpEvent['type'],
   data: object,

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { createConversation } from './conversation.js';
 import { fcmpEvent } from './events.fixture.js';
-import { adviseOn, findFailedTool } from './failure-card.js';
+import { chooseAdvice, findFailedTool } from './failure-card.js';
 
 test.each([
-  [{ category: 'engine', code: 'ENGINE_RUNTIME_ERROR', cause: 'rate_limit' }, 'Wait until the limit'],
+  [{ category: 'engine', code: 'ENGINE_RUNTIME_ERROR', cause: 'rate_limit' }, 'Wait until the provider’s rate limit'],
   [{ category: 'output', code: 'OUTPUT_NOT_VALIDATED' }, 'Compare the answer with the schema'],
   [{ category: 'process', code: 'PROCESS_EXIT_NON_ZERO', cause: 'unknown' }, 'Read the end of stderr'],
   [{ category: 'limit', code: 'SOMETHING_NEW' }, 'Raise the limit'],
 ] as const)('advises on %j', (error, expected) => {
-  expect(adviseOn({ ...error, message: '' })).toContain(expected);
+  expect(chooseAdvice({ ...error, message: '' })).toContain(expected);
 });
 
 test('finds the last tool call that failed', () => {

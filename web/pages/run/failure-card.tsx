@@ -11,12 +11,12 @@ import type { ItemView } from './describe-item.js';
 import type { OpenRun } from './open-run.js';
 import { findLastStderr } from './raw-rows.js';
 
-/** The end of stderr that is shown: what a program says last is mostly why it gave up. */
+/** The number of bytes that are shown of the end of stderr, which usually has the reason why a program failed. */
 const STDERR_BYTES = 4000;
-/** Items from the end that are searched for a failed tool. */
+/** The number of items, from the end, that are searched for a failed tool. */
 const MAX_SEARCHED = 500;
 
-/** Why a run failed, before anything else: the cause, what to do, the failed tool and the end of stderr. */
+/** Explains why a run failed: the cause, what to do, the last failed tool and the end of stderr. */
 export function FailureCard({
   run,
   view,
@@ -34,7 +34,7 @@ export function FailureCard({
         <Badge tone="bad">{error.code}</Badge> <SafeText text={error.message} limit={1000} />
       </p>
       <p>
-        <strong>What to do:</strong> {adviseOn(error)}
+        <strong>What to do:</strong> {chooseAdvice(error)}
       </p>
       <div class="failure-facts">
         <FailedTool run={run} />
@@ -44,8 +44,8 @@ export function FailureCard({
   );
 }
 
-/** Returns advice on a failure: by its cause or code where these are more specific, else by its category. */
-export function adviseOn({ cause = 'unknown', code, category }: RunError): string {
+/** Returns advice on a failure: by its cause or code if these are more specific, otherwise by its category. */
+export function chooseAdvice({ cause = 'unknown', code, category }: RunError): string {
   return BY_CAUSE[cause] ?? BY_CODE[code] ?? BY_CATEGORY[category];
 }
 
@@ -53,7 +53,7 @@ type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
 const BY_CAUSE: Readonly<Record<NonNullable<RunError['cause']>, string | null>> = {
   auth: 'Sign in to the engine on the server, or pass its key as an environment variable, then run again.',
-  rate_limit: 'Wait until the limit of the provider resets, then run again.',
+  rate_limit: 'Wait until the provider’s rate limit resets, then run again.',
   quota: 'The provider account has no quota left. Add quota, or choose another model with Edit and run.',
   model: 'The model or its service refused the request. Choose another model with Edit and run, or run again later.',
   network: 'Check the network of the server, then run again.',
@@ -81,21 +81,21 @@ const BY_CATEGORY: Readonly<Record<RunError['category'], string>> = {
   limit: 'Raise the limit named in the message with Edit and run, or make the task smaller.',
   timeout: 'Raise the time limit with Edit and run, or make the task smaller.',
   process: 'Read the end of stderr. If the problem is temporary, run again.',
-  engine: 'Follow the message of the engine. If the problem is temporary, run again.',
+  engine: 'Read the engine’s message. If the problem is temporary, run again.',
 };
 
-/** The last tool call that failed. Its space is kept, because events arrive after the page was drawn. */
+/** The last tool call that failed. The line is always shown, because events arrive after the page was drawn. */
 function FailedTool({ run }: { readonly run: OpenRun }) {
-  void run.beats.page.value;
+  void run.redraws.page.value;
   const tool = findFailedTool(run.lenses.conversation);
   return (
     <p class="failure-tool one-line">
       <strong>Last failed tool:</strong>{' '}
       {tool === null ? (
-        <span class="dim">none</span>
+        <span class="dim">None</span>
       ) : (
         <button type="button" class="link" onClick={() => (run.chosen.value = { lens: 'conversation', seq: tool.seq })}>
-          <SafeText text={`${tool.name}: ${tool.error ?? 'failed'}`.slice(0, 200)} />
+          <SafeText text={`${tool.name}: ${tool.error ?? 'Failed'}`.slice(0, 200)} />
         </button>
       )}
     </p>
@@ -117,7 +117,7 @@ export function findFailedTool(
   return null;
 }
 
-/** Loads the end of what a run wrote to stderr; null loads nothing. Fails where the files are out of reach: that is not an empty stderr. */
+/** Loads the end of a run's stderr; null loads nothing. Fails if the files are not available, to distinguish that from an empty stderr. */
 export function useLastStderr(id: string | null): Resource<string> {
   return useResource(`stderr ${id ?? ''}`, async (signal) => {
     if (id === null) return '';
@@ -127,7 +127,7 @@ export function useLastStderr(id: string | null): Resource<string> {
     if (file === null) return '';
     const from = Math.max(0, file.size - STDERR_BYTES);
     const { text } = await client.readEvidence({ id, name: file.name, from, signal });
-    // The first line may begin in the middle of a character.
+    // The first line is dropped, because it may begin in the middle of a character.
     return (from === 0 ? text : text.slice(text.indexOf('\n') + 1)).trimEnd();
   });
 }
@@ -136,7 +136,7 @@ function LastStderr({ stderr: { value, failure } }: { readonly stderr: Resource<
   if (value === null || value === '') {
     return (
       <p>
-        <strong>End of stderr:</strong> <span class="dim">{failure?.message ?? 'empty'}</span>
+        <strong>End of stderr:</strong> <span class="dim">{failure?.message ?? 'Empty'}</span>
       </p>
     );
   }

@@ -2,8 +2,8 @@ import { SafeText } from '../../ui/safe-text.js';
 import type { FileChange } from './file-changes.js';
 import '../../ui/diff.css';
 
-/** Lines that are drawn in a row of a list; all of them when it is opened. */
-const GLANCE = 12;
+/** The number of lines that are shown at first. */
+const FIRST_SHOWN = 12;
 
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
@@ -16,11 +16,11 @@ export function FileChanges({ changes }: { readonly changes: readonly FileChange
           <code>
             <SafeText text={change.path} limit={300} />
           </code>
-          <Lines change={change} from={0} to={GLANCE} />
-          {change.lines.length > GLANCE ? (
+          <Lines change={change} from={0} to={FIRST_SHOWN} />
+          {change.lines.length > FIRST_SHOWN ? (
             <details>
-              <summary>{change.lines.length - GLANCE} more lines</summary>
-              <Lines change={change} from={GLANCE} to={change.lines.length} />
+              <summary>{change.lines.length - FIRST_SHOWN} more lines</summary>
+              <Lines change={change} from={FIRST_SHOWN} to={change.lines.length} />
             </details>
           ) : null}
         </div>

@@ -5,19 +5,19 @@ import type { FcmpData } from '../../../src/events/index.js';
 /** A change of a file in an event. */
 export type FileDiff = NonNullable<FcmpData<'assistant.tool_call'>['diff']>[number];
 
-/** A change of one file, as a tool call shows it. */
+/** A change of one file by a tool call. */
 export interface FileChange {
   readonly path: string;
   readonly lines: readonly DiffLine[];
 }
 
 /** Longer texts are not compared. */
-const LONGEST = 200_000;
+const MAX_TEXT_LENGTH = 200_000;
 const MAX_FILES = 50;
 
 /**
- * The changes that a tool call makes, as far as it shows them: its diff, or an input with the text before and after, as the
- * tools of Claude, Gemini and Qwen have it, or a patch of Codex. Empty for other calls.
+ * Reads the file changes of a tool call: from its diff, from an input with the text before and after (Claude, Gemini, Qwen), or
+ * from a patch (Codex). Empty if the call has none of these.
  */
 export function readFileChanges(input: unknown, diff: readonly FileDiff[] = []): readonly FileChange[] {
   if (diff.length > 0) return diff.slice(0, MAX_FILES).flatMap(readDiff);
@@ -32,17 +32,17 @@ export function readFileChanges(input: unknown, diff: readonly FileDiff[] = []):
   const content = read('content');
   if (path !== undefined && content !== undefined) return compare(path, '', content);
   const patch = read('patch', 'input');
-  if (patch?.startsWith('*** Begin Patch') === true && patch.length <= LONGEST) {
+  if (patch?.startsWith('*** Begin Patch') === true && patch.length <= MAX_TEXT_LENGTH) {
     return [{ path: 'patch', lines: readPatch(patch) }];
   }
   return [];
 }
 
 function readDiff({ path, patch, old_text, new_text }: FileDiff): readonly FileChange[] {
-  if (patch !== undefined && patch.length <= LONGEST) return [{ path, lines: readPatch(patch) }];
+  if (patch !== undefined && patch.length <= MAX_TEXT_LENGTH) return [{ path, lines: readPatch(patch) }];
   return new_text === undefined ? [] : compare(path, old_text ?? '', new_text);
 }
 
 function compare(path: string, before: string, after: string): readonly FileChange[] {
-  return before.length + after.length > LONGEST ? [] : [{ path, lines: diffLines(before, after) }];
+  return before.length + after.length > MAX_TEXT_LENGTH ? [] : [{ path, lines: diffLines(before, after) }];
 }

@@ -1,22 +1,23 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { formatCount } from '../../ui/amount.js';
+import { capitalize } from '../../ui/badge.js';
 import { findNextError, ITEM_KINDS } from './item-filter.js';
 import type { ItemKind } from './item-filter.js';
 import type { OpenRun } from './open-run.js';
 
-/** How long after the last key a search begins. */
+/** How long after the last key press a search begins. */
 const PAUSE_MS = 200;
 
 /** Filters a run by kind, errors and text, and moves from error to error. */
 export function FindBar({ run }: { readonly run: OpenRun }) {
-  void run.beats.page.value;
+  void run.redraws.page.value;
   const { filter } = run;
   const { kind, errorsOnly } = filter.query.value;
   const { conversation } = run.lenses;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const goToError = (step: 1 | -1): void => {
-    const found = findNextError(conversation, run.light.peek()?.item ?? null, step);
+    const found = findNextError(conversation, run.highlight.peek()?.item ?? null, step);
     const event = conversation.events[conversation.items[found ?? -1]?.events[0] ?? -1];
     if (event !== undefined) run.chosen.value = { lens: 'conversation', seq: event.seq };
   };
@@ -41,13 +42,13 @@ export function FindBar({ run }: { readonly run: OpenRun }) {
         <select
           value={kind ?? ''}
           onChange={({ currentTarget }) =>
-            filter.set({ kind: ITEM_KINDS.find((one): one is ItemKind => one === currentTarget.value) ?? null })
+            filter.set({ kind: ITEM_KINDS.find((name): name is ItemKind => name === currentTarget.value) ?? null })
           }
         >
-          <option value="">all kinds</option>
-          {ITEM_KINDS.map((one) => (
-            <option key={one} value={one}>
-              {one}
+          <option value="">All kinds</option>
+          {ITEM_KINDS.map((name) => (
+            <option key={name} value={name}>
+              {capitalize(name)}
             </option>
           ))}
         </select>
@@ -65,7 +66,7 @@ export function FindBar({ run }: { readonly run: OpenRun }) {
   );
 }
 
-/** `n` leads to the next error, `N` to the one before. */
+/** Goes to the next error when `n` is pressed, and to the previous one for `N`. */
 function useErrorKeys(go: (step: 1 | -1) => void): void {
   const current = useRef(go);
   current.current = go;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ClientError } from '../../../src/client/index.js';
 import type { Client } from '../../../src/client/index.js';
 import { fcmpEvent, raspEvent } from './events.fixture.js';
-import { createFollower, takeEvents } from './follow-events.js';
+import { createFollower, processEvents } from './follow-events.js';
 import type { RunEvent, StreamShare } from './share-stream.js';
 
 const fcmp = (seq: number): RunEvent => fcmpEvent('raw.stdout', { text: 'x' }, { seq });
@@ -57,7 +57,7 @@ function serve(
   const follower = createFollower({
     client: { followRun, readHistory, getRun },
     id: 'run',
-    take: (event) => void taken.push('attempt_number' in event ? `r${event.seq}` : `f${event.seq}`),
+    onEvent: (event) => void taken.push('attempt_number' in event ? `r${event.seq}` : `f${event.seq}`),
     share,
     takeSlot: async () => (slots.shift() === 'taken' ? null : () => void released.push('')),
     onGap: () => undefined,
@@ -142,9 +142,9 @@ async function* count(to: number): AsyncGenerator<number> {
   for (let index = 0; index < to; index += 1) yield index;
 }
 
-test('takes every event once and in order, to the end', async () => {
+test('accepts every event once and in order, to the end', async () => {
   const taken: number[] = [];
-  const how = await takeEvents(count(10), (event) => {
+  const how = await processEvents(count(10), (event) => {
     taken.push(event);
     return 'more';
   });
@@ -161,17 +161,17 @@ test('ends when there is enough, and closes the stream', async () => {
       isClosed = true;
     }
   }
-  expect(await takeEvents(endless(), (event) => (event === 5 ? 'enough' : 'more'))).toBe('enough');
+  expect(await processEvents(endless(), (event) => (event === 5 ? 'enough' : 'more'))).toBe('enough');
   expect(isClosed).toBe(true);
 });
 
-test('lets other tasks run while many events arrive at once', async () => {
+test('lets other tasks run while many events arrive at the same time', async () => {
   let hadTurn = false;
   setTimeout(() => (hadTurn = true), 0);
   // No machine takes a million in one slice.
-  expect(await takeEvents(count(1_000_000), () => (hadTurn ? 'enough' : 'more'))).toBe('enough');
+  expect(await processEvents(count(1_000_000), () => (hadTurn ? 'enough' : 'more'))).toBe('enough');
 });
-test('without a place for a stream the history is read in short requests, to its end', async () => {
+test('without a slot for a stream the history is read in short requests, to its end', async () => {
   const pages = [[1, 2], [3], [4]];
   const { follower, begun, taken, asked } = serve([], { slots: ['taken', 'taken', 'taken'], pages });
   await follower.follow(new AbortController().signal);
@@ -209,7 +209,7 @@ function shareWithAnother() {
   return { share, passing, leaving, published };
 }
 
-test('takes the events of the tab that has the stream, and becomes that tab when it leaves', async () => {
+test('gets its events from the tab that has the stream, and takes over the stream when that tab is closed', async () => {
   const { share, passing, leaving } = shareWithAnother();
   const { follower, taken, begun } = serve([{ seqs: [5], then: 'end' }], { pages: [[1, 2], [], []], share });
   const following = follower.follow(new AbortController().signal);
@@ -224,7 +224,7 @@ test('takes the events of the tab that has the stream, and becomes that tab when
   expect(follower.state.value).toEqual({ state: 'ended' });
 });
 
-test('reads from the server what the tab with the stream did not pass on', async () => {
+test('reads events from the server that the tab with the stream did not send', async () => {
   const { share, passing } = shareWithAnother();
   const { follower, taken, asked } = serve([], { pages: [[1], [2, 3, 4], [], []], share });
   const control = new AbortController();

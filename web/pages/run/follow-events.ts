@@ -14,14 +14,14 @@ export type StreamState =
   | { readonly state: 'opening' | 'live' | 'reconnecting' | 'paused' | 'full' | 'ended' }
   | { readonly state: 'lost'; readonly failure: Failure };
 
-/** The events of a run on their way into the page. */
+/** Follows the events of a run. */
 interface Follower {
   readonly state: ReadonlySignal<StreamState>;
-  /** Follows from the last event until the run ends or it is stopped. */
+  /** Follows the events after the last one, until the run ends or `stop` is aborted. */
   readonly follow: (stop: AbortSignal) => Promise<void>;
-  /** Says that it was stopped for a while. */
+  /** Reports that following is paused. */
   readonly pause: () => void;
-  /** Nothing more will come, or be taken. */
+  /** Whether all events have arrived, or the page has reached its limit. */
   readonly isOver: () => boolean;
 }
 
@@ -29,42 +29,42 @@ interface Follower {
 interface FollowerInput {
   readonly client: Pick<Client, 'followRun' | 'readHistory' | 'getRun'>;
   readonly id: string;
-  readonly take: (event: RunEvent) => void;
+  readonly onEvent: (event: RunEvent) => void;
   readonly onGap: (gap: Gap) => void;
   readonly share?: StreamShare;
-  /** Takes the place of a stream; null if all tabs together have enough. */
+  /** Takes one of the slots for streams; null if all tabs together already have the maximum number of streams. */
   readonly takeSlot?: () => Promise<Release | null>;
-  /** Waits before the next try; ends early when it is stopped. */
+  /** Waits before the next attempt; ends early when `stop` is aborted. */
   readonly pause?: (ms: number, stop: AbortSignal) => Promise<void>;
 }
 
-/** More events than this, or more words, are not kept in a page. */
+/** The maximum number of events in a page, and of their characters. */
 const MAX_EVENTS = 400_000;
 const MAX_WEIGHT = 192 * 1024 * 1024;
 
-/** Between two series of tries of the client. */
-const AGAIN_MS = 5000;
-/** Without a stream the history is asked for this often; a place that is free is taken. */
+/** The pause after the client has stopped reconnecting. */
+const RETRY_MS = 5000;
+/** How often the history is read while there is no slot for a stream. */
 const POLL_MS = 1500;
-/** Events of one answer: reading more at once would hold the page up. */
+/** Events per response: processing more at a time would block the page. */
 const POLL_EVENTS = 100;
-/** A tab that gets its events from another asks the server itself this often: the other may be too busy, or frozen. */
+/** How often a tab that gets its events from another tab also asks the server: the other tab may be busy or frozen. */
 const CHECK_MS = 5000;
-/** Events of another tab that wait to be taken; with more the history is read. */
+/** The maximum number of queued events from another tab; beyond that the history is read. */
 const MAX_QUEUED = 2000;
 
-/** Creates a follower; it sends nothing before `follow` is called. */
+/** Creates a follower; it sends no request before `follow` is called. */
 export function createFollower(input: FollowerInput): Follower {
-  const { client, id, take, onGap, takeSlot = takeStreamSlot, pause = sleep } = input;
+  const { client, id, onEvent, onGap, takeSlot = takeStreamSlot, pause = sleep } = input;
   const share = input.share ?? createStreamShare(id);
   const state = signal<StreamState>({ state: 'opening' });
   const cursor = createEventCursor();
   let count = 0;
   let weight = 0;
 
-  function takeOne(event: RunEvent): 'more' | 'enough' {
-    if (cursor.place(event) === 'known') return 'more';
-    take(event);
+  function acceptEvent(event: RunEvent): 'more' | 'enough' {
+    if (cursor.compare(event) === 'known') return 'more';
+    onEvent(event);
     cursor.advance(event);
     share.publish(event);
     count += 1;
@@ -73,7 +73,7 @@ export function createFollower(input: FollowerInput): Follower {
   }
   const isOver = (): boolean => state.value.state === 'ended' || state.value.state === 'full';
 
-  /** One call of the client, which itself reconnects for a while. */
+  /** Follows the stream once; the client reconnects for a while, then fails. */
   async function followOnce(stop: AbortSignal): Promise<'done' | 'again'> {
     try {
       const after = cursor.after();
@@ -87,9 +87,9 @@ export function createFollower(input: FollowerInput): Follower {
           if (!stop.aborted) state.value = { state: now === 'open' ? 'live' : 'reconnecting' };
         },
       });
-      // Events that had arrived on an aborted connection but were not taken come again on the next.
-      const how = await takeEvents(events, (event) => (stop.aborted ? 'enough' : takeOne(event)));
-      if (!stop.aborted) state.value = { state: how === 'enough' ? 'full' : 'ended' };
+      // Events that were not accepted because of an abort arrive again on the next connection.
+      const outcome = await processEvents(events, (event) => (stop.aborted ? 'enough' : acceptEvent(event)));
+      if (!stop.aborted) state.value = { state: outcome === 'enough' ? 'full' : 'ended' };
     } catch (error) {
       const failure = asFailure(error);
       if (failure.code === 'STREAM_LOST') return 'again';
@@ -98,7 +98,7 @@ export function createFollower(input: FollowerInput): Follower {
     return 'done';
   }
 
-  /** Reads what has come since in a log; true if the page can hold no more. */
+  /** Reads the new events of a log; returns true if the page has reached its limit. */
   async function readRest(protocol: 'fcmp' | 'rasp', stop: AbortSignal): Promise<boolean> {
     for (;;) {
       const from = cursor.from(protocol);
@@ -108,12 +108,12 @@ export function createFollower(input: FollowerInput): Follower {
       state.value = { state: 'live' };
       // The server sends this type: it is part of the same package.
       const events = page.events as readonly RunEvent[];
-      if ((await takeEvents(toAsync(events), takeOne)) === 'enough') return true;
+      if ((await processEvents(toAsync(events), acceptEvent)) === 'enough') return true;
       if (page.next_from === null) return false;
     }
   }
 
-  /** Without a stream: reads what has come since, in short requests. */
+  /** Reads new events without a stream, in short requests. */
   async function pollOnce(stop: AbortSignal): Promise<'done' | 'again'> {
     try {
       const isEnded = (await client.getRun({ id, signal: stop })).state === 'ended';
@@ -129,7 +129,10 @@ export function createFollower(input: FollowerInput): Follower {
     }
   }
 
-  /** Another tab has the stream: takes its events, until that tab leaves. The history has what is missing. */
+  /**
+   * Accepts events from the tab that has the stream, until that tab is closed; then returns the lock on the stream. Missing
+   * events are read from the history.
+   */
   async function listen(stop: AbortSignal): Promise<Release | null> {
     const leaving = new AbortController();
     const left = AbortSignal.any([stop, leaving.signal]);
@@ -152,8 +155,8 @@ export function createFollower(input: FollowerInput): Follower {
       wake();
     };
     becomeLeader().catch(doNothing);
-    const takeShared = (event: RunEvent): 'more' | 'enough' => {
-      if (cursor.place(event) !== 'later') return takeOne(event);
+    const acceptShared = (event: RunEvent): 'more' | 'enough' => {
+      if (cursor.compare(event) !== 'later') return acceptEvent(event);
       isBehind = true;
       return 'more';
     };
@@ -163,7 +166,7 @@ export function createFollower(input: FollowerInput): Follower {
           isBehind = false;
           if ((await pollOnce(stop)) === 'done') break;
         }
-        if ((await takeEvents(toAsync(queue.splice(0)), takeShared)) === 'enough') state.value = { state: 'full' };
+        if ((await processEvents(toAsync(queue.splice(0)), acceptShared)) === 'enough') state.value = { state: 'full' };
         if (isOver()) break;
         if (isBehind || queue.length > 0 || held.release !== null) continue;
         const turn = new AbortController();
@@ -183,7 +186,7 @@ export function createFollower(input: FollowerInput): Follower {
     return null;
   }
 
-  /** This tab has the stream, or reads in short requests if all tabs together have enough streams. */
+  /** Opens the stream in this tab; reads in short requests if all tabs together have the maximum number of streams. */
   async function lead(stop: AbortSignal): Promise<void> {
     while (!isOver()) {
       const release = await takeSlot();
@@ -193,9 +196,9 @@ export function createFollower(input: FollowerInput): Follower {
         await pause(POLL_MS, stop);
         continue;
       }
-      // The client has tried for minutes. A page may stay open for days: it keeps trying at the same interval.
+      // The client has tried for minutes and failed. A page may stay open for days, so it tries again at a fixed interval.
       state.value = { state: 'reconnecting' };
-      await pause(AGAIN_MS, stop);
+      await pause(RETRY_MS, stop);
     }
   }
 
@@ -215,27 +218,27 @@ export function createFollower(input: FollowerInput): Follower {
 }
 
 function doNothing(): void {
-  // Nothing waits to be woken; a lock that cannot be had is asked for again by the next visit.
+  // As `wake`: nothing is waiting. As a rejection handler: the lock is requested again when the run is opened again.
 }
 
 async function* toAsync<Event>(events: readonly Event[]): AsyncGenerator<Event> {
   yield* events;
 }
 
-/** Work in one go; a frame has 16 ms, and drawing needs its share. */
+/** The processing time per slice: a frame takes 16 ms, part of which is needed for drawing. */
 const SLICE_MS = 6;
 
 /**
- * Processes events as they arrive, and lets the page render and react in between: fifty thousand at once are taken in
- * slices. Ends when `take` returns `enough`.
+ * Processes events in slices, so that the page can render and react in between even if fifty thousand arrive at the same time.
+ * Ends when `accept` returns `enough`.
  */
-export async function takeEvents<Event>(
+export async function processEvents<Event>(
   events: AsyncIterable<Event>,
-  take: (event: Event) => 'more' | 'enough',
+  accept: (event: Event) => 'more' | 'enough',
 ): Promise<'ended' | 'enough'> {
   let began = performance.now();
   for await (const event of events) {
-    if (take(event) === 'enough') return 'enough';
+    if (accept(event) === 'enough') return 'enough';
     if (performance.now() - began < SLICE_MS) continue;
     await new Promise((resolve) => {
       setTimeout(resolve, 0);
@@ -245,7 +248,7 @@ export async function takeEvents<Event>(
   return 'ended';
 }
 
-/** Waits; ends early when it is stopped. */
+/** Waits; ends early when `stop` is aborted. */
 export async function sleep(ms: number, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -1,8 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 
 /**
- * A picture an agent made, painted onto a canvas: its bytes never become a document, so that nothing in them can act. The
- * browser decodes points only.
+ * A picture created by an agent, painted onto a canvas: the browser only decodes its pixels, so the file cannot run code.
  */
 export function ImagePreview({
   bytes,

@@ -45,7 +45,7 @@ describe('the items of a run', () => {
     ]);
   });
 
-  test('are filtered by kind, errors and words, also those that come later', () => {
+  test('are filtered by kind, errors and words, including items that arrive later', () => {
     const conversation = converse();
     const later: (() => void)[] = [];
     const filter = createItemFilter(
@@ -65,7 +65,7 @@ describe('the items of a run', () => {
     filter.set({ text: '', kind: 'messages' });
     expect(list()).toEqual([1, 6]);
     expect(filter.shown(5).count).toBe(1);
-    expect(filter.shown(9).positionOf(6)).toBe(1);
+    expect(filter.shown(9).findPosition(6)).toBe(1);
     conversation.append(
       fcmpEvent('assistant.message.final', { message_id: 'm4', text: 'Done.' }, { seq: 9, ms: 1800 }),
     );
@@ -76,7 +76,7 @@ describe('the items of a run', () => {
     expect(list()).toEqual([]);
   });
 
-  test('lead to the next error, around the end', () => {
+  test('are searched for the next error, wrapping around at the end', () => {
     const conversation = converse();
     expect(findNextError(conversation, null, 1)).toBe(2);
     expect(findNextError(conversation, 2, 1)).toBe(2);
@@ -112,7 +112,7 @@ describe('the items of a run', () => {
 
   test('are compared attempt by attempt', () => {
     expect(summarizeAttempts(converse())).toMatchObject([
-      { attempt: 1, messages: 2, tools: 1, failedTools: 1, end: 'asked a question', reply: null },
+      { attempt: 1, messages: 2, tools: 1, failedTools: 1, end: 'Asked a question', reply: null },
       { attempt: 2, messages: 1, tools: 0, reply: 'Blue.', lastText: 'Blue it is.' },
     ]);
   });

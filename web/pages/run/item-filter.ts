@@ -2,9 +2,9 @@ import { computed, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { FcmpEvent } from '../../../src/events/index.js';
 import type { Conversation, Item } from './conversation.js';
-import { firstWhere } from './sorted-search.js';
+import { findFirst } from './sorted-search.js';
 
-/** Kinds of items, as a person asks for them. */
+/** The kinds of items that a person can filter by. */
 export const ITEM_KINDS = [
   'messages',
   'reasoning',
@@ -19,7 +19,7 @@ export const ITEM_KINDS = [
 /** See {@link ITEM_KINDS}. */
 export type ItemKind = (typeof ITEM_KINDS)[number];
 
-const KIND_OF_TYPE: Readonly<Partial<Record<FcmpEvent['type'], ItemKind>>> = {
+const KINDS_BY_TYPE: Readonly<Partial<Record<FcmpEvent['type'], ItemKind>>> = {
   'assistant.message.delta': 'messages',
   'assistant.message.final': 'messages',
   'assistant.reasoning': 'reasoning',
@@ -36,16 +36,16 @@ const KIND_OF_TYPE: Readonly<Partial<Record<FcmpEvent['type'], ItemKind>>> = {
   'raw.stderr': 'output',
 };
 
-/** Finds the kind of an item. Everything a sub-agent says or does is of that kind. */
+/** Finds the kind of an item. Everything that a sub-agent does has the kind `sub-agents`. */
 export function findKind({ events }: Pick<Conversation, 'events'>, item: Item): ItemKind {
   const first = events[item.events[0] ?? 0];
   if (first !== undefined && 'parent_tool_call_id' in first.data && first.data.parent_tool_call_id !== undefined) {
     return 'sub-agents';
   }
-  return KIND_OF_TYPE[item.type] ?? 'other';
+  return KINDS_BY_TYPE[item.type] ?? 'other';
 }
 
-/** Whether something went wrong in an item: a failed tool, a failed or diagnosed run, output on stderr. */
+/** Whether an item is an error: a failed tool, a failed conversation, a diagnostic, or output on stderr. */
 export function isErrorItem({ events }: Pick<Conversation, 'events'>, item: Item): boolean {
   const last = events[item.events.at(-1) ?? 0];
   if (last?.type === 'assistant.tool_call') return last.data.status === 'failed';
@@ -58,21 +58,21 @@ const ERROR_TYPES: ReadonlySet<FcmpEvent['type']> = new Set([
   'raw.stderr',
 ]);
 
-/** Characters of one text that are searched; more are in the lens of raw bytes. */
+/** The maximum number of characters of one text that are searched. */
 const MAX_SEARCHED = 1 << 20;
-/** Texts within one event. */
+/** The maximum number of values within one event that are searched. */
 const MAX_TEXTS = 5000;
 
-/** Whether an item has a text: in any string of its events, at any depth, in any case. */
+/** Whether any string in the events of an item, at any depth, matches a pattern. */
 function hasText({ events }: Pick<Conversation, 'events'>, item: Item, pattern: RegExp): boolean {
   return item.events.some((index) => {
-    const waiting: unknown[] = [events[index]?.data];
-    for (let count = 0; waiting.length > 0 && count < MAX_TEXTS; count += 1) {
-      const value = waiting.pop();
+    const pending: unknown[] = [events[index]?.data];
+    for (let count = 0; pending.length > 0 && count < MAX_TEXTS; count += 1) {
+      const value = pending.pop();
       if (typeof value === 'string' && pattern.test(value.slice(0, MAX_SEARCHED))) return true;
       if (typeof value !== 'object' || value === null) continue;
-      const inners: readonly unknown[] = Object.values(value);
-      for (const inner of inners.slice(0, MAX_TEXTS)) waiting.push(inner);
+      const values: readonly unknown[] = Object.values(value);
+      for (const inner of values.slice(0, MAX_TEXTS)) pending.push(inner);
     }
     return false;
   });
@@ -83,41 +83,41 @@ export interface ItemQuery {
   /** Null for every kind. */
   readonly kind: ItemKind | null;
   readonly errorsOnly: boolean;
-  /** Words to find; empty for everything. */
+  /** The text to find, in upper or lower case; empty for everything. */
   readonly text: string;
 }
 
 const EVERYTHING: ItemQuery = { kind: null, errorsOnly: false, text: '' };
 
-/** The items that are asked for, as far as they are known. */
+/** The items found so far that match the filter. */
 export interface ShownItems {
-  /** How many are shown. */
+  /** The number of shown items. */
   readonly count: number;
-  /** The item at a position. */
+  /** Returns the item at a position. */
   readonly itemAt: (position: number) => number;
-  /** The position of an item, or of the next that is shown. */
-  readonly positionOf: (item: number) => number;
+  /** Returns the position of an item; if it is not shown, that of the next shown item. */
+  readonly findPosition: (item: number) => number;
 }
 
-/** Filters the items of a conversation that grows; without a query it costs nothing. */
+/** Filters the items of a growing conversation. Without a query, it does no work. */
 export interface ItemFilter {
   readonly query: ReadonlySignal<ItemQuery>;
-  /** Whether anything is left out. */
+  /** Whether a filter is set. */
   readonly isOn: ReadonlySignal<boolean>;
-  /** Whether all items that have come were looked at. */
+  /** Whether all items that have arrived were searched. */
   readonly isDone: ReadonlySignal<boolean>;
   readonly set: (changes: Partial<ItemQuery>) => void;
-  /** Looks at what has come since. */
+  /** Searches the items that have arrived since the last call. */
   readonly update: () => void;
-  /** The items among the first `itemCount`. */
+  /** Returns the matching items among the first `itemCount`. */
   readonly shown: (itemCount: number) => ShownItems;
 }
 
-/** Work in one go: a frame has 16 ms, and drawing needs its share. */
+/** The search time per slice: a frame takes 16 ms, part of which is needed for drawing. */
 const SLICE_MS = 8;
 const MAX_QUERY_LENGTH = 200;
 
-/** Creates the filter of a conversation; `onChange` is called when there is more to show. */
+/** Creates the filter of a conversation; `onChange` is called when the shown items change. */
 export function createItemFilter(
   conversation: Conversation,
   onChange: () => void,
@@ -127,30 +127,30 @@ export function createItemFilter(
   const isDone = signal(true);
   const isOn = computed(() => query.value.kind !== null || query.value.errorsOnly || query.value.text !== '');
   let found: number[] = [];
-  let lookedAt = 0;
+  let searched = 0;
   let turn = 0;
-  let isLooking = false;
+  let isSearching = false;
 
-  function fits(item: Item, { kind, errorsOnly }: ItemQuery, pattern: RegExp | null): boolean {
+  function matches(item: Item, { kind, errorsOnly }: ItemQuery, pattern: RegExp | null): boolean {
     if (kind !== null && findKind(conversation, item) !== kind) return false;
     if (errorsOnly && !isErrorItem(conversation, item)) return false;
     return pattern === null || hasText(conversation, item, pattern);
   }
-  /** Searches items for a while, then lets the page draw and react. */
-  function look(own: number): void {
-    if (own !== turn) return;
-    const asked = query.peek();
-    const pattern = asked.text === '' ? null : new RegExp(escapePattern(asked.text), 'i');
+  /** Searches items for a while, then lets the page draw and react. Stops if the query has changed. */
+  function search(startedTurn: number): void {
+    if (startedTurn !== turn) return;
+    const current = query.peek();
+    const pattern = current.text === '' ? null : new RegExp(escapePattern(current.text), 'i');
     const end = performance.now() + SLICE_MS;
-    while (lookedAt < conversation.items.length && performance.now() < end) {
-      const item = conversation.items[lookedAt];
-      if (item !== undefined && fits(item, asked, pattern)) found.push(lookedAt);
-      lookedAt += 1;
+    while (searched < conversation.items.length && performance.now() < end) {
+      const item = conversation.items[searched];
+      if (item !== undefined && matches(item, current, pattern)) found.push(searched);
+      searched += 1;
     }
-    isLooking = lookedAt < conversation.items.length;
-    isDone.value = !isLooking;
+    isSearching = searched < conversation.items.length;
+    isDone.value = !isSearching;
     onChange();
-    if (isLooking) pause(() => look(own));
+    if (isSearching) pause(() => search(startedTurn));
   }
   return {
     query,
@@ -161,25 +161,25 @@ export function createItemFilter(
       query.value = { ...query.peek(), text: query.peek().text.slice(0, MAX_QUERY_LENGTH) };
       turn += 1;
       found = [];
-      lookedAt = 0;
-      if (isOn.peek()) look(turn);
+      searched = 0;
+      if (isOn.peek()) search(turn);
       else {
         isDone.value = true;
         onChange();
       }
     },
     update() {
-      if (!isOn.peek() || isLooking || lookedAt >= conversation.items.length) return;
-      isLooking = true;
-      pause(() => look(turn));
+      if (!isOn.peek() || isSearching || searched >= conversation.items.length) return;
+      isSearching = true;
+      pause(() => search(turn));
     },
     shown(itemCount) {
-      if (!isOn.value) return { count: itemCount, itemAt: (position) => position, positionOf: (item) => item };
+      if (!isOn.value) return { count: itemCount, itemAt: (position) => position, findPosition: (item) => item };
       const list = found;
       return {
-        count: firstWhere(list.length, (at) => (list[at] ?? 0) >= itemCount),
+        count: findFirst(list.length, (at) => (list[at] ?? 0) >= itemCount),
         itemAt: (position) => list[position] ?? -1,
-        positionOf: (item) => firstWhere(list.length, (at) => (list[at] ?? 0) >= item),
+        findPosition: (item) => findFirst(list.length, (at) => (list[at] ?? 0) >= item),
       };
     },
   };
@@ -189,10 +189,10 @@ function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 }
 
-/** Items that are searched for the next error at once; no conversation has more. */
+/** The maximum number of items that are searched for the next error; a page never has more. */
 const MAX_STEPS = 1_000_000;
 
-/** The next item with an error after one, in either direction, around the end; null if there is none. */
+/** Finds the next item with an error, in either direction, wrapping around at the end; null if there is none. */
 export function findNextError(
   conversation: Pick<Conversation, 'items' | 'events'>,
   from: number | null,

@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 
-/** The edge between two lenses: drag it, or move it with the arrow keys. */
+/** The divider between two lenses. It can be dragged, or moved with the arrow keys. */
 export function LensDivider<Name extends string>({
   shares,
   left,
@@ -11,18 +11,18 @@ export function LensDivider<Name extends string>({
   readonly left: Name;
   readonly right: Name;
 }) {
-  const edge = useRef<HTMLDivElement>(null);
+  const divider = useRef<HTMLDivElement>(null);
   const sum = shares.value[left] + shares.value[right];
-  /** How much of the share of the two goes to the left, from 0 to 1. */
+  /** The left part of their combined width, from 0 to 1. */
   const part = shares.value[left] / sum;
   const setPart = (next: number): void => {
     const moved = moveShare(sum, next);
     shares.value = { ...shares.value, [left]: moved.left, [right]: moved.right };
   };
   const drag = (event: PointerEvent): void => {
-    const before = edge.current?.previousElementSibling?.getBoundingClientRect();
-    const after = edge.current?.nextElementSibling?.getBoundingClientRect();
-    if (before === undefined || after === undefined || !(edge.current?.hasPointerCapture(event.pointerId) ?? false))
+    const before = divider.current?.previousElementSibling?.getBoundingClientRect();
+    const after = divider.current?.nextElementSibling?.getBoundingClientRect();
+    if (before === undefined || after === undefined || !(divider.current?.hasPointerCapture(event.pointerId) ?? false))
       return;
     setPart((event.clientX - before.left) / (after.right - before.left));
   };
@@ -34,7 +34,7 @@ export function LensDivider<Name extends string>({
   };
   return (
     <div
-      ref={edge}
+      ref={divider}
       class="lens-divider"
       role="separator"
       aria-orientation="vertical"
@@ -43,23 +43,23 @@ export function LensDivider<Name extends string>({
       aria-valuemin={0}
       aria-valuemax={100}
       tabIndex={0}
-      onPointerDown={(event) => edge.current?.setPointerCapture(event.pointerId)}
+      onPointerDown={(event) => divider.current?.setPointerCapture(event.pointerId)}
       onPointerMove={drag}
       onKeyDown={onKeyDown}
     />
   );
 }
 
-/** Neither of two neighbours becomes narrower than this part of both. */
-const LEAST = 0.15;
+/** Neither of two neighbours becomes narrower than this part of their combined width. */
+const MIN_PART = 0.15;
 
 /**
- * Divides what two neighbours have between them.
+ * Divides the combined width of two neighbours.
  *
  * @example
  * moveShare(2, 0.25) // { left: 0.5, right: 1.5 }
  */
 export function moveShare(sum: number, part: number): { readonly left: number; readonly right: number } {
-  const left = sum * Math.min(1 - LEAST, Math.max(LEAST, part));
+  const left = sum * Math.min(1 - MIN_PART, Math.max(MIN_PART, part));
   return { left, right: sum - left };
 }

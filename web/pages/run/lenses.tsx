@@ -4,7 +4,7 @@ import { formatCount } from '../../ui/amount.js';
 import { ConversationLens } from './conversation-lens.js';
 import { EventsLens } from './events-lens.js';
 import { LensDivider } from './lens-divider.js';
-import { countLens } from './light-up.js';
+import { countLens } from './highlight.js';
 import type { OpenRun } from './open-run.js';
 import { RawLens } from './raw-lens.js';
 import { TimelineLens } from './timeline-lens.js';
@@ -18,7 +18,7 @@ const LENSES = [
 
 type LensName = (typeof LENSES)[number]['name'];
 
-/** The open lenses, their relative widths, and the one that is shown if there is room for one. */
+/** The open lenses, their relative widths, and the one to show if there is room for only one. */
 const open = signal<readonly LensName[]>(['timeline', 'conversation', 'events', 'raw']);
 const shares = signal<Readonly<Record<'conversation' | 'bytes', number>>>({ conversation: 1.25, bytes: 1 });
 const front = signal<LensName>('conversation');
@@ -69,15 +69,15 @@ function LensTabs({ run }: { readonly run: OpenRun }) {
   );
 }
 
-/** The number of entries of a lens, at the moment that is replayed. */
+/** The number of rows of a lens, at the replayed moment. */
 function Count({ run, name }: { readonly run: OpenRun; readonly name: LensName }) {
-  void run.beats.page.value;
+  void run.redraws.page.value;
   return <span class="lens-count">{formatCount(countLens(run.lenses, name, run.moment.value))}</span>;
 }
 
 /**
- * The lenses: the timeline over the whole width, below it the conversation next to events and raw bytes. A selection in one
- * is highlighted in the others, Escape clears it.
+ * The lenses: the timeline over the full width, below it the conversation next to events and raw bytes. A selection in one
+ * is highlighted in the others; Escape clears it.
  */
 export function Lenses({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
   const narrow = isNarrow.value;

@@ -9,47 +9,47 @@ import type { ItemFilter } from './item-filter.js';
 import { isRasp } from './event-cursor.js';
 import { createFollower, sleep } from './follow-events.js';
 import type { StreamState } from './follow-events.js';
-import { lightUp } from './light-up.js';
-import type { Light, RunLenses, Place } from './light-up.js';
+import { findHighlight } from './highlight.js';
+import type { Highlight, RunLenses, Selection } from './highlight.js';
 import { createRawBlocks } from './raw-blocks.js';
 import type { RawBlocks } from './raw-blocks.js';
-import { createRawRows, streamSizes } from './raw-rows.js';
+import { createRawRows, readStreamSizes } from './raw-rows.js';
 
-/** An open run: what has arrived, and what is selected. */
+/** An open run: the events that have arrived, and the selection. */
 export interface OpenRun {
   readonly id: string;
   readonly lenses: RunLenses;
   readonly blocks: RawBlocks;
   /** The filter of the conversation. */
   readonly filter: ItemFilter;
-  /** Changes when there is something new to draw; each lens has a separate counter. */
-  readonly beats: Readonly<Record<'page' | 'timeline' | 'conversation' | 'events' | 'raw', ReadonlySignal<number>>>;
+  /** Counters that change when there is something new to draw; one for each lens. */
+  readonly redraws: Readonly<Record<'page' | 'timeline' | 'conversation' | 'events' | 'raw', ReadonlySignal<number>>>;
   readonly connection: ReadonlySignal<StreamState>;
-  /** Events that the server does not have any more. */
+  /** Events that the server no longer has. */
   readonly gaps: ReadonlySignal<readonly Gap[]>;
-  /** When the run itself started and ended, in milliseconds, as far as it has. */
+  /** The start and end of the run, in milliseconds; null until they are known. */
   readonly span: Signal<{ readonly start: number | null; readonly end: number | null }>;
-  readonly chosen: Signal<Place | null>;
-  readonly light: ReadonlySignal<Light | null>;
-  /** The moment that is replayed, in milliseconds; null is all there is. */
+  readonly chosen: Signal<Selection | null>;
+  readonly highlight: ReadonlySignal<Highlight | null>;
+  /** The moment that is replayed, in milliseconds; null if everything is shown. */
   readonly moment: Signal<number | null>;
-  /** Follows the run until it has ended; again, after a connection was lost. */
+  /** Follows the run until it ends. Can be called again after a connection was lost. */
   readonly follow: () => void;
   readonly close: () => void;
 }
 
-/** A browser has six connections to a server for all its tabs: a hidden tab closes its own. */
+/** A hidden tab closes its connection after this time: a browser opens at most six connections to a server for all tabs together. */
 const HIDDEN_MS = 10_000;
 const MAX_GAPS = 100;
-/** When to look again for files that neither this machine nor the archive had at the end of the run. */
+/** The delays before files are looked up again that were neither on this machine nor in the archive at the end of the run. */
 const ARCHIVED_AFTER_MS = [3000, 10_000, 30_000];
 
-/** Opens a run; before {@link OpenRun.follow} nothing is asked of the server, and there is nothing to close. */
-export function openRun(id: string, at: Place | null): OpenRun {
+/** Opens a run. Sends no request before {@link OpenRun.follow} is called. */
+export function openRun(id: string, at: Selection | null): OpenRun {
   const lenses: RunLenses = { conversation: createConversation(), list: createEventList(), rows: createRawRows() };
-  const beats = { page: signal(0), timeline: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };
-  const pulse = createPulse(Object.values(beats).map((beat) => () => (beat.value += 1)));
-  const filter = createItemFilter(lenses.conversation, pulse);
+  const redraws = { page: signal(0), timeline: signal(0), conversation: signal(0), events: signal(0), raw: signal(0) };
+  const redraw = createRedraw(Object.values(redraws).map((counter) => () => (counter.value += 1)));
+  const filter = createItemFilter(lenses.conversation, redraw);
   const gaps = signal<readonly Gap[]>([]);
   const chosen = signal(at);
   let control = new AbortController();
@@ -58,40 +58,39 @@ export function openRun(id: string, at: Place | null): OpenRun {
   const blocks = createRawBlocks(
     async ({ attempt_number, stream, byte_from, byte_to }) =>
       client.readRaw({ id, attempt: attempt_number, stream, from: byte_from, to: byte_to }),
-    pulse,
+    redraw,
   );
   const onGap = (gap: Gap): void => void (gaps.value = [...gaps.value, gap].slice(-MAX_GAPS));
   const follower = createFollower({
     client,
     id,
-    take(event) {
+    onEvent(event) {
       if (isRasp(event)) {
-        lenses.rows.take(event, lenses.list.append(event));
+        lenses.rows.addEvent(event, lenses.list.append(event));
       } else {
         lenses.conversation.append(event);
         filter.update();
       }
-      pulse();
+      redraw();
     },
     onGap,
   });
 
-  /** Takes the sizes of the streams, to show bytes without an event. False if the files are not available. */
-  async function takeSizes(stop: AbortSignal): Promise<boolean> {
+  /** Reads the sizes of the streams, so that bytes without an event are shown too. Returns false if the files are not available. */
+  async function readSizes(stop: AbortSignal): Promise<boolean> {
     const { evidence, source } = await client.listRunFiles({ id, signal: stop });
-    for (const { name, size } of streamSizes(evidence)) lenses.rows.takeSize(name, size);
+    for (const { name, size } of readStreamSizes(evidence)) lenses.rows.setSize(name, size);
     if (source !== null && blocks.problems().length > 0) blocks.retry();
-    pulse();
+    redraw();
     return source !== null;
   }
   async function followAll(stop: AbortSignal): Promise<void> {
     await follower.follow(stop);
     if (!follower.isOver()) return;
-    // A worker on another machine has the files; the events are still available. An archive has them a moment after the
-    // end.
+    // The files may be only on the worker's machine. An archive has them a few seconds after the end of the run.
     for (const waitMs of [0, ...ARCHIVED_AFTER_MS]) {
       await sleep(waitMs, stop);
-      if (stop.aborted || (await takeSizes(stop).catch(() => false))) return;
+      if (stop.aborted || (await readSizes(stop).catch(() => false))) return;
     }
   }
   function follow(): void {
@@ -115,14 +114,14 @@ export function openRun(id: string, at: Place | null): OpenRun {
     lenses,
     blocks,
     filter,
-    beats,
+    redraws,
     connection: follower.state,
     gaps,
     span: signal({ start: null, end: null }),
     chosen,
-    light: computed(() => {
-      void beats.page.value;
-      return chosen.value === null ? null : lightUp(lenses, chosen.value);
+    highlight: computed(() => {
+      void redraws.page.value;
+      return chosen.value === null ? null : findHighlight(lenses, chosen.value);
     }),
     moment: signal(null),
     follow,
@@ -134,30 +133,30 @@ export function openRun(id: string, at: Place | null): OpenRun {
   };
 }
 
-/** Drawing more often than this makes no visible difference. */
-const EVERY_MS = 80;
+/** The minimum time between redraws; drawing more often makes no visible difference. */
+const REDRAW_MS = 80;
 
 /**
- * Creates a function that schedules the redraws. However often it is called, they run at most twelve times a second, one after
- * the other, each in a separate frame: drawing three lenses in one frame would take too long.
+ * Creates a function that schedules the redraws. They run at most twelve times a second, one after another, each in a separate
+ * frame: drawing all lenses in one frame would take too long.
  */
-function createPulse(beats: readonly (() => void)[]): () => void {
+function createRedraw(redraws: readonly (() => void)[]): () => void {
   let isDue = false;
   let last = Number.NEGATIVE_INFINITY;
   function step(index: number): void {
     requestAnimationFrame((now) => {
-      // Later events belong to the next round.
+      // From here on, new events need another round of redraws.
       if (index === 0) {
         isDue = false;
         last = now;
       }
-      beats[index]?.();
-      if (index + 1 < beats.length) step(index + 1);
+      redraws[index]?.();
+      if (index + 1 < redraws.length) step(index + 1);
     });
   }
   return () => {
     if (isDue) return;
     isDue = true;
-    setTimeout(() => step(0), Math.max(0, last + EVERY_MS - performance.now()));
+    setTimeout(() => step(0), Math.max(0, last + REDRAW_MS - performance.now()));
   };
 }

@@ -4,20 +4,20 @@ import { SafeText } from '../../ui/safe-text.js';
 import { FileChanges } from './file-change-view.js';
 import { readFileChanges } from './file-changes.js';
 
-type Asked = FcmpData<'permission.required'>;
+type PermissionData = FcmpData<'permission.required'>;
 
-/** The action an agent requests: the command, the change as a diff, or the input of its tool. */
+/** The action for which an agent requests permission: the command, the change as a diff, or the input of the tool. */
 export function PermissionRequest({
   prompt,
   tool,
   input,
   diff = [],
 }: {
-  /** Shown while nothing else is known. */
+  /** Shown if the tool is not known. */
   readonly prompt: string;
-  readonly tool?: Asked['tool'];
-  readonly input?: Asked['input'];
-  readonly diff?: Asked['diff'] | undefined;
+  readonly tool?: PermissionData['tool'];
+  readonly input?: PermissionData['input'];
+  readonly diff?: PermissionData['diff'] | undefined;
 }) {
   if (tool === undefined) {
     return (
@@ -48,7 +48,7 @@ export function PermissionRequest({
   );
 }
 
-/** The command line that a tool would run; null if it runs none. */
+/** Returns the command line that a tool would run; null if it runs none. */
 function readCommand(input: unknown): string | null {
   if (typeof input !== 'object' || input === null || !('command' in input)) return null;
   const { command } = input;

@@ -24,14 +24,14 @@ function serve(bytes: Uint8Array) {
   return { asked, blocks, changes: () => changes };
 }
 
-test('text comes in blocks, once however many rows are in one', async () => {
+test('text is fetched in blocks, each only once even if many rows are in it', async () => {
   const { asked, blocks, changes } = serve(new TextEncoder().encode('first\nsecond\n'));
-  expect(blocks.text(row(0, 6))).toEqual({ state: 'coming' });
-  expect(blocks.text(row(6, 13))).toEqual({ state: 'coming' });
+  expect(blocks.text(row(0, 6))).toEqual({ state: 'loading' });
+  expect(blocks.text(row(6, 13))).toEqual({ state: 'loading' });
   await turn();
   expect(changes()).toBe(1);
-  expect(blocks.text(row(0, 6))).toEqual({ state: 'there', text: 'first\n' });
-  expect(blocks.text(row(6, 13, true))).toEqual({ state: 'there', text: 'second\n' });
+  expect(blocks.text(row(0, 6))).toEqual({ state: 'loaded', text: 'first\n' });
+  expect(blocks.text(row(6, 13, true))).toEqual({ state: 'loaded', text: 'second\n' });
   expect(asked).toEqual([{ ...stdout, byte_from: 0, byte_to: BLOCK_BYTES }]);
 });
 
@@ -39,7 +39,7 @@ test('fetches only the beginning of a long row', async () => {
   const { asked, blocks } = serve(new Uint8Array(BLOCK_BYTES * 3).fill(0x61));
   blocks.text(row(0, BLOCK_BYTES * 3), 10);
   await turn();
-  expect(blocks.text(row(0, BLOCK_BYTES * 3), 10)).toEqual({ state: 'there', text: 'a'.repeat(10) });
+  expect(blocks.text(row(0, BLOCK_BYTES * 3), 10)).toEqual({ state: 'loaded', text: 'a'.repeat(10) });
   expect(asked).toHaveLength(1);
 });
 
@@ -53,7 +53,7 @@ test('a block that was short is fetched again when there is more of it', async (
   await turn();
   expect(blocks.text(row(0, 3, true))).toMatchObject({ text: 'abc' });
   length = 6;
-  expect(blocks.text(row(3, 6, true))).toEqual({ state: 'coming' });
+  expect(blocks.text(row(3, 6, true))).toEqual({ state: 'loading' });
   await turn();
   expect(blocks.text(row(3, 6, true))).toMatchObject({ text: 'def' });
 });
@@ -90,11 +90,11 @@ test('does not request bytes that a truncated file has lost again, and shows the
     blocks.text(row(0, 6));
     await turn();
   }
-  expect(blocks.text(row(0, 6))).toEqual({ state: 'cut' });
+  expect(blocks.text(row(0, 6))).toEqual({ state: 'truncated' });
   expect(blocks.text(row(0, 3))).toMatchObject({ text: 'abc' });
   expect(asked).toHaveLength(2);
   blocks.retry();
-  expect(blocks.text(row(0, 6))).toEqual({ state: 'coming' });
+  expect(blocks.text(row(0, 6))).toEqual({ state: 'loading' });
 });
 
 test('scrolling past a thousand blocks fetches only a few of them, the last ones', async () => {
@@ -105,7 +105,7 @@ test('scrolling past a thousand blocks fetches only a few of them, the last ones
   expect(asked.some(({ byte_from }) => byte_from === 999 * BLOCK_BYTES)).toBe(true);
 });
 
-test('the texts of rows that touch are together the text of the stream, wherever rows and blocks end', async () => {
+test('the texts of adjacent rows join to the text of the stream, no matter where rows and blocks end', async () => {
   const text = 'aé€👍'.repeat(BLOCK_BYTES / 4);
   const bytes = new TextEncoder().encode(text);
   const { blocks } = serve(bytes);
@@ -118,7 +118,7 @@ test('the texts of rows that touch are together the text of the stream, wherever
           let all = '';
           for (let index = 0; index + 1 < edges.length; index += 1) {
             const one = blocks.text(row(edges[index] ?? 0, edges[index + 1] ?? 0));
-            all += one.state === 'there' ? one.text : '?';
+            all += one.state === 'loaded' ? one.text : '?';
           }
           return all;
         };
@@ -149,13 +149,13 @@ function decodeCut(bytes: Uint8Array, cuts: readonly number[]): string {
   return text;
 }
 
-test('a character on the edge belongs to what follows', () => {
+test('a character on a boundary belongs to the next span', () => {
   const bytes = new TextEncoder().encode('a€b');
   expect(decodeSpan(bytes.subarray(0, 2), 0)).toBe('a');
   expect(decodeLastSpan(bytes, 2)).toBe('€b');
 });
 
-test('pieces of a text are together the text, wherever it is cut', () => {
+test('the pieces of a text join to the text, no matter where it is split', () => {
   const text = fc
     .array(fc.constantFrom('a', 'é', '€', '👍', '\ufeff'), { maxLength: 30 })
     .map((one) => new TextEncoder().encode(one.join('')));
@@ -166,7 +166,7 @@ test('pieces of a text are together the text, wherever it is cut', () => {
   );
 });
 
-test('invalid bytes are substituted in pieces as in the whole', () => {
+test('invalid bytes are replaced in pieces as in the complete text', () => {
   const broken = fc.array(fc.constantFrom(0x41, 0x80, 0xbf, 0xc3, 0xe2, 0x82, 0xf0, 0x9f, 0xff), {
     minLength: 1,
     maxLength: 30,

@@ -1,19 +1,19 @@
 import { getErrorMessage } from '../../../src/base/index.js';
 import type { ByteSpan } from './byte-ranges.js';
-import { streamKey } from './byte-ranges.js';
+import { getStreamKey } from './byte-ranges.js';
 
-/** The text of a row: there, on its way, beyond the end of the file, or in a stream that cannot be read. */
+/** The text of a row: loaded, loading, beyond the end of the file, or in a stream that cannot be read. */
 export type RawText =
-  | { readonly state: 'there'; readonly text: string }
-  | { readonly state: 'coming' | 'cut' | 'unreadable' };
+  | { readonly state: 'loaded'; readonly text: string }
+  | { readonly state: 'loading' | 'truncated' | 'unreadable' };
 
-/** Bytes of a run, fetched in blocks when they become visible; few blocks are kept. */
+/** Bytes of a run, fetched in blocks when they become visible; only a few blocks stay in memory. */
 export interface RawBlocks {
-  /** The text of a span, of which at most `most` bytes are read; missing bytes are fetched, then `onChange` is called. */
-  readonly text: (span: ByteSpan & { readonly isLast: boolean }, most?: number) => RawText;
-  /** Why streams cannot be read, each reason once. */
+  /** Returns the text of the first `maxBytes` bytes of a span; missing bytes are fetched, then `onChange` is called. */
+  readonly text: (span: ByteSpan & { readonly isLast: boolean }, maxBytes?: number) => RawText;
+  /** Lists the reasons why streams cannot be read, each once. */
   readonly problems: () => readonly string[];
-  /** Forgets what went wrong, so that it is tried again. */
+  /** Discards the problems, so that reading is tried again. */
   readonly retry: () => void;
 }
 
@@ -22,25 +22,25 @@ type ReadBytes = (span: ByteSpan) => Promise<Uint8Array>;
 
 export const BLOCK_BYTES = 64 * 1024;
 const MAX_BLOCKS = 64;
-/** The browser has six connections to a server, and the events need two. */
+/** The browser opens at most six connections to a server, and the events need two. */
 const MAX_CONCURRENT = 2;
-/** A person who scrolls past a thousand blocks wants the last ones. */
+/** The maximum number of pending requests. Older ones are dropped: a person who scrolls past a thousand blocks needs the last ones. */
 const MAX_WAITING = 32;
 
 interface Block {
   readonly bytes: Uint8Array;
-  /** It was fetched again for more bytes, and there were none. */
-  readonly isCut: boolean;
+  /** Whether it was fetched again and had no more bytes than before. */
+  readonly isTruncated: boolean;
 }
 
-/** Nothing fetched yet. */
+/** Creates an empty cache of blocks. */
 export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlocks {
   /** The most recently used blocks, the latest at the end. */
   const blocks = new Map<string, Block>();
   /** The blocks to fetch, the latest request at the end. */
   const requested = new Map<string, ByteSpan>();
   const reading = new Set<string>();
-  /** Why a stream cannot be read. What is true of one block is true of the others: they are not asked for. */
+  /** The reason why a stream cannot be read; its other blocks are not requested either. */
   const problems = new Map<string, string>();
 
   function requestBlock(key: string, span: ByteSpan): void {
@@ -66,17 +66,17 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     try {
       const bytes = await read(span);
       const before = blocks.get(key);
-      keep(key, { bytes, isCut: before !== undefined && bytes.length <= before.bytes.length });
+      cacheBlock(key, { bytes, isTruncated: before !== undefined && bytes.length <= before.bytes.length });
     } catch (error) {
-      const stream = streamKey(span);
+      const stream = getStreamKey(span);
       problems.set(stream, getErrorMessage(error));
-      for (const [other, waiting] of requested) if (streamKey(waiting) === stream) requested.delete(other);
+      for (const [otherKey, other] of requested) if (getStreamKey(other) === stream) requested.delete(otherKey);
     }
     reading.delete(key);
     readNext();
     onChange();
   }
-  function keep(key: string, block: Block): void {
+  function cacheBlock(key: string, block: Block): void {
     blocks.delete(key);
     blocks.set(key, block);
     for (const oldest of blocks.keys()) {
@@ -85,73 +85,73 @@ export function createRawBlocks(read: ReadBytes, onChange: () => void): RawBlock
     }
   }
 
-  /** The bytes of a span, put together from its blocks; missing blocks are requested. */
-  function gather({ byte_from, byte_to, ...stream }: ByteSpan): Uint8Array | Exclude<RawText, { state: 'there' }> {
+  /** Returns the bytes of a span, joined from its blocks; missing blocks are requested. */
+  function gather({ byte_from, byte_to, ...stream }: ByteSpan): Uint8Array | Exclude<RawText, { state: 'loaded' }> {
     const bytes = new Uint8Array(byte_to - byte_from);
-    let isWhole = true;
+    let isComplete = true;
     for (let begin = byte_from - (byte_from % BLOCK_BYTES); begin < byte_to; begin += BLOCK_BYTES) {
-      const key = `${streamKey(stream)}.${begin}`;
+      const key = `${getStreamKey(stream)}.${begin}`;
       const block = blocks.get(key);
       const needed = Math.min(byte_to, begin + BLOCK_BYTES) - begin;
-      // The last block of a live run was short when it was fetched; that of a truncated file stays short.
+      // The last block of a live run may have grown since it was fetched; that of a truncated file stays short.
       if (block === undefined || block.bytes.length < needed) {
-        if (block?.isCut === true) return { state: 'cut' };
-        if (problems.has(streamKey(stream))) return { state: 'unreadable' };
+        if (block?.isTruncated === true) return { state: 'truncated' };
+        if (problems.has(getStreamKey(stream))) return { state: 'unreadable' };
         requestBlock(key, { ...stream, byte_from: begin, byte_to: begin + BLOCK_BYTES });
-        isWhole = false;
+        isComplete = false;
         continue;
       }
-      keep(key, block);
+      cacheBlock(key, block);
       const from = Math.max(0, byte_from - begin);
       bytes.set(block.bytes.subarray(from, needed), begin + from - byte_from);
     }
-    return isWhole ? bytes : { state: 'coming' };
+    return isComplete ? bytes : { state: 'loading' };
   }
 
   return {
-    text({ isLast, ...span }, most = Number.POSITIVE_INFINITY) {
+    text({ isLast, ...span }, maxBytes = Number.POSITIVE_INFINITY) {
       const before = Math.min(BYTES_BEFORE, span.byte_from);
-      const byte_to = Math.min(span.byte_to, span.byte_from + most);
+      const byte_to = Math.min(span.byte_to, span.byte_from + maxBytes);
       const { attempt_number, stream } = span;
       const bytes = gather({ attempt_number, stream, byte_from: span.byte_from - before, byte_to });
       if (!(bytes instanceof Uint8Array)) return bytes;
       const isEnd = isLast && byte_to === span.byte_to;
-      return { state: 'there', text: isEnd ? decodeLastSpan(bytes, before) : decodeSpan(bytes, before) };
+      return { state: 'loaded', text: isEnd ? decodeLastSpan(bytes, before) : decodeSpan(bytes, before) };
     },
     problems: () => [...new Set(problems.values())],
     retry() {
-      for (const [key, block] of blocks) if (block.isCut) blocks.delete(key);
+      for (const [key, block] of blocks) if (block.isTruncated) blocks.delete(key);
       problems.clear();
       onChange();
     },
   };
 }
 
-/** A byte order mark is a byte like others here: it is shown. */
+/** Does not drop a byte order mark: it is shown like any other character. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Bytes before a span that are needed to know where its first character begins. */
+/** The number of bytes before a span that are needed to find the start of its first character. */
 export const BYTES_BEFORE = 3;
 
 /**
- * The text of a span of bytes, cut so that a character which lies on the edge belongs to the span that follows: the texts of
- * spans that touch are together the text of all.
+ * Decodes a span of bytes. A character that crosses the end belongs to the next span, so that the texts of adjacent spans form the
+ * complete text.
  *
  * `bytes` begins `before` bytes ahead of the span (at most {@link BYTES_BEFORE} are used) and ends with it.
  */
 export function decodeSpan(bytes: Uint8Array, before: number): string {
-  const from = characterStart(bytes, before);
-  const to = characterStart(bytes, bytes.length);
+  const from = findCharacterStart(bytes, before);
+  const to = findCharacterStart(bytes, bytes.length);
   return decoder.decode(bytes.subarray(from, Math.max(from, to)));
 }
 
-/** The text of the last span: a truncated character is shown as a replacement character. */
+/** Decodes the last span: a truncated character is shown as a replacement character. */
 export function decodeLastSpan(bytes: Uint8Array, before: number): string {
-  return decoder.decode(bytes.subarray(characterStart(bytes, before)));
+  return decoder.decode(bytes.subarray(findCharacterStart(bytes, before)));
 }
 
-/** Returns where the character begins that an edge at `at` would cut; `at` itself if it cuts none. */
-function characterStart(bytes: Uint8Array, at: number): number {
+/** Returns the start of the character that a boundary at `at` would split; `at` itself if it splits none. */
+function findCharacterStart(bytes: Uint8Array, at: number): number {
   for (let back = 1; back <= BYTES_BEFORE && back <= at; back += 1) {
     const byte = bytes[at - back] ?? 0;
     if ((byte & 0b1100_0000) === 0b1000_0000) continue;

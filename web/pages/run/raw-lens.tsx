@@ -9,16 +9,16 @@ import { ROW_BYTES } from './raw-rows.js';
 import type { RawRow } from './raw-rows.js';
 import { createRowCache } from './row-cache.js';
 
-/** A row that is not selected shows this many bytes. */
-const GLANCE_BYTES = 240;
+/** The number of bytes that a row shows if it is not selected. */
+const PREVIEW_BYTES = 240;
 
-/** The bytes the agent printed, as they were captured, frame by frame. The first row of what is chosen is shown whole. */
+/** The captured output of the agent, frame by frame. The first selected row is shown in full. */
 export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
-  void run.beats.raw.value;
+  void run.redraws.raw.value;
   const [cache] = useState(createRowCache);
   const { rows } = run.lenses;
   const moment = run.moment.value;
-  const light = run.light.value;
+  const highlight = run.highlight.value;
   const count = moment === null ? rows.count() : rows.countAt(moment);
   const start = findStart(run);
   const choose = (index: number): void => {
@@ -26,12 +26,19 @@ export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLiv
     run.chosen.value = { lens: 'raw', attempt_number, stream, byte_from, byte_to };
   };
   const row = (index: number) => {
-    const one = rows.row(index);
-    const isLit = light?.bytes.overlaps(one) ?? false;
-    const isOpen = light?.row === index;
-    const text = run.blocks.text(one, isOpen ? ROW_BYTES : GLANCE_BYTES);
-    return cache(index, [start, isLit, isOpen, ...Object.values(text)], () => (
-      <RawRowView row={one} text={text} start={start} isLit={isLit} isOpen={isOpen} onChoose={() => choose(index)} />
+    const rawRow = rows.row(index);
+    const isHighlighted = highlight?.bytes.overlaps(rawRow) ?? false;
+    const isOpen = highlight?.row === index;
+    const text = run.blocks.text(rawRow, isOpen ? ROW_BYTES : PREVIEW_BYTES);
+    return cache(index, [start, isHighlighted, isOpen, ...Object.values(text)], () => (
+      <RawRowView
+        row={rawRow}
+        text={text}
+        start={start}
+        isHighlighted={isHighlighted}
+        isOpen={isOpen}
+        onChoose={() => choose(index)}
+      />
     ));
   };
   if (count === 0) return <p class="lens-empty">{isLive ? 'No bytes yet.' : 'No bytes up to this moment.'}</p>;
@@ -42,8 +49,8 @@ export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLiv
         count={count}
         estimate={67}
         row={row}
-        target={moment === null ? (light?.row ?? null) : count - 1}
-        active={light?.row ?? null}
+        target={moment === null ? (highlight?.row ?? null) : count - 1}
+        active={highlight?.row ?? null}
         follow={isLive && moment === null}
         onMove={choose}
       />
@@ -52,7 +59,7 @@ export function RawLens({ run, isLive }: { readonly run: OpenRun; readonly isLiv
   );
 }
 
-/** Why bytes cannot be read: once, below the rows, which stay where they are. */
+/** The reasons why bytes cannot be read. Each is shown once, below the rows, so that the rows do not move. */
 function RawProblems({ problems, onRetry }: { readonly problems: readonly string[]; readonly onRetry: () => void }) {
   return (
     <div class="raw-problems" role="status" hidden={problems.length === 0}>
@@ -74,21 +81,21 @@ function RawRowView({
   row,
   text,
   start,
-  isLit,
+  isHighlighted,
   isOpen,
   onChoose,
 }: {
   readonly row: RawRow;
   readonly text: RawText;
   readonly start: number;
-  readonly isLit: boolean;
+  readonly isHighlighted: boolean;
   readonly isOpen: boolean;
   readonly onChoose: () => void;
 }) {
   const length = row.byte_to - row.byte_from;
   return (
-    <div class={`raw-row ${row.stream}${isLit ? ' lit' : ''}${isOpen ? ' open' : ''}`}>
-      <button type="button" class="choose raw-head" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
+    <div class={`raw-row ${row.stream}${isHighlighted ? ' highlighted' : ''}${isOpen ? ' open' : ''}`}>
+      <button type="button" class="choose raw-head" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <span class="raw-stream">
           {row.stream}
           {row.attempt_number > 1 ? ` ${row.attempt_number}` : ''}
@@ -97,12 +104,12 @@ function RawRowView({
           {formatCount(row.byte_from)} + {formatCount(length)}
         </span>
         <span class="end">
-          {row.at === null ? <span class="dim">no event</span> : <Clock at={row.at} start={start} />}
+          {row.at === null ? <span class="dim">No event</span> : <Clock at={row.at} start={start} />}
         </span>
       </button>
       <pre class="raw-text">
         <RawContent text={text} />
-        {text.state === 'there' && !isOpen && length > GLANCE_BYTES ? <span class="dim"> …</span> : null}
+        {text.state === 'loaded' && !isOpen && length > PREVIEW_BYTES ? <span class="dim"> …</span> : null}
       </pre>
     </div>
   );
@@ -110,13 +117,13 @@ function RawRowView({
 
 function RawContent({ text }: { readonly text: RawText }) {
   switch (text.state) {
-    case 'there':
+    case 'loaded':
       return <SafeText text={text.text} />;
-    case 'coming':
+    case 'loading':
       return <span class="dim">…</span>;
-    case 'cut':
+    case 'truncated':
       return <span class="dim">The captured file ends before these bytes.</span>;
     case 'unreadable':
-      return <span class="dim">not available</span>;
+      return <span class="dim">Not available</span>;
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RaspEvent } from '../../../src/events/index.js';
-import { ROW_BYTES, createRawRows, findLastStderr, streamSizes } from './raw-rows.js';
+import { ROW_BYTES, createRawRows, findLastStderr, readStreamSizes } from './raw-rows.js';
 import type { RawRows } from './raw-rows.js';
 import { raspEvent } from './events.fixture.js';
 
@@ -9,11 +9,11 @@ const all = (rows: RawRows) => Array.from({ length: rows.count() }, (_, index) =
 const behind = (byte_from: number, byte_to: number, stream: 'stdout' | 'stderr' = 'stdout'): RaspEvent =>
   raspEvent({ raw_ref: { attempt_number: 1, stream, byte_from, byte_to, encoding: 'utf-8' } });
 
-test('frames are rows in the order in which their events came, whatever their stream', () => {
+test('frames are rows in the order of their events, across streams', () => {
   const rows = createRawRows();
-  rows.take(behind(0, 10), 1000);
-  rows.take(behind(0, 5, 'stderr'), 1001);
-  rows.take(behind(10, 20), 1002);
+  rows.addEvent(behind(0, 10), 1000);
+  rows.addEvent(behind(0, 5, 'stderr'), 1001);
+  rows.addEvent(behind(10, 20), 1002);
   expect(all(rows).map(({ stream, byte_from, byte_to, at }) => [stream, byte_from, byte_to, at])).toEqual([
     ['stdout', 0, 10, 1000],
     ['stderr', 0, 5, 1001],
@@ -23,16 +23,16 @@ test('frames are rows in the order in which their events came, whatever their st
 
 test('several events of one frame, and events without bytes, get no separate row', () => {
   const rows = createRawRows();
-  rows.take(behind(0, 10), 1000);
-  rows.take(behind(0, 10), 1001);
-  rows.take(raspEvent({ raw_ref: null }), 1002);
+  rows.addEvent(behind(0, 10), 1000);
+  rows.addEvent(behind(0, 10), 1001);
+  rows.addEvent(raspEvent({ raw_ref: null }), 1002);
   expect(rows.count()).toBe(1);
 });
 
-test('bytes that no event was made of have rows too', () => {
+test('bytes without an event have rows too', () => {
   const rows = createRawRows();
-  rows.take(behind(5, 10), 1000);
-  rows.takeSize({ attempt_number: 1, stream: 'stdout' }, 12);
+  rows.addEvent(behind(5, 10), 1000);
+  rows.setSize({ attempt_number: 1, stream: 'stdout' }, 12);
   expect(all(rows).map(({ byte_from, byte_to, at }) => [byte_from, byte_to, at])).toEqual([
     [0, 5, null],
     [5, 10, 1000],
@@ -42,7 +42,7 @@ test('bytes that no event was made of have rows too', () => {
 
 test('a long frame is many rows', () => {
   const rows = createRawRows();
-  rows.take(behind(0, ROW_BYTES * 2 + 1), 1000);
+  rows.addEvent(behind(0, ROW_BYTES * 2 + 1), 1000);
   expect(rows.count()).toBe(3);
   expect(rows.find({ attempt_number: 1, stream: 'stdout', byte_from: ROW_BYTES * 2, byte_to: ROW_BYTES * 2 + 1 })).toBe(
     2,
@@ -56,7 +56,7 @@ test('every byte of a stream is in one row, and is found there', () => {
       const rows = createRawRows();
       let end = 0;
       for (const { gap, length } of frames) {
-        rows.take(behind(end + gap, end + gap + length), 1000);
+        rows.addEvent(behind(end + gap, end + gap + length), 1000);
         end += gap + length;
       }
       let expected = 0;
@@ -75,20 +75,20 @@ test('every byte of a stream is in one row, and is found there', () => {
 
 test('counts the rows that had arrived at a moment', () => {
   const rows = createRawRows();
-  rows.take(behind(0, 10), 1000);
-  rows.take(behind(10, 20), 2000);
+  rows.addEvent(behind(0, 10), 1000);
+  rows.addEvent(behind(10, 20), 2000);
   expect([rows.countAt(999), rows.countAt(1000), rows.countAt(1999), rows.countAt(2000)]).toEqual([0, 1, 1, 2]);
 });
 
 test('recognizes stream files by name', () => {
   const files = ['stdout.1.log', 'pty-output.2.log', 'meta.1.json', 'stdin.1.log', 'work_result.json', 'stdout.x.log'];
-  expect(streamSizes(files.map((name) => ({ name, size: 7 })))).toEqual([
+  expect(readStreamSizes(files.map((name) => ({ name, size: 7 })))).toEqual([
     { name: { attempt_number: 1, stream: 'stdout' }, size: 7 },
     { name: { attempt_number: 2, stream: 'pty' }, size: 7 },
   ]);
 });
 
-test('finds the stderr of the last attempt that wrote any', () => {
+test('finds the stderr of the last attempt that wrote to it', () => {
   const files = [
     { name: 'stderr.2.log', size: 10 },
     { name: 'stderr.10.log', size: 5 },

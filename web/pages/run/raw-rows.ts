@@ -1,46 +1,46 @@
 import type { RaspEvent, RawRef } from '../../../src/events/index.js';
 import type { ByteSpan } from './byte-ranges.js';
-import { streamKey } from './byte-ranges.js';
-import { firstAbove } from './sorted-search.js';
+import { getStreamKey } from './byte-ranges.js';
+import { findFirstAbove } from './sorted-search.js';
 
-/** A stretch of captured bytes: those of one frame, or some that no event was made of. */
+/** A range of captured bytes: those of one frame, or bytes without an event. */
 export interface RawRow extends ByteSpan {
-  /** When the first event of the frame came; null for bytes without one. */
+  /** The time of the first event of the frame; null for bytes without an event. */
   readonly at: number | null;
-  /** It is the last known row of its stream. */
+  /** Whether it is the last known row of its stream. */
   readonly isLast: boolean;
 }
 
-/** The captured bytes of a run in the order in which they became events: rows to scroll through, without the bytes. */
+/** The rows of the raw bytes lens: ranges of captured bytes in the order of their events, without the bytes. */
 export interface RawRows {
   readonly count: () => number;
   readonly row: (index: number) => RawRow;
   /** Adds the bytes of an event, and any unassigned bytes before them. */
-  readonly take: (event: RaspEvent, at: number) => void;
-  /** Says how long a stream is: what no event was made of is shown too. */
-  readonly takeSize: (stream: Pick<RawRef, 'attempt_number' | 'stream'>, size: number) => void;
-  /** The first row with one of these bytes; null if there is none. */
+  readonly addEvent: (event: RaspEvent, at: number) => void;
+  /** Sets the size of a stream, so that bytes without an event are shown too. */
+  readonly setSize: (stream: Pick<RawRef, 'attempt_number' | 'stream'>, size: number) => void;
+  /** Finds the first row with one of these bytes; null if there is none. */
   readonly find: (span: ByteSpan) => number | null;
-  /** How many rows there were at a moment. */
+  /** Returns how many rows there were at a moment. */
   readonly countAt: (time: number) => number;
 }
 
-/** Rows end after this many bytes: a frame of a hundred megabytes is many rows. */
+/** The maximum number of bytes of a row; a longer frame is split into several rows. */
 export const ROW_BYTES = 16 * 1024;
-/** More rows than anyone scrolls through. */
+/** The maximum number of rows, which is more than a person would scroll through. */
 const MAX_ROWS = 500_000;
 
 interface Stream {
   readonly name: Pick<RawRef, 'attempt_number' | 'stream'>;
   end: number;
-  /** The rows of the stream and where each begins, both ascending. */
+  /** The rows of the stream and the start of each, both ascending. */
   readonly rows: number[];
   readonly begins: number[];
 }
 
-/** No rows yet. */
+/** Creates an empty list of rows. */
 export function createRawRows(): RawRows {
-  // Numbers side by side: an object for each row would cost four times as much.
+  // Parallel arrays of numbers: an object for each row would take four times as much memory.
   const rowStreams: Stream[] = [];
   const from: number[] = [];
   const to: number[] = [];
@@ -49,8 +49,8 @@ export function createRawRows(): RawRows {
   const reached: number[] = [];
   const streams = new Map<string, Stream>();
 
-  function streamFor({ attempt_number, stream }: Stream['name']): Stream {
-    const key = streamKey({ attempt_number, stream });
+  function findStream({ attempt_number, stream }: Stream['name']): Stream {
+    const key = getStreamKey({ attempt_number, stream });
     const known = streams.get(key);
     if (known !== undefined) return known;
     const created: Stream = { name: { attempt_number, stream }, end: 0, rows: [], begins: [] };
@@ -86,27 +86,27 @@ export function createRawRows(): RawRows {
         isLast: stream?.end === byte_to,
       };
     },
-    take({ raw_ref: ref }, at) {
+    addEvent({ raw_ref: ref }, at) {
       if (ref === null) return;
-      const stream = streamFor(ref);
+      const stream = findStream(ref);
       if (ref.byte_to <= stream.end) return;
       extend(stream, ref.byte_from, Number.NaN);
       extend(stream, ref.byte_to, at);
     },
-    takeSize(name, size) {
-      extend(streamFor(name), size, Number.NaN);
+    setSize(name, size) {
+      extend(findStream(name), size, Number.NaN);
     },
     find(span) {
-      const stream = streams.get(streamKey(span));
+      const stream = streams.get(getStreamKey(span));
       if (stream === undefined || span.byte_from >= stream.end) return null;
-      return stream.rows[firstAbove(stream.begins, span.byte_from) - 1] ?? null;
+      return stream.rows[findFirstAbove(stream.begins, span.byte_from) - 1] ?? null;
     },
-    countAt: (time) => firstAbove(reached, time),
+    countAt: (time) => findFirstAbove(reached, time),
   };
 }
 
-/** Returns how long the captured streams of a run are, by the names of their files. */
-export function streamSizes(
+/** Reads the sizes of the captured streams of a run from the list of its files. */
+export function readStreamSizes(
   files: readonly { readonly name: string; readonly size: number }[],
 ): readonly { readonly name: Pick<RawRef, 'attempt_number' | 'stream'>; readonly size: number }[] {
   return files.flatMap(({ name, size }) => {
@@ -117,7 +117,7 @@ export function streamSizes(
   });
 }
 
-/** The stderr of the last attempt that wrote any; null if none did. */
+/** Finds the stderr file of the last attempt that wrote to it; null if no attempt did. */
 export function findLastStderr(
   files: readonly { readonly name: string; readonly size: number }[],
 ): { readonly name: string; readonly size: number } | null {

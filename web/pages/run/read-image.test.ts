@@ -11,7 +11,7 @@ const png = (width: number, height: number): Uint8Array => {
 };
 
 describe('a picture', () => {
-  test('is known by its bytes', () => {
+  test('is recognized by its bytes', () => {
     expect(readImageHead(png(3, 2))).toEqual({ type: 'image/png', width: 3, height: 2 });
     expect(readImageHead(new Uint8Array([...Buffer.from('GIF89a'), 4, 0, 5, 0]))).toMatchObject({
       width: 4,

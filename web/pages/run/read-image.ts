@@ -1,18 +1,18 @@
-/** The facts in the first bytes of an image. */
+/** The type and size in the first bytes of an image. */
 export interface ImageHead {
   readonly type: 'image/png' | 'image/gif' | 'image/jpeg';
   readonly width: number;
   readonly height: number;
 }
 
-/** A picture is decoded to four bytes a point: a few bytes may ask for gigabytes. */
+/** The maximum number of pixels. Each is decoded to four bytes, so a file of a few bytes could need gigabytes. */
 const MAX_PIXELS = 40_000_000;
-/** Larger files are downloaded, not shown. */
+/** Larger files are not shown; they can be downloaded. */
 export const MAX_IMAGE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads type and size from the bytes of a picture, whatever its name says. Null if it is none of the kinds that are shown, or
- * too large. SVG is never a picture here: it is a program.
+ * Reads type and size from the bytes of a picture, regardless of its name. Null if the picture is too large or its type is not
+ * supported. SVG is never shown as a picture, because it may contain scripts.
  */
 export function readImageHead(bytes: Uint8Array): ImageHead | null {
   const head = readPng(bytes) ?? readGif(bytes) ?? readJpeg(bytes);
@@ -40,7 +40,7 @@ function readGif(bytes: Uint8Array): ImageHead | null {
   return { type: 'image/gif', width: view.getUint16(6, true), height: view.getUint16(8, true) };
 }
 
-/** The size stands in the first frame header, behind segments of any length. */
+/** Reads the size of a JPEG from its first frame header, which comes after segments of any length. */
 function readJpeg(bytes: Uint8Array): ImageHead | null {
   if (!startsWith(bytes, [0xff, 0xd8, 0xff])) return null;
   const view = createView(bytes);

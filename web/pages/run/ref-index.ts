@@ -1,36 +1,36 @@
 import type { RawRef } from '../../../src/events/index.js';
 import type { ByteSpan } from './byte-ranges.js';
-import { streamKey } from './byte-ranges.js';
-import { firstAbove } from './sorted-search.js';
+import { getStreamKey } from './byte-ranges.js';
+import { findFirstAbove } from './sorted-search.js';
 
-/** Finds what was read from some bytes. */
+/** Finds the events that were read from a range of bytes. */
 export interface RefIndex {
-  /** Notes that something, known by its index, was read from these bytes. */
+  /** Records that the event with this index was read from these bytes. */
   readonly add: (ref: RawRef | null, index: number) => void;
-  /** Returns at most `most` events that were read from any of these bytes: frame by frame, then those that span several frames. */
-  readonly overlapping: (span: ByteSpan, most?: number) => readonly number[];
+  /** Returns at most `limit` events that were read from any of these bytes: events of one frame first, then longer ones. */
+  readonly overlapping: (span: ByteSpan, limit?: number) => readonly number[];
 }
 
-/** Spans of one stream whose ends are in the order of their beginnings, as those of frames are. */
+/** Spans of one stream whose ends are in the same order as their starts. */
 interface Layer {
   readonly from: number[];
   readonly to: number[];
   readonly indexes: number[];
 }
 
-/** More rows than anyone reads at once. */
+/** The default limit, which is more than a person would read. */
 const MAX_FOUND = 5000;
 
 /**
- * An index from bytes to events. Events come nearly in the order of their bytes, so that adding one costs nothing; a message
- * of many lines spans theirs, and goes into a layer above them.
+ * Creates an index from bytes to events. Events arrive nearly in the order of their bytes, so adding one is cheap. A message that
+ * consists of many lines overlaps the spans of these lines, so it is stored in another layer.
  */
 export function createRefIndex(): RefIndex {
   const streams = new Map<string, Layer[]>();
   return {
     add(ref, index) {
       if (ref === null) return;
-      const key = streamKey(ref);
+      const key = getStreamKey(ref);
       let layers = streams.get(key);
       if (layers === undefined) {
         layers = [];
@@ -39,10 +39,10 @@ export function createRefIndex(): RefIndex {
       if (layers.some((layer) => addTo(layer, ref, index))) return;
       layers.push({ from: [ref.byte_from], to: [ref.byte_to], indexes: [index] });
     },
-    overlapping(span, most = MAX_FOUND) {
+    overlapping(span, limit = MAX_FOUND) {
       const found: number[] = [];
-      for (const { from, to, indexes } of streams.get(streamKey(span)) ?? []) {
-        for (let at = firstAbove(to, span.byte_from); at < from.length && found.length < most; at += 1) {
+      for (const { from, to, indexes } of streams.get(getStreamKey(span)) ?? []) {
+        for (let at = findFirstAbove(to, span.byte_from); at < from.length && found.length < limit; at += 1) {
           if ((from[at] ?? 0) >= span.byte_to) break;
           found.push(indexes[at] ?? 0);
         }
@@ -54,8 +54,8 @@ export function createRefIndex(): RefIndex {
 
 /** Adds a span to a layer; false if its end would be out of order there. */
 function addTo({ from, to, indexes }: Layer, { byte_from, byte_to }: RawRef, index: number): boolean {
-  // Nearly all belong at the end.
-  const at = (from.at(-1) ?? 0) <= byte_from ? from.length : firstAbove(from, byte_from);
+  // Nearly all spans belong at the end.
+  const at = (from.at(-1) ?? 0) <= byte_from ? from.length : findFirstAbove(from, byte_from);
   if ((to[at - 1] ?? 0) > byte_to || (to[at] ?? byte_to) < byte_to) return false;
   insert(from, at, byte_from);
   insert(to, at, byte_to);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { advance, pickLonger, sliderMoment, sliderStep } from './replay-bar.js';
+import { advance, pickLonger, readSliderMoment, chooseSliderStep } from './replay-bar.js';
 
 test('advances at the chosen speed', () => {
   expect(advance([0, 100, 5000], 0, 50, 1)).toBe(50);
@@ -11,13 +11,13 @@ test('shortens long pauses', () => {
   expect(advance([0, 600_000], 0, 16, 1)).toBe(600_000 - 1500);
 });
 
-test('it ends with the last event', () => {
+test('a replay ends with the last event', () => {
   expect(advance([0, 100], 90, 50, 1)).toBe(100);
   expect(advance([0, 100], 100, 50, 1)).toBe(100);
   expect(advance([], 7, 50, 1)).toBe(7);
 });
 
-test('it goes forward and reaches the end', () => {
+test('a replay moves forward and reaches the end', () => {
   const gaps = fc.array(fc.nat(5000), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(gaps, fc.constantFrom(1, 5, 100), (list, speed) => {
@@ -45,10 +45,10 @@ test('uses the lens with the later events', () => {
 test('the last stop of the slider is the end, every other one a moment before it', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100_000_000 }), (length) => {
-      const step = sliderStep(length);
+      const step = chooseSliderStep(length);
       const last = length - (length % step);
-      expect(sliderMoment(last, 5000, 5000 + length)).toBeNull();
-      expect(sliderMoment(last - step, 5000, 5000 + length)).toBe(5000 + last - step);
+      expect(readSliderMoment(last, 5000, 5000 + length)).toBeNull();
+      expect(readSliderMoment(last - step, 5000, 5000 + length)).toBe(5000 + last - step);
     }),
   );
 });

@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { formatOffset, findEnd, findStart } from './clock.js';
 import type { OpenRun } from './open-run.js';
-import { firstAbove } from './sorted-search.js';
+import { findFirstAbove } from './sorted-search.js';
 
-/** Goes through a run again: a slider over its time, play and pause, how fast. At the end is everything. */
+/** The controls of a replay: play and pause, a slider for the position, and the speed. At the end, everything is shown. */
 export function ReplayBar({ run }: { readonly run: OpenRun }) {
-  void run.beats.page.value;
+  void run.redraws.page.value;
   const isPlaying = useSignal(false);
   const speed = useSignal<number>(SPEEDS[0]);
   const hasTime = findEnd(run) > findStart(run);
@@ -36,7 +36,7 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
         type="button"
         disabled={!hasTime}
         onClick={() => {
-          // From the end, play starts over.
+          // At the end, the replay starts over.
           if (!isPlaying.value && run.moment.value === null) run.moment.value = start;
           isPlaying.value = !isPlaying.value;
         }}
@@ -48,22 +48,22 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
         disabled={!hasTime}
         min={0}
         max={end - start}
-        step={sliderStep(end - start)}
+        step={chooseSliderStep(end - start)}
         value={moment - start}
         aria-label="Position in the run"
         aria-valuetext={`${formatOffset(moment - start)} of ${formatOffset(end - start)}`}
         onInput={({ currentTarget }) => {
           isPlaying.value = false;
-          run.moment.value = sliderMoment(currentTarget.valueAsNumber, start, end);
+          run.moment.value = readSliderMoment(currentTarget.valueAsNumber, start, end);
         }}
       />
       <output class="clock">{hasTime ? `${formatOffset(moment - start)} / ${formatOffset(end - start)}` : '–'}</output>
       <label>
         <span class="unseen">Speed</span>
         <select value={speed.value} onChange={({ currentTarget }) => (speed.value = Number(currentTarget.value))}>
-          {SPEEDS.map((one) => (
-            <option key={one} value={one}>
-              {one}×
+          {SPEEDS.map((factor) => (
+            <option key={factor} value={factor}>
+              {factor}×
             </option>
           ))}
         </select>
@@ -72,35 +72,35 @@ export function ReplayBar({ run }: { readonly run: OpenRun }) {
   );
 }
 
-/** Between two events that are further apart than this, a replay does not wait longer. */
+/** The longest pause between two events in a replay. */
 const MAX_WAIT_MS = 1500;
 
-/** How fast a run can be replayed. */
+/** The speeds of a replay. */
 const SPEEDS = [1, 2, 5, 20, 100] as const;
 
-/** The longer of the time series of two lenses: the other may be truncated or disconnected. */
+/** Returns the times of the lens that ends later: the other lens may be truncated or disconnected. */
 export function pickLonger(one: readonly number[], other: readonly number[]): readonly number[] {
   return (one.at(-1) ?? 0) >= (other.at(-1) ?? 0) ? one : other;
 }
 
 /** Returns the distance between the stops of a slider over this many milliseconds. */
-export function sliderStep(lengthMs: number): number {
+export function chooseSliderStep(lengthMs: number): number {
   return Math.max(1, Math.round(lengthMs / 1000));
 }
 
-/** The moment of a slider position; null for the last one, which is the end even if it is slightly before it. */
-export function sliderMoment(ms: number, start: number, end: number): number | null {
+/** Returns the moment of a slider position; null for the last position, which means the end even if it is slightly earlier. */
+export function readSliderMoment(ms: number, start: number, end: number): number | null {
   const length = end - start;
-  return ms + sliderStep(length) > length ? null : start + ms;
+  return ms + chooseSliderStep(length) > length ? null : start + ms;
 }
 
 /**
- * The position of a replay after some milliseconds at a speed. Long silences are shortened.
+ * Returns the position of a replay after `elapsedMs` at a speed. Long pauses are shortened.
  */
 export function advance(times: readonly number[], moment: number, elapsedMs: number, speed: number): number {
   const wanted = moment + elapsedMs * speed;
   const end = times.at(-1) ?? moment;
-  const next = times[firstAbove(times, moment)];
+  const next = times[findFirstAbove(times, moment)];
   if (next === undefined || wanted >= end) return Math.max(moment, end);
   return Math.max(wanted, next - MAX_WAIT_MS * speed);
 }

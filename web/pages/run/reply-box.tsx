@@ -11,7 +11,7 @@ import type { OpenRun } from './open-run.js';
 import { PermissionRequest } from './permission-request.js';
 import './reply-box.css';
 
-/** The answer to a waiting agent. It appears with the question; the focus stays where it is, and the question is announced. */
+/** The form to answer a waiting agent. It appears with the question, which is announced to screen readers without moving the focus. */
 export function ReplyBox({
   run,
   isEnded,
@@ -19,10 +19,10 @@ export function ReplyBox({
 }: {
   readonly run: OpenRun;
   readonly isEnded: boolean;
-  /** The run waits: its question is here, or on its way. */
+  /** Whether the run is waiting; its question may not have arrived yet. */
   readonly isWaiting: boolean;
 }) {
-  void run.beats.page.value;
+  void run.redraws.page.value;
   const question = isEnded ? null : findOpenQuestion(run.lenses.conversation.events);
   return (
     <>
@@ -40,7 +40,7 @@ export function ReplyBox({
   );
 }
 
-/** Sends the answer to a question; before that it checks that the agent still waits with this very question. */
+/** Sends the answer to a question, after checking that this question is still open. */
 export function ReplyForm({
   id,
   question,
@@ -52,12 +52,12 @@ export function ReplyForm({
   readonly question: OpenQuestion;
   /** Shows the question above the answer, if the page does not show it elsewhere. */
   readonly isQuoted?: boolean;
-  /** Called when the question is not the open one any more. */
+  /** Called if another question has replaced this one. */
   readonly onStale?: () => void;
   readonly onSent?: () => void;
 }) {
   const field = `reply-${id}`;
-  const { fields, change, forget } = useDraft(`reply ${id} ${question.interactionId}`, { text: '' });
+  const { fields, change, discard } = useDraft(`reply ${id} ${question.interactionId}`, { text: '' });
   const { text } = fields;
   const state = useSignal<'writing' | 'sending' | 'sent'>('writing');
   const refusal = useSignal<string | null>(null);
@@ -67,7 +67,7 @@ export function ReplyForm({
     state.value = 'sending';
     try {
       if (await isReplaced(client, id, question.interactionId)) {
-        refusal.value = 'The agent has asked another question meanwhile. Nothing was sent.';
+        refusal.value = 'Nothing was sent: the agent has asked another question in the meantime.';
         state.value = 'writing';
         onStale();
         return;
@@ -76,7 +76,7 @@ export function ReplyForm({
       const choice =
         optionId === undefined ? { text } : { interaction_id: question.interactionId, option_id: optionId, ...why };
       await client.replyToRun({ id, body: choice });
-      forget();
+      discard();
       refusal.value = null;
       state.value = 'sent';
       onSent();
@@ -128,7 +128,7 @@ export function ReplyForm({
       <div class="row">
         {permission === undefined ? (
           <button type="submit" class="primary" disabled={state.value === 'sending' || text.trim() === ''}>
-            Answer
+            Send answer
           </button>
         ) : (
           permission.options.slice(0, 10).map((option) => (

@@ -1,23 +1,28 @@
 import type { ComponentChildren } from 'preact';
 
-/** More rows than are ever in the page at once. */
-const MAX_KEPT = 400;
+/** The maximum number of cached rows, which is more than the page ever shows at the same time. */
+const MAX_ROWS = 400;
 
-/** Renders a row, or returns the cached one if nothing that it depends on has changed. */
-export type RowCache = (index: number, deps: readonly unknown[], draw: () => ComponentChildren) => ComponentChildren;
+/** Renders a row, or returns the cached row if its dependencies have not changed. */
+export type RowCache = (
+  index: number,
+  dependencies: readonly unknown[],
+  draw: () => ComponentChildren,
+) => ComponentChildren;
 
-/** Keeps what was drawn: rows that stay as they are cost nothing when others come. */
+/** Creates a cache of rendered rows, so that unchanged rows cost nothing when others are added. */
 export function createRowCache(): RowCache {
-  const kept = new Map<number, { readonly deps: readonly unknown[]; readonly drawn: ComponentChildren }>();
-  return (index, deps, draw) => {
-    const known = kept.get(index);
-    if (known?.deps.every((one, at) => Object.is(one, deps[at])) === true) return known.drawn;
+  const cached = new Map<number, { readonly dependencies: readonly unknown[]; readonly drawn: ComponentChildren }>();
+  return (index, dependencies, draw) => {
+    const cachedRow = cached.get(index);
+    if (cachedRow?.dependencies.every((dependency, at) => Object.is(dependency, dependencies[at])) === true)
+      return cachedRow.drawn;
     const drawn = draw();
-    kept.delete(index);
-    kept.set(index, { deps, drawn });
-    for (const oldest of kept.keys()) {
-      if (kept.size <= MAX_KEPT) break;
-      kept.delete(oldest);
+    cached.delete(index);
+    cached.set(index, { dependencies, drawn });
+    for (const oldest of cached.keys()) {
+      if (cached.size <= MAX_ROWS) break;
+      cached.delete(oldest);
     }
     return drawn;
   };

@@ -6,22 +6,22 @@ import { Moment } from '../../ui/time.js';
 import { AttemptsView } from './attempts-view.js';
 import type { OpenRun } from './open-run.js';
 import { RunResultView } from './run-result.js';
-import { ValueText, writeValue } from './value-text.js';
+import { ValueText, formatValue } from './value-text.js';
 
-/** The task of a run, its result, and its attempts; each folded to one line, and opened over the page. */
+/** The task of a run, its result and its attempts. Each is one line that opens as a panel over the page. */
 export function RunDetails({ run, open }: { readonly run: RunView; readonly open: OpenRun }) {
   const { prompt, ...rest } = run.spec;
   return (
     <div class="run-details">
-      <Panel title="Task" line={taskLine(run)}>
+      <Panel title="Task" line={describeTaskLine(run)}>
         {typeof prompt === 'string' && prompt !== '' ? <ValueText value={prompt} limit={4000} /> : null}
         <JsonTree value={rest} open={2} />
         <p class="dim">
-          Created <Moment at={run.created_at} /> · started <Moment at={run.started_at} /> · ended{' '}
+          Created <Moment at={run.created_at} /> · Started <Moment at={run.started_at} /> · Ended{' '}
           <Moment at={run.ended_at} />
         </p>
       </Panel>
-      <Panel title="Result" line={resultLine(run.result)}>
+      <Panel title="Result" line={describeResultLine(run.result)}>
         {run.result === null ? (
           <p class="dim">No result until the run ends.</p>
         ) : (
@@ -61,23 +61,23 @@ function Panel({
   );
 }
 
-/** Escape closes the overlay. */
+/** Closes a panel when Escape is pressed. */
 function closeOnEscape(event: TargetedKeyboardEvent<HTMLDetailsElement>): void {
   if (event.key === 'Escape') event.currentTarget.open = false;
 }
 
-function taskLine({ spec }: RunView): string {
+function describeTaskLine({ spec }: RunView): string {
   const { prompt, command } = spec;
-  if (typeof prompt === 'string' && prompt !== '') return oneLine(prompt);
-  return Array.isArray(command) ? oneLine(command.join(' ')) : '';
+  if (typeof prompt === 'string' && prompt !== '') return toOneLine(prompt);
+  return Array.isArray(command) ? toOneLine(command.join(' ')) : '';
 }
 
-function resultLine(result: RunView['result']): string {
-  if (result === null) return 'none yet';
+function describeResultLine(result: RunView['result']): string {
+  if (result === null) return 'None yet';
   const { value, comment, text, error } = result;
-  return oneLine(error?.['message'] ?? value ?? comment ?? text ?? result.status);
+  return toOneLine(error?.['message'] ?? value ?? comment ?? text ?? result.status);
 }
 
-function oneLine(value: unknown): string {
-  return writeValue(value, 300).text.replaceAll(/\s+/g, ' ');
+function toOneLine(value: unknown): string {
+  return formatValue(value, 300).text.replaceAll(/\s+/g, ' ');
 }

@@ -1,6 +1,6 @@
 import type { RunView } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
-import { Badge, chooseTone } from '../../ui/badge.js';
+import { Badge, StateBadge } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';
 import { RunExports } from '../../ui/run-exports.js';
 import { SafeText } from '../../ui/safe-text.js';
@@ -14,7 +14,7 @@ import { findOpenItem, waiting } from '../../server/waiting.js';
 import { navigate } from '../../app/router.js';
 import { asFailure } from '../../server/use-resource.js';
 
-/** The task of a run and its actions; below, its state. */
+/** The head of the page: the task of the run and its actions and, below them, its state. */
 export function RunHead({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
   const { id, engine, state, result, order, started_at, ended_at } = run;
   const usage = formatUsage(result?.usage);
@@ -36,9 +36,7 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
       </div>
       <div class="row run-facts">
         {result === null ? (
-          <Badge tone={chooseTone(state)} isLive={state === 'running'}>
-            {state}
-          </Badge>
+          <StateBadge state={state} isLive={state === 'running'} />
         ) : (
           <Outcome status={result.status} review={review} />
         )}
@@ -47,7 +45,7 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
         ) : null}
         <Badge>{engine}</Badge>
         <WaitingFor waiting={run.waiting_for} />
-        <span class="dim">{durationText(started_at, ended_at)}</span>
+        <span class="dim">{formatRunDuration(started_at, ended_at)}</span>
         {usage === '' ? null : <span class="dim">{usage}</span>}
         {result !== null && result.attempts > 1 ? <span class="dim">{result.attempts} attempts</span> : null}
         {order === null ? null : (
@@ -63,36 +61,36 @@ export function RunHead({ run, onChange }: { readonly run: RunView; readonly onC
 
 /** Describes the task on one line; a program that is not an agent is shown by its command. */
 function describeTask({ spec, order }: RunView): string {
-  const asked = (spec.prompt ?? '').replaceAll(/\s+/g, ' ').trim();
-  if (asked !== '') return asked;
+  const prompt = (spec.prompt ?? '').replaceAll(/\s+/g, ' ').trim();
+  if (prompt !== '') return prompt;
   return order === null ? (spec.command ?? []).join(' ') : `Order ${order.run_id}`;
 }
 
-function durationText(startedAt: string | null, endedAt: string | null): string {
-  if (startedAt === null) return 'not started yet';
+function formatRunDuration(startedAt: string | null, endedAt: string | null): string {
+  if (startedAt === null) return 'Not started yet';
   const end = endedAt === null ? Date.now() : Date.parse(endedAt);
   return formatDuration(Math.max(0, end - Date.parse(startedAt)));
 }
 
-/** Ends a run, after a confirmation. */
+/** A button that cancels a run after a confirmation. */
 function CancelRun({ run, onChange }: { readonly run: RunView; readonly onChange: () => void }) {
-  const isAsked = useSignal(false);
+  const isConfirming = useSignal(false);
   const refusal = useSignal<string | null>(null);
   if (run.state === 'ended' || !hasScope('run')) return null;
-  if (run.cancel_requested) return <span class="dim">canceling …</span>;
+  if (run.cancel_requested) return <span class="dim">Canceling …</span>;
   const cancel = async (): Promise<void> => {
     try {
       await client.cancelRun({ id: run.id });
       refusal.value = null;
-      isAsked.value = false;
+      isConfirming.value = false;
     } catch (error) {
       refusal.value = asFailure(error).message;
     }
     onChange();
   };
-  if (!isAsked.value) {
+  if (!isConfirming.value) {
     return (
-      <button type="button" onClick={() => (isAsked.value = true)}>
+      <button type="button" onClick={() => (isConfirming.value = true)}>
         Cancel run
       </button>
     );
@@ -103,14 +101,14 @@ function CancelRun({ run, onChange }: { readonly run: RunView; readonly onChange
       <button type="button" class="danger" onClick={() => void cancel()}>
         Yes, cancel
       </button>
-      <button type="button" onClick={() => (isAsked.value = false)}>
+      <button type="button" onClick={() => (isConfirming.value = false)}>
         Keep running
       </button>
     </span>
   );
 }
 
-/** The outcome; a success that a person still has to review does not count yet. */
+/** The outcome of a run. A result that still needs a person's decision is not shown as a success. */
 function Outcome({
   status,
   review,
@@ -118,16 +116,16 @@ function Outcome({
   readonly status: string;
   readonly review: { readonly id: string } | undefined;
 }) {
-  if (review === undefined) return <Badge tone={chooseTone(status)}>{status}</Badge>;
+  if (review === undefined) return <StateBadge state={status} />;
   return (
     <>
-      <Badge tone="warn">needs review</Badge>
-      <a href={toPath({ page: 'inbox', id: review.id })}>Review in the inbox</a>
+      <StateBadge state="needs-human" />
+      <a href={toPath({ page: 'inbox', id: review.id })}>Decide in the inbox</a>
     </>
   );
 }
 
-/** Starts the same run again, or opens the form with its values. A run of an order is submitted again as an order. */
+/** Buttons that start the same run again or open the form with its values; for a run of an order, a link that submits it again. */
 function RunAgain({ run }: { readonly run: RunView }) {
   const state = useSignal<'idle' | 'sending'>('idle');
   const refusal = useSignal<string | null>(null);
@@ -144,7 +142,7 @@ function RunAgain({ run }: { readonly run: RunView }) {
     if (state.peek() === 'sending') return;
     state.value = 'sending';
     try {
-      // The same id for every try: a lost answer does not start a second run.
+      // Every click sends the same request id, so that a lost response does not lead to a second run.
       const { id } = await client.startRun({ body: { ...run.spec, request_id: requestId.value } });
       navigate(toPath({ page: 'run', id }));
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { RunView } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, capitalize } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { JsonTree } from '../../ui/json-tree.js';
 import { describeRepair } from '../../ui/repair-words.js';
@@ -9,7 +9,7 @@ import { SafeText } from '../../ui/safe-text.js';
 import { ValueText } from './value-text.js';
 import { ArtifactPreview } from './artifact-preview.js';
 
-/** The result of a run: the value, where its text had to be changed, what went wrong and what it left. */
+/** The result of a run: the value, the repairs of its text, the errors and the changed files. */
 export function RunResultView({
   runId,
   result,
@@ -39,32 +39,29 @@ export function RunResultView({
           <Value title="Last output" value={text} />
         </div>
         <div class="stack">
-          <NoteList
-            title="Warnings"
-            lines={warnings.map(({ code, message }) => ({ word: code, message, place: '' }))}
-          />
+          <NoteList title="Warnings" lines={warnings.map(({ code, message }) => ({ code, message, detail: '' }))} />
           <NoteList
             title="Denied tools"
             lines={denials.map(({ tool, reason, input }) => ({
-              word: tool,
+              code: tool,
               message: reason,
-              place: input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`,
+              detail: input === undefined ? '' : ` ${JSON.stringify(input).slice(0, 200)}`,
             }))}
           />
           <NoteList
             title="Diagnostics"
             lines={diagnostics.map(({ code, message, count }) => ({
-              word: code,
+              code,
               message,
-              place: count === 1 ? '' : `, ${count} times`,
+              detail: count === 1 ? '' : `, ${count} times`,
             }))}
           />
           <NoteList
             title="Repairs"
             lines={repairs.map(({ kind, message, offset }) => ({
-              word: kind,
+              code: kind,
               message: describeRepair(kind) ?? message,
-              place: `, at ${offset}`,
+              detail: `, at offset ${offset}`,
             }))}
           />
           <ChangedFiles runId={runId} artifacts={artifacts} />
@@ -98,22 +95,22 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   );
 }
 
-/** The notes, each with a code to look it up by. */
+/** A list of messages, each with its code. */
 function NoteList({
   title,
   lines,
 }: {
   readonly title: string;
-  readonly lines: readonly { readonly word: string; readonly message: string; readonly place: string }[];
+  readonly lines: readonly { readonly code: string; readonly message: string; readonly detail: string }[];
 }) {
   if (lines.length === 0) return null;
   return (
     <Part title={title}>
       <ul class="plain">
-        {lines.slice(0, 100).map(({ word, message, place }, index) => (
+        {lines.slice(0, 100).map(({ code, message, detail }, index) => (
           <li key={index}>
-            <Badge tone="warn">{word}</Badge> <SafeText text={message} limit={1000} />
-            <span class="dim">{place}</span>
+            <Badge tone="warn">{code}</Badge> <SafeText text={message} limit={1000} />
+            <span class="dim">{detail}</span>
           </li>
         ))}
       </ul>
@@ -121,12 +118,12 @@ function NoteList({
   );
 }
 
-/** Lines of a list of errors; more are in the export. */
+/** The maximum number of lines in a list of errors; the export has all of them. */
 const MAX_LINES = 50;
 
 type RunError = NonNullable<NonNullable<RunView['result']>['error']>;
 
-/** Why a run failed: the code, where the schema was not met, and which candidates were tried. */
+/** Explains why a run failed: the code, the schema errors, and the candidates that were tried. */
 function RunFailureView({
   error: { category, cause, http_status, code, message, issues = [], tried = [] },
 }: {
@@ -136,20 +133,26 @@ function RunFailureView({
     <section>
       <h2>Error</h2>
       <p>
-        <Badge tone="bad">{code}</Badge>{' '}
-        <span class="dim">{[category, cause, http_status].filter((part) => part !== undefined).join(' · ')}</span>{' '}
+        <Badge tone="bad">{code}</Badge> <span class="dim">{describeOrigin(category, cause, http_status)}</span>{' '}
         <SafeText text={message} limit={4000} />
       </p>
       <Lines
         title="Schema errors"
         lines={issues.map(({ path, message: issue }) => `${path.length === 0 ? '(root)' : path.join('.')}: ${issue}`)}
       />
-      <Lines
-        title="Candidates tried"
-        lines={tried.map((one) => `${one.finder} ${one.start}–${one.end}: ${one.code} ${one.message}`)}
-      />
+      <Lines title="Candidates tried" lines={tried.map(describeTried)} />
     </section>
   );
+}
+
+function describeTried({ finder, start, end, code, message }: NonNullable<RunError['tried']>[number]): string {
+  return `${finder} ${start}–${end}: ${code} ${message}`;
+}
+
+/** Describes where an error comes from: `Engine · Rate limit · HTTP 429`. */
+function describeOrigin(category: string, cause: string | undefined, status: number | undefined): string {
+  const parts = [category, ...(cause === undefined ? [] : [cause])].map(capitalize);
+  return [...parts, ...(status === undefined ? [] : [`HTTP ${status}`])].join(' · ');
 }
 
 function Lines({ title, lines }: { readonly title: string; readonly lines: readonly string[] }) {
@@ -168,7 +171,7 @@ function Lines({ title, lines }: { readonly title: string; readonly lines: reado
   );
 }
 
-/** More files than this are in the export. */
+/** The maximum number of listed files; the export has all of them. */
 const MAX_FILES = 100;
 
 /** The files a run created, modified and deleted; existing files can be previewed. */
@@ -191,18 +194,18 @@ function ChangedFiles({
           <li key={`${change} ${path}`}>
             {change === 'deleted' ? (
               <span class="row">
-                <span class="dim">deleted</span>
+                <span class="dim">Deleted</span>
                 <code>
                   <SafeText text={path} limit={400} />
                 </code>
               </span>
             ) : (
-              <ArtifactPreview runId={runId} path={path} note={change} />
+              <ArtifactPreview runId={runId} path={path} note={capitalize(change)} />
             )}
           </li>
         ))}
       </ul>
-      {files.length > MAX_FILES ? <p class="dim">and {files.length - MAX_FILES} more</p> : null}
+      {files.length > MAX_FILES ? <p class="dim">{files.length - MAX_FILES} more</p> : null}
     </section>
   );
 }

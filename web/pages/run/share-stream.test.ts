@@ -49,7 +49,7 @@ function useFakeTime(): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-test('one tab has the stream of a run, and another gets it when that tab leaves', async () => {
+test('one tab has the stream of a run, and another takes it over when that tab is closed', async () => {
   const tabs = createTabs();
   const [one, other] = [createStreamShare('run', tabs), createStreamShare('run', tabs)];
   const release = await one.tryLead();
@@ -109,7 +109,7 @@ test('a tab that takes over the stream reaches the tabs that already listened', 
   expect(heard).toEqual([7]);
 });
 
-test('where tabs cannot find each other each has its stream', async () => {
+test('tabs that cannot find each other have a stream each', async () => {
   const [one, other] = [createStreamShare('run', undefined), createStreamShare('run', undefined)];
   expect(await one.tryLead()).not.toBeNull();
   expect(await other.tryLead()).not.toBeNull();

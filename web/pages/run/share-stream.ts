@@ -4,18 +4,18 @@ import { measureWeight } from './event-weight.js';
 /** An event of either log of a run. */
 export type RunEvent = FcmpEvent | RaspEvent;
 
-/** Gives back what was taken. */
+/** Releases a lock or a slot. */
 export type Release = () => void;
 
-/** The tabs that show a run: one of them has the stream, the others get its events from it. */
+/** Shares the stream of a run between tabs: one of them has the stream and passes its events to the others. */
 export interface StreamShare {
-  /** Makes this tab the one with the stream; null if another tab is. */
+  /** Makes this tab the one with the stream; null if another tab has it. */
   readonly tryLead: () => Promise<Release | null>;
-  /** Waits until the tab with the stream leaves; null if it was stopped before. */
+  /** Waits until the tab with the stream is closed; null if waiting was stopped before that. */
   readonly waitToLead: (stop: AbortSignal) => Promise<Release | null>;
   /** Passes an event to the other tabs, if there are any. */
   readonly publish: (event: RunEvent) => void;
-  /** Calls back with events of the tab that has the stream, some of which may be missing. */
+  /** Calls `onEvents` with events from the tab that has the stream; some events may be missing. */
   readonly listen: (onEvents: (events: readonly RunEvent[]) => void) => Release;
 }
 
@@ -25,7 +25,7 @@ export interface Tabs {
   readonly openChannel: (name: string, onMessage: (message: Message) => void) => Channel;
 }
 
-/** Reaches all other tabs that have opened a channel of this name. */
+/** A connection to all other tabs that have opened a channel with the same name. */
 interface Channel {
   readonly send: (message: Message) => void;
   readonly close: () => void;
@@ -33,23 +33,23 @@ interface Channel {
 
 /** A message between tabs. */
 export type Message =
-  /** A tab has the stream now. */
+  /** Sent by a tab that has taken over the stream. */
   | { readonly type: 'leads' }
-  /** A tab listens. */
+  /** Sent by a tab that wants the events. */
   | { readonly type: 'listens' }
   | { readonly type: 'events'; readonly events: readonly RunEvent[] };
 
-/** Events are passed in groups: one message each would cost more than the events. */
+/** Events are passed in groups, because a message for each event would cost too much. */
 const GROUP_MS = 40;
 const GROUP_EVENTS = 200;
-/** Larger groups are read from the server: copying megabytes for another tab would block this one. */
+/** Larger events are not passed, because copying megabytes would block this tab; the other tabs read them from the server. */
 const GROUP_WEIGHT = 256 * 1024;
-/** A listening tab reports this often, and is forgotten after three times as long. */
+/** How often a listening tab announces itself. After three times as long without an announcement, no events are passed. */
 const LISTENS_MS = 5000;
 
 /**
- * Creates the share of one tab in the stream of a run. A browser has six connections to a server for all its windows. Where
- * tabs cannot find each other, each has its own stream.
+ * Creates the share of one tab in the stream of a run. Tabs share a stream because a browser opens at most six connections to a
+ * server, for all windows together. If tabs cannot communicate, each has a separate stream.
  */
 export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs()): StreamShare {
   if (tabs === undefined) {
@@ -62,13 +62,13 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
   }
   const { locks, openChannel } = tabs;
   const name = `sluice.run.${id}`;
-  let publish: StreamShare['publish'] = keepQuiet;
+  let publish: StreamShare['publish'] = publishNothing;
 
   /** Relays the stream to the other tabs while this tab holds it. */
   function lead(release: Release): Release {
-    let heardAt = Number.NEGATIVE_INFINITY;
+    let lastListenerAt = Number.NEGATIVE_INFINITY;
     const channel = openChannel(name, ({ type }) => {
-      if (type === 'listens') heardAt = performance.now();
+      if (type === 'listens') lastListenerAt = performance.now();
     });
     let group: RunEvent[] = [];
     let weight = 0;
@@ -82,16 +82,16 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
       weight = 0;
     };
     publish = (event) => {
-      if (performance.now() - heardAt > 3 * LISTENS_MS) return;
-      const own = measureWeight(event);
-      if (own > GROUP_WEIGHT) return;
+      if (performance.now() - lastListenerAt > 3 * LISTENS_MS) return;
+      const eventWeight = measureWeight(event);
+      if (eventWeight > GROUP_WEIGHT) return;
       group.push(event);
-      weight += own;
+      weight += eventWeight;
       if (group.length >= GROUP_EVENTS || weight >= GROUP_WEIGHT) flush();
       else timer ??= setTimeout(flush, GROUP_MS);
     };
     return () => {
-      publish = keepQuiet;
+      publish = publishNothing;
       flush();
       channel.close();
       release();
@@ -110,12 +110,12 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
     publish: (event) => publish(event),
     listen(onEvents) {
       const channel = openChannel(name, (message) => {
-        if (message.type === 'leads') say();
+        if (message.type === 'leads') announce();
         if (message.type === 'events') onEvents(message.events);
       });
-      const say = (): void => channel.send({ type: 'listens' });
-      say();
-      const timer = setInterval(say, LISTENS_MS);
+      const announce = (): void => channel.send({ type: 'listens' });
+      announce();
+      const timer = setInterval(announce, LISTENS_MS);
       return () => {
         clearInterval(timer);
         channel.close();
@@ -124,8 +124,8 @@ export function createStreamShare(id: string, tabs: Tabs | undefined = findTabs(
   };
 }
 
-function keepQuiet(): void {
-  // There are no other tabs.
+function publishNothing(): void {
+  // No other tab is listening.
 }
 
 function findTabs(): Tabs | undefined {

@@ -1,19 +1,19 @@
 import { holdLock } from './share-stream.js';
 import type { Release } from './share-stream.js';
 
-/** Streams of all tabs of a browser together: it has six connections to a server, and other requests need some. */
+/** The maximum number of streams for all tabs together. A browser opens six connections to a server, and other requests need some. */
 const MAX_STREAMS = 4;
 
 /**
- * Takes one of the few places for a stream that all tabs share; null if all are taken. Browsers share locks between tabs only
- * where the connection is trusted; elsewhere every tab may stream.
+ * Takes one of the slots for streams, which all tabs share; null if none is free. Browsers share locks between tabs only on secure
+ * connections; otherwise the number of streams is not limited.
  */
 export async function takeStreamSlot(
   locks: Pick<LockManager, 'request'> | undefined = findLocks(),
 ): Promise<Release | null> {
   if (locks === undefined) return () => undefined;
-  for (let place = 0; place < MAX_STREAMS; place += 1) {
-    const release = await holdLock(locks, `sluice.stream.${place}`, { ifAvailable: true });
+  for (let slot = 0; slot < MAX_STREAMS; slot += 1) {
+    const release = await holdLock(locks, `sluice.stream.${slot}`, { ifAvailable: true });
     if (release !== null) return release;
   }
   return null;

@@ -4,14 +4,14 @@ import type { Conversation, Item } from './conversation.js';
 export interface TimelineBar {
   readonly from: number;
   readonly to: number;
-  /** It is not over: a tool still runs, a question is open. */
+  /** Whether it has not ended: a tool that is still running, or an open question. */
   readonly isOpen: boolean;
 }
 
 /**
- * Measures the start and end of an item. A tool lasts from its start to its end, a question until something follows it, a
- * message from what came before it: that is when the model worked on it. The first item lasts from the start of the run:
- * that is how long the program took to begin.
+ * Measures the start and end of an item. A tool lasts from its start to its end, and a question until the next event. A message
+ * begins with the previous event, because the model has worked on it since then. The first item begins with the run, so that its
+ * length shows how long the program took to start.
  */
 export function measureBar(
   { events, times }: Pick<Conversation, 'events' | 'times'>,
@@ -34,24 +34,24 @@ export function measureBar(
     const isOpen = last + 1 >= eventCount;
     return { from, to: isOpen ? now : (times[last + 1] ?? to), isOpen };
   }
-  const isWritten = type.startsWith('assistant.message.') || type === 'assistant.reasoning';
-  if (!isWritten || !isSameAttempt(events, first)) return { from, to, isOpen: false };
+  const isModelOutput = type.startsWith('assistant.message.') || type === 'assistant.reasoning';
+  if (!isModelOutput || !isSameAttempt(events, first)) return { from, to, isOpen: false };
   return { from: times[first - 1] ?? from, to, isOpen: false };
 }
 
-/** Whether the last event leaves something open: a tool that has started, a question without an answer. */
+/** Whether the last event is the start of a tool, or a question without an answer. */
 export function isLastOpen({ events }: Pick<Conversation, 'events'>, eventCount: number): boolean {
   const event = events[eventCount - 1];
   if (event?.type === 'assistant.tool_call') return event.data.status === 'started';
   return event?.type === 'user.input.required' || event?.type === 'permission.required';
 }
 
-/** The end of an axis with room for an open bar to grow: a quarter of its length, and at least five seconds. */
+/** Returns the end of an axis with room for an open bar to grow: a quarter of its length, and at least five seconds. */
 export function addRoom(start: number, now: number): number {
   return now + Math.max(5000, (now - start) / 4);
 }
 
-/** The last event of an item that is among the first this many. */
+/** Finds the last event of an item among the first `eventCount`. */
 function findLast(indexes: readonly number[], eventCount: number): number {
   for (let at = indexes.length - 1; at > 0; at -= 1) {
     const index = indexes[at] ?? 0;
@@ -76,10 +76,10 @@ const STEPS_MS = [
   900_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 43_200_000, 86_400_000,
 ] as const;
 
-/** Round marks for an axis of a length: at most seven. */
+/** Lists at most seven marks, at round times, for an axis of this length. */
 export function listMarks(lengthMs: number): readonly AxisMark[] {
   if (lengthMs <= 0) return [{ at: 0, ms: 0 }];
-  const step = STEPS_MS.find((one) => lengthMs / one <= 6) ?? lengthMs / 6;
+  const step = STEPS_MS.find((ms) => lengthMs / ms <= 6) ?? lengthMs / 6;
   return Array.from({ length: Math.floor(lengthMs / step) + 1 }, (_, index) => ({
     at: (index * step) / lengthMs,
     ms: index * step,

@@ -9,33 +9,33 @@ import { findKind, isErrorItem } from './item-filter.js';
 import type { ItemKind } from './item-filter.js';
 import type { OpenRun } from './open-run.js';
 import { createRowCache } from './row-cache.js';
-import { firstAbove } from './sorted-search.js';
+import { findFirstAbove } from './sorted-search.js';
 import { addRoom, isLastOpen, listMarks, measureBar } from './timeline-bars.js';
 
-/** How often a bar that is open grows. */
-const EVERY_MS = 1000;
+/** How often an open bar grows. */
+const GROW_MS = 1000;
 
 /** A timeline: a row for each message, tool, sub-agent and wait, on a time axis. */
 export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly isLive: boolean }) {
-  void run.beats.timeline.value;
+  void run.redraws.timeline.value;
   const now = useSignal(0);
   const [cache] = useState(createRowCache);
   const { conversation } = run.lenses;
   const moment = run.moment.value;
-  const light = run.light.value;
-  const eventCount = moment === null ? conversation.events.length : firstAbove(conversation.times, moment);
+  const highlight = run.highlight.value;
+  const eventCount = moment === null ? conversation.events.length : findFirstAbove(conversation.times, moment);
   const shown = run.filter.shown(conversation.itemsAt(eventCount));
   const start = findStart(run);
   const isOver = moment === null && run.span.value.end !== null;
   const hasOpenItem = moment === null && !isOver && isLastOpen(conversation, eventCount);
-  // The bar of an open question or tool grows until now, on an axis with room for it: nothing else moves.
+  // The bar of an open question or tool ends at the current time. The axis has room for it to grow, so nothing else moves.
   const latest = Math.max(start + 1, findEnd(run), hasOpenItem ? now.value || Date.now() : 0);
   const room = useRef(0);
   if (hasOpenItem && latest > room.current) room.current = addRoom(start, latest);
   const end = hasOpenItem ? room.current : latest;
   useEffect(() => {
     if (!hasOpenItem) return;
-    const timer = setInterval(() => (now.value = Date.now()), EVERY_MS);
+    const timer = setInterval(() => (now.value = Date.now()), GROW_MS);
     return () => clearInterval(timer);
   }, [hasOpenItem]);
   const choose = (position: number): void => {
@@ -46,30 +46,30 @@ export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly 
     const index = shown.itemAt(position);
     const item = conversation.items[index];
     if (item === undefined) return null;
-    const isLit = light?.items.has(index) ?? false;
-    const known = firstAbove(item.events, eventCount - 1);
+    const isHighlighted = highlight?.items.has(index) ?? false;
+    const eventsSoFar = findFirstAbove(item.events, eventCount - 1);
     const isLast = (item.events[0] ?? 0) >= eventCount - 1;
-    return cache(position, [index, known, isLast, isLit, isOver, start, end, latest], () => (
+    return cache(position, [index, eventsSoFar, isLast, isHighlighted, isOver, start, end, latest], () => (
       <TimelineRow
         conversation={conversation}
         item={item}
         eventCount={eventCount}
         axis={{ start, end, latest }}
         isOver={isOver}
-        isLit={isLit}
+        isHighlighted={isHighlighted}
         onChoose={() => choose(position)}
       />
     ));
   };
-  const own = light?.item ?? null;
-  const place = own === null ? null : shown.positionOf(own);
-  const isShown = place !== null && place < shown.count && shown.itemAt(place) === own;
+  const selectedItem = highlight?.item ?? null;
+  const position = selectedItem === null ? null : shown.findPosition(selectedItem);
+  const isShown = position !== null && position < shown.count && shown.itemAt(position) === selectedItem;
   return (
     <div class="timeline">
       <Axis lengthMs={end - start} />
       {shown.count === 0 ? (
         <p class="lens-empty">
-          {run.filter.isOn.value ? 'Nothing matches.' : isLive ? 'Nothing yet.' : 'Nothing up to this moment.'}
+          {run.filter.isOn.value ? 'No items match.' : isLive ? 'No items yet.' : 'No items up to this moment.'}
         </p>
       ) : (
         <VirtualList
@@ -78,8 +78,8 @@ export function TimelineLens({ run, isLive }: { readonly run: OpenRun; readonly 
           count={shown.count}
           estimate={25}
           row={row}
-          target={moment === null ? (isShown ? place : null) : shown.count - 1}
-          active={isShown ? place : null}
+          target={moment === null ? (isShown ? position : null) : shown.count - 1}
+          active={isShown ? position : null}
           follow={isLive && moment === null}
           onMove={choose}
         />
@@ -109,7 +109,7 @@ function TimelineRow({
   eventCount,
   axis: { start, end, latest },
   isOver,
-  isLit,
+  isHighlighted,
   onChoose,
 }: {
   readonly conversation: Conversation;
@@ -117,7 +117,7 @@ function TimelineRow({
   readonly eventCount: number;
   readonly axis: { readonly start: number; readonly end: number; readonly latest: number };
   readonly isOver: boolean;
-  readonly isLit: boolean;
+  readonly isHighlighted: boolean;
   readonly onChoose: () => void;
 }) {
   const { from, to, isOpen } = measureBar(conversation, item, eventCount, { start, end: latest });
@@ -126,21 +126,21 @@ function TimelineRow({
   const length = end - start;
   const left = Math.min(99.6, Math.max(0, ((from - start) / length) * 100));
   const width = Math.max(0.25, Math.min(100 - left, ((to - from) / length) * 100));
-  const took = to > from ? formatDuration(to - from) : '';
+  const duration = to > from ? formatDuration(to - from) : '';
   const isGrowing = isOpen && !isOver;
-  const word = `${took}${isGrowing ? ' …' : ''}`;
-  const place = choosePlace({ left, width, isGrowing });
+  const label = `${duration}${isGrowing ? ' …' : ''}`;
+  const labelPosition = chooseLabelPosition({ left, width, isGrowing });
   return (
-    <div class={`timeline-row ${kind}${isError ? ' error' : ''}${isLit ? ' lit' : ''}`}>
-      <button type="button" class="choose" tabIndex={-1} aria-pressed={isLit} onClick={onChoose}>
+    <div class={`timeline-row ${kind}${isError ? ' error' : ''}${isHighlighted ? ' highlighted' : ''}`}>
+      <button type="button" class="choose" tabIndex={-1} aria-pressed={isHighlighted} onClick={onChoose}>
         <span class="timeline-name one-line">
           <span class="timeline-kind">{KIND_WORDS[kind]}</span> <SafeText text={nameItem(conversation, item)} />
-          {isError ? <span class="timeline-error"> error</span> : null}
+          {isError ? <span class="timeline-error"> Error</span> : null}
         </span>
         <span class="timeline-track">
           <span class="timeline-bar" style={{ left: `${left}%`, width: `${width}%` }} />
-          <span class={`timeline-took ${place}`} style={PLACES[place](left, left + width)}>
-            {word}
+          <span class={`timeline-duration ${labelPosition}`} style={LABEL_POSITIONS[labelPosition](left, left + width)}>
+            {label}
           </span>
         </span>
       </button>
@@ -149,16 +149,16 @@ function TimelineRow({
 }
 
 /**
- * The place of the duration: next to the bar if there is room, else before it or inside. For a bar that grows, at the end
+ * Chooses where the duration is shown: after the bar if there is room, otherwise before or inside it; for a growing bar, at the end
  * of the axis.
  */
-function choosePlace(bar: { readonly left: number; readonly width: number; readonly isGrowing: boolean }) {
+function chooseLabelPosition(bar: { readonly left: number; readonly width: number; readonly isGrowing: boolean }) {
   if (bar.isGrowing) return 'axis-end';
   if (bar.left + bar.width <= 88) return 'after';
   return bar.left >= 12 ? 'before' : 'end';
 }
 
-const PLACES = {
+const LABEL_POSITIONS = {
   'axis-end': () => ({ right: '0' }),
   after: (_left: number, right: number) => ({ left: `${right}%` }),
   before: (left: number) => ({ right: `${100 - left}%` }),
@@ -166,14 +166,14 @@ const PLACES = {
 } as const;
 
 const KIND_WORDS: Readonly<Record<ItemKind, string>> = {
-  messages: 'message',
-  reasoning: 'reasoning',
-  tools: 'tool',
-  'sub-agents': 'sub-agent',
-  questions: 'question',
-  files: 'file',
-  output: 'output',
-  other: 'run',
+  messages: 'Message',
+  reasoning: 'Reasoning',
+  tools: 'Tool',
+  'sub-agents': 'Sub-agent',
+  questions: 'Question',
+  files: 'File',
+  output: 'Output',
+  other: 'Run',
 };
 
 const MAX_NAME_LENGTH = 80;

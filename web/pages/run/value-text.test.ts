@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { writeValue } from './value-text.js';
+import { formatValue } from './value-text.js';
 
-test('a value that is short enough is written as JSON.stringify writes it', () => {
+test('a short value is formatted like JSON.stringify does', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       const expected = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-      expect(writeValue(value, 1_000_000)).toEqual({ text: expected, isCut: false });
+      expect(formatValue(value, 1_000_000)).toEqual({ text: expected, isShortened: false });
     }),
   );
 });
@@ -15,8 +15,8 @@ test('a longer one is truncated at the limit, and marked', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 1, max: 40 }), (value, limit) => {
       const whole = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-      const { text, isCut } = writeValue(value, limit);
-      expect(isCut).toBe(whole.length > limit);
+      const { text, isShortened } = formatValue(value, limit);
+      expect(isShortened).toBe(whole.length > limit);
       expect(text).toBe(whole.slice(0, limit));
     }),
   );
@@ -25,5 +25,5 @@ test('a longer one is truncated at the limit, and marked', () => {
 test('abbreviates very deep values with dots', () => {
   let value: unknown = 1;
   for (let depth = 0; depth < 10_000; depth += 1) value = [value];
-  expect(writeValue(value, 1_000_000).text).toContain('…');
+  expect(formatValue(value, 1_000_000).text).toContain('…');
 });

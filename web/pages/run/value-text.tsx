@@ -2,59 +2,59 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { SafeText } from '../../ui/safe-text.js';
 
-/** A value of an agent as JSON, a string as it is; the beginning of it, and more when asked for. */
+/** Shows the beginning of an agent's value as JSON, or of a string unchanged, with a button for more. */
 export function ValueText({ value, limit = 1000 }: { readonly value: unknown; readonly limit?: number }) {
-  const most = useSignal(limit);
-  const { text, isCut } = useMemo(() => writeValue(value, most.value), [value, most.value]);
+  const shownLength = useSignal(limit);
+  const { text, isShortened } = useMemo(() => formatValue(value, shownLength.value), [value, shownLength.value]);
   return (
     <pre class="value">
-      <SafeText text={text} limit={most.value} />
-      {isCut ? (
-        <button type="button" class="link" onClick={() => (most.value *= 8)}>
-          … more
+      <SafeText text={text} limit={shownLength.value} />
+      {isShortened ? (
+        <button type="button" class="link" onClick={() => (shownLength.value *= 8)}>
+          … More
         </button>
       ) : null}
     </pre>
   );
 }
 
-/** A text that may have been cut. */
-interface WrittenValue {
+/** A text that may have been shortened. */
+interface FormattedValue {
   readonly text: string;
-  readonly isCut: boolean;
+  readonly isShortened: boolean;
 }
 
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 
 /**
- * A value as indented JSON, no longer than `limit`: a tool may put out megabytes, of which a row shows the beginning. A string
- * is written as it is.
+ * Formats a value as indented JSON of at most `limit` characters, because a tool may print megabytes. Of a string, returns the
+ * first `limit` characters.
  *
  * @example
- * writeValue({ a: [1] }, 100).text // '{\n  "a": [\n    1\n  ]\n}'
+ * formatValue({ a: [1] }, 100).text // '{\n  "a": [\n    1\n  ]\n}'
  */
-export function writeValue(value: unknown, limit: number): WrittenValue {
-  if (typeof value === 'string') return { text: value.slice(0, limit), isCut: value.length > limit };
+export function formatValue(value: unknown, limit: number): FormattedValue {
+  if (typeof value === 'string') return { text: value.slice(0, limit), isShortened: value.length > limit };
   const parts: string[] = [];
   let room = limit;
-  let isCut = false;
+  let isShortened = false;
   function add(text: string): void {
-    if (text.length > room) isCut = true;
-    parts.push(isCut ? text.slice(0, room) : text);
+    if (text.length > room) isShortened = true;
+    parts.push(isShortened ? text.slice(0, room) : text);
     room -= Math.min(room, text.length);
   }
-  function write(one: unknown, indent: string): void {
-    if (isCut) return;
-    if (typeof one === 'string') return add(JSON.stringify(one.length > limit ? one.slice(0, limit) : one));
-    if (typeof one !== 'object' || one === null) return add(JSON.stringify(one) ?? 'null');
-    const isList = Array.isArray(one);
+  function write(part: unknown, indent: string): void {
+    if (isShortened) return;
+    if (typeof part === 'string') return add(JSON.stringify(part.length > limit ? part.slice(0, limit) : part));
+    if (typeof part !== 'object' || part === null) return add(JSON.stringify(part) ?? 'null');
+    const isList = Array.isArray(part);
     const [begin, end] = isList ? ['[', ']'] : ['{', '}'];
     const inner = `${indent}  `;
     let isFirst = true;
-    if (inner.length > DEEPEST * 2) return add('…');
+    if (inner.length > MAX_DEPTH * 2) return add('…');
     add(begin);
-    for (const [key, child] of listEntries(one)) {
-      if (isCut) return;
+    for (const [key, child] of listEntries(part)) {
+      if (isShortened) return;
       add(isFirst ? `\n${inner}` : `,\n${inner}`);
       if (!isList) add(`${JSON.stringify(key)}: `);
       write(child, inner);
@@ -63,7 +63,7 @@ export function writeValue(value: unknown, limit: number): WrittenValue {
     add(isFirst ? end : `\n${indent}${end}`);
   }
   write(value, '');
-  return { text: parts.join(''), isCut };
+  return { text: parts.join(''), isShortened };
 }
 
 function* listEntries(value: object): Generator<readonly [string | number, unknown], void> {

@@ -8,21 +8,21 @@ const EXAMPLE = `{
   "required": ["summary"]
 }`;
 
-/** The requirements on the answer. */
-export function ContractFields({ fields, wrong, edit }: FormPart) {
+/** The fields for the requirements on the answer. */
+export function ContractFields({ fields, errors, edit }: FormPart) {
   const hasSchema = fields.schema.trim() !== '';
   return (
-    <details class="card" open={hasSchema || wrong.schema !== undefined || wrong.maxRetries !== undefined}>
+    <details class="card" open={hasSchema || errors.schema !== undefined || errors.maxRetries !== undefined}>
       <summary>
         <strong>Contract</strong>{' '}
-        <span class="dim">what the answer must look like; without one, a clean exit is a success</span>
+        <span class="dim">What the answer must look like. Without a contract, a clean exit is a success.</span>
       </summary>
       <div class="stack">
         <LinesField
           id="schema"
           label="JSON Schema"
           help="Sent to the agent; the answer must match it. Draft 2020-12."
-          wrong={wrong.schema}
+          error={errors.schema}
           class="mono"
           rows={7}
           spellcheck={false}
@@ -39,7 +39,7 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
             id="profile"
             label="Profile"
             help={isProfile(fields.profile) ? PROFILES[fields.profile] : ''}
-            wrong={wrong.profile}
+            error={errors.profile}
             value={fields.profile}
             onWrite={(profile) => edit({ profile })}
           >
@@ -51,7 +51,7 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
             id="max-retries"
             label="Retries"
             help="How often a rejected answer is sent back with its errors."
-            wrong={wrong.maxRetries}
+            error={errors.maxRetries}
             inputMode="numeric"
             size={6}
             value={fields.maxRetries}
@@ -61,14 +61,14 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
         <Switch
           id="allow-partial"
           label="Accept a truncated answer"
-          help="Uses the part before the cut if it matches the schema, with a warning."
+          help="Uses the part that arrived if it matches the schema, and adds a warning."
           isOn={fields.allowPartial}
           onChange={(allowPartial) => edit({ allowPartial })}
         />
         <Switch
           id="align"
           label="Align the answer to the schema"
-          help="Fixes near misses such as a number sent as text. Every change is recorded; no data is invented."
+          help="Fixes near misses, such as a number sent as text. Every change is recorded, and no content is added."
           isOn={fields.align}
           onChange={(align) => edit({ align })}
         />
@@ -77,10 +77,10 @@ export function ContractFields({ fields, wrong, edit }: FormPart) {
   );
 }
 
-/** The limits of a run, and rarely used options. */
+/** The fields for the limits of a run, and for rarely used options. */
 export function LimitFields({
   fields,
-  wrong,
+  errors,
   edit,
   allowedEnv,
   isCommand,
@@ -90,18 +90,18 @@ export function LimitFields({
       id={field}
       label={label}
       help={help}
-      wrong={wrong[field]}
+      error={errors[field]}
       inputMode="decimal"
       size={10}
       value={fields[field]}
       onWrite={(value) => edit({ [field]: value })}
     />
   );
-  const isTouched = NAMES.some((name) => wrong[name] !== undefined);
+  const hasError = FIELD_NAMES.some((name) => errors[name] !== undefined);
   return (
-    <details class="card" open={isTouched}>
+    <details class="card" open={hasError}>
       <summary>
-        <strong>Limits and options</strong> <span class="dim">time, tokens, cost, model, environment, cache</span>
+        <strong>Limits and options</strong> <span class="dim">Time, tokens, cost, model, environment, cache</span>
       </summary>
       <div class="stack">
         <div class="pair">
@@ -112,16 +112,20 @@ export function LimitFields({
             'The run ends after this long without output. Default: ten minutes.',
           )}
           {fields.mode === 'interactive' && !isCommand
-            ? number('waitS', 'Reply limit, in seconds', 'How long to wait for a reply. Default: one day.')
+            ? number('waitS', 'Answer limit, in seconds', 'How long to wait for an answer. Default: one day.')
             : null}
-          {number('tokens', 'Tokens', 'Default: no limit beyond the engine’s own.')}
-          {number('cost', 'Cost, in US dollars', 'As reported by the engine.')}
+          {number('tokens', 'Token limit', 'Default: only the engine’s own limit.')}
+          {number(
+            'cost',
+            'Cost limit, in US dollars',
+            'Compared with the cost that the engine reports. Default: no limit.',
+          )}
           {isCommand ? null : (
             <LineField
               id="model"
               label="Model"
               help="Default: the engine’s choice."
-              wrong={wrong.model}
+              error={errors.model}
               type="text"
               value={fields.model}
               onWrite={(model) => edit({ model })}
@@ -136,7 +140,7 @@ export function LimitFields({
               ? 'None are allowed by the server’s configuration.'
               : `Names separated by spaces. Allowed: ${allowedEnv.join(', ')}.`
           }
-          wrong={wrong.env}
+          error={errors.env}
           type="text"
           class="mono"
           disabled={allowedEnv.length === 0 && fields.env === ''}
@@ -146,21 +150,21 @@ export function LimitFields({
         <ListField
           id="cache"
           label="Cache"
-          help="Reuse the result of an earlier identical run instead of starting the agent."
-          wrong={wrong.cache}
+          help="Whether to reuse the result of an earlier identical run instead of starting the agent."
+          error={errors.cache}
           value={fields.cache}
           onWrite={(cache) => edit({ cache })}
         >
-          <option value="off">do not use</option>
-          <option value="on">use a cached result, or store this one</option>
-          <option value="refresh">run again and store the result</option>
+          <option value="off">Do not use</option>
+          <option value="on">Use a cached result, or store this one</option>
+          <option value="refresh">Run again and store the result</option>
         </ListField>
         {fields.cache === 'off' ? null : (
           <LinesField
             id="input-files"
             label="Input files"
             help="Optional. One per line, inside the working folder. A change to any of them invalidates the cached result."
-            wrong={wrong.inputFiles}
+            error={errors.inputFiles}
             class="mono"
             rows={3}
             value={fields.inputFiles}
@@ -172,4 +176,4 @@ export function LimitFields({
   );
 }
 
-const NAMES = ['timeS', 'idleS', 'waitS', 'tokens', 'cost', 'model', 'env', 'cache', 'inputFiles'] as const;
+const FIELD_NAMES = ['timeS', 'idleS', 'waitS', 'tokens', 'cost', 'model', 'env', 'cache', 'inputFiles'] as const;

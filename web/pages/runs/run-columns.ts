@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Columns of the list of runs that can be left out. State and prompt are always there. */
+/** Columns of the list of runs that can be hidden. State and prompt are always shown. */
 export const OPTIONAL_COLUMNS = ['Engine', 'Repair', 'Tokens', 'Cost', 'Folder', 'Created', 'Duration'] as const;
 
 /** See {@link OPTIONAL_COLUMNS}. */
@@ -9,10 +9,10 @@ export type OptionalColumn = (typeof OPTIONAL_COLUMNS)[number];
 const DEFAULT: readonly OptionalColumn[] = ['Engine', 'Repair', 'Tokens', 'Cost', 'Created', 'Duration'];
 const KEY = 'sluice.columns';
 
-/** The columns a person has chosen, in the order of the table. */
+/** The visible optional columns, in the order of the table. */
 export const columns = signal(readColumns(readStored()));
 
-/** Reads a stored choice; words that are not columns are left out. */
+/** Reads a stored choice; unknown columns are left out. */
 export function readColumns(stored: string | null): readonly OptionalColumn[] {
   if (stored === null) return DEFAULT;
   const words = stored.split(',');
@@ -21,7 +21,7 @@ export function readColumns(stored: string | null): readonly OptionalColumn[] {
 
 /** Shows or hides a column, for this browser. */
 export function toggleColumn(column: OptionalColumn): void {
-  columns.value = OPTIONAL_COLUMNS.filter((one) => columns.value.includes(one) !== (one === column));
+  columns.value = OPTIONAL_COLUMNS.filter((name) => columns.value.includes(name) !== (name === column));
   try {
     localStorage.setItem(KEY, columns.value.join(','));
   } catch {

@@ -1,10 +1,10 @@
 import { LineField, LinesField, ListField, Choices } from '../../ui/fields.js';
-import type { RunForm, Wrong } from './run-form.js';
+import type { RunForm, RunErrors } from './run-form.js';
 
-/** The engine, the task and the folder. */
+/** The fields for the engine, the task and the folder. */
 export function TaskFields({
   fields,
-  wrong,
+  errors,
   edit,
   isCommand,
   engines,
@@ -21,22 +21,22 @@ export function TaskFields({
         id="engine"
         label="Engine"
         help="The agent to run. It must be installed on the server."
-        wrong={wrong.engine}
+        error={errors.engine}
         value={fields.engine}
         onWrite={(engine) => edit({ engine })}
       >
         {engines.map((name) => (
           <option key={name} value={name}>
-            {name === 'command' ? 'command: another program' : name}
+            {name === 'command' ? 'command (another program)' : name}
           </option>
         ))}
       </ListField>
-      {isCommand ? <CommandFields fields={fields} wrong={wrong} edit={edit} commands={commands} /> : null}
+      {isCommand ? <CommandFields fields={fields} errors={errors} edit={edit} commands={commands} /> : null}
       <LinesField
         id="prompt"
         label={isCommand ? 'Input' : 'Prompt'}
         help={isCommand ? 'Optional. Written to the program’s standard input.' : 'What the agent should do.'}
-        wrong={wrong.prompt}
+        error={errors.prompt}
         rows={6}
         value={fields.prompt}
         onWrite={(prompt) => edit({ prompt })}
@@ -46,11 +46,11 @@ export function TaskFields({
         label="Working folder"
         help={
           <>
-            Folder on the server, used by one run at a time. Must be under{' '}
+            A folder on the server, used by one run at a time. It must be inside{' '}
             <code>{roots.length === 0 ? 'one of the roots' : roots.join(' or ')}</code>.
           </>
         }
-        wrong={wrong.workdir}
+        error={errors.workdir}
         type="text"
         class="mono"
         list="roots"
@@ -69,7 +69,7 @@ export function TaskFields({
 
 function CommandFields({
   fields,
-  wrong,
+  errors,
   edit,
   commands,
 }: Omit<FormPart, 'isCommand'> & { readonly commands: readonly string[] }) {
@@ -81,14 +81,13 @@ function CommandFields({
         help={
           commands.length === 0 ? (
             <>
-              The configuration of the server lists no programs under <code>commands</code>, so none can be started from
-              here.
+              The server’s configuration allows no programs. List them under <code>commands</code> to start them here.
             </>
           ) : (
             'Programs allowed by the server’s configuration.'
           )
         }
-        wrong={wrong.program}
+        error={errors.program}
         value={fields.program}
         onWrite={(program) => edit({ program })}
       >
@@ -100,7 +99,7 @@ function CommandFields({
         id="parameters"
         label="Arguments"
         help="One per line, without quoting."
-        wrong={wrong.parameters}
+        error={errors.parameters}
         class="mono"
         rows={3}
         value={fields.parameters}
@@ -110,40 +109,40 @@ function CommandFields({
   );
 }
 
-/** The agent's permissions, and whether it may ask. */
-export function RightsFields({
+/** The fields for the agent's permissions, and whether it may ask questions. */
+export function PermissionFields({
   fields,
-  wrong,
+  errors,
   edit,
   allowed,
   canAsk,
 }: FormPart & { readonly allowed: readonly string[]; readonly canAsk: boolean }) {
-  const mayBypass = allowed.includes('bypass');
+  const canBypass = allowed.includes('bypass');
   return (
     <>
       <Choices
         name="permissions"
         legend="Permissions"
         value={fields.permissions}
-        wrong={wrong.permissions}
+        error={errors.permissions}
         onChange={(permissions) => edit({ permissions })}
         options={[
-          { value: 'safe', label: 'safe', help: 'The engine’s safest mode: read-only.' },
-          { value: 'workspace', label: 'workspace', help: 'May change files in the working folder only.' },
+          { value: 'safe', label: 'Safe', help: 'The engine’s safest mode: read-only.' },
+          { value: 'workspace', label: 'Workspace', help: 'May change files in the working folder only.' },
           {
             value: 'bypass',
-            label: 'bypass',
-            help: mayBypass
-              ? 'May do anything the server’s user can do, without asking. For disposable machines.'
-              : 'May do anything. Not allowed by this server’s configuration.',
-            isOff: !mayBypass,
+            label: 'Bypass',
+            help: canBypass
+              ? 'May do everything that the server’s user can do, without asking. For disposable machines.'
+              : 'May do everything. Not allowed by this server’s configuration.',
+            isDisabled: !canBypass,
           },
           ...(allowed.includes('ask')
             ? [
                 {
                   value: 'ask',
-                  label: 'ask',
-                  help: 'Asks before it changes something; rules of the configuration decide first.',
+                  label: 'Ask',
+                  help: 'Asks a person before it changes anything, unless a rule in the configuration decides.',
                 },
               ]
             : []),
@@ -154,14 +153,14 @@ export function RightsFields({
           name="mode"
           legend="Mode"
           value={fields.mode}
-          wrong={wrong.mode}
+          error={errors.mode}
           onChange={(mode) => edit({ mode })}
           options={[
-            { value: 'auto', label: 'auto', help: 'Runs without questions; the answer is validated.' },
+            { value: 'auto', label: 'Auto', help: 'Runs without questions; the answer is validated.' },
             {
               value: 'interactive',
-              label: 'interactive',
-              help: 'May ask questions; the run waits for your reply and continues in the same session.',
+              label: 'Interactive',
+              help: 'May ask questions; the run waits for your answer and continues in the same session.',
             },
           ]}
         />
@@ -170,30 +169,30 @@ export function RightsFields({
   );
 }
 
-/** The sandbox of the program, and its network. */
-export function SandboxFields({ fields, wrong, edit, mayBypass }: FormPart & { readonly mayBypass: boolean }) {
+/** The fields for the sandbox and the network. */
+export function SandboxFields({ fields, errors, edit, canBypass }: FormPart & { readonly canBypass: boolean }) {
   return (
     <>
       <Choices
         name="sandbox"
         legend="Sandbox"
         value={fields.sandbox}
-        wrong={wrong.sandbox}
+        error={errors.sandbox}
         onChange={(sandbox) => edit({ sandbox })}
         options={[
           {
             value: 'auto',
-            label: 'auto',
-            help: 'If available on the worker’s machine; the run shows whether it was used.',
+            label: 'Auto',
+            help: 'Used if the worker’s machine has one. The run shows whether it was used.',
           },
-          { value: 'required', label: 'required', help: 'The run fails on a machine without one.' },
+          { value: 'required', label: 'Required', help: 'The run fails on a machine without a sandbox.' },
           {
             value: 'off',
-            label: 'off',
-            help: mayBypass
-              ? 'May read and write what the server’s user can.'
+            label: 'Off',
+            help: canBypass
+              ? 'The agent can read and write everything that the server’s user can.'
               : 'Not allowed by this server’s configuration.',
-            isOff: !mayBypass,
+            isDisabled: !canBypass,
           },
         ]}
       />
@@ -204,9 +203,13 @@ export function SandboxFields({ fields, wrong, edit, mayBypass }: FormPart & { r
           value={fields.network}
           onChange={(network) => edit({ network })}
           options={[
-            { value: 'host', label: 'host', help: 'Everything the machine can reach.' },
-            { value: 'hosts', label: 'some hosts', help: 'Only the hosts listed below, such as that of the model.' },
-            { value: 'none', label: 'none', help: 'No network. An agent cannot reach its model.' },
+            { value: 'host', label: 'Full', help: 'Everything that the machine can reach.' },
+            {
+              value: 'hosts',
+              label: 'Some hosts',
+              help: 'Only the hosts listed below, such as the host of the model.',
+            },
+            { value: 'none', label: 'None', help: 'An agent cannot reach its model.' },
           ]}
         />
       )}
@@ -214,8 +217,8 @@ export function SandboxFields({ fields, wrong, edit, mayBypass }: FormPart & { r
         <LineField
           id="hosts"
           label="Hosts"
-          help="Separated by spaces. *.example.org matches all its subdomains; add a port after a colon."
-          wrong={wrong.hosts}
+          help="Separated by spaces. *.example.org matches all subdomains. A port may follow after a colon."
+          error={errors.hosts}
           type="text"
           class="mono"
           spellcheck={false}
@@ -230,8 +233,8 @@ export function SandboxFields({ fields, wrong, edit, mayBypass }: FormPart & { r
 /** The props of a part of the form. */
 export interface FormPart {
   readonly fields: RunForm;
-  readonly wrong: Wrong;
+  readonly errors: RunErrors;
   readonly edit: (changes: Partial<RunForm>) => void;
-  /** Engine `command`, which is not an agent. */
+  /** Whether the engine is `command`, which is not an agent. */
   readonly isCommand: boolean;
 }

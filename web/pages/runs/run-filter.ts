@@ -1,5 +1,6 @@
 import type { Client } from '../../../src/client/index.js';
-import { LEVEL_WORDS } from '../../ui/repair-level.js';
+import { listStateOptions } from '../../ui/badge.js';
+import { LEVEL_WORDS } from '../../ui/repair-words.js';
 import { formatDay } from '../../ui/time.js';
 
 type RunQuery = NonNullable<NonNullable<Parameters<Client['listRuns']>[0]>['query']>;
@@ -8,11 +9,11 @@ const STATES = ['queued', 'running', 'waiting', 'ended'] as const;
 const OUTCOMES = ['success', 'failed', 'canceled', 'comment'] as const;
 const LEVELS = ['none', 'deterministic_generic', 'schema_aligned'] as const;
 
-/** The choices above the list, by their name in the address. Which engines there are, the server says. */
-export function runFilters(engines: readonly string[]) {
+/** Lists the filters above the list, with their names in the address. */
+export function listRunFilters(engines: readonly string[]) {
   return [
-    { name: 'state', label: 'State', options: STATES },
-    { name: 'outcome', label: 'Outcome', options: OUTCOMES },
+    { name: 'state', label: 'State', options: listStateOptions(STATES) },
+    { name: 'outcome', label: 'Outcome', options: listStateOptions(OUTCOMES) },
     { name: 'engine', label: 'Engine', options: engines },
     {
       name: 'repair_level',
@@ -22,7 +23,7 @@ export function runFilters(engines: readonly string[]) {
   ] as const;
 }
 
-/** Reads the filter from an address; values that the server does not know are left out. */
+/** Reads the filter from the address; invalid values are left out. */
 export function readRunFilter(address: URLSearchParams, now = Date.now()): RunQuery {
   const oneOf = <Word extends string>(name: string, words: readonly Word[]): Word | undefined =>
     words.find((word) => word === address.get(name));
@@ -52,17 +53,17 @@ export function readRunFilter(address: URLSearchParams, now = Date.now()): RunQu
   };
 }
 
-/** A filter that has no field: links of charts set it. */
+/** A filter without a field; links from charts set it. */
 export interface FilterChip {
   readonly text: string;
-  /** Its names in the address. */
+  /** Its parameters in the address. */
   readonly names: readonly string[];
 }
 
-/** The names in the address of filters without a field. */
+/** The parameters of filters without a field. */
 export const CHIP_NAMES = ['ended_since', 'ended_until', 'model', 'engine_version'] as const;
 
-/** The filters without a field, as they are shown. */
+/** Describes the filters without a field. */
 export function listChips(filter: RunQuery): readonly FilterChip[] {
   const { ended_since: since, ended_until: until, model, engine_version: version } = filter;
   const ended = [
@@ -85,8 +86,8 @@ function formatMoment(moment: string): string {
 }
 
 /**
- * A bound of a range: a date of the calendar of this browser, `today` or `yesterday`, or a moment. With `daysLater` 1 a day
- * counts to its end. Null for anything else.
+ * Reads a bound of a range: a date in the browser's time zone, `today`, `yesterday`, or a time. For a day, returns its start, or
+ * the start of the next day if `daysLater` is 1. Null for anything else.
  */
 export function readBound(word: string | null, now: number, daysLater: 0 | 1): string | null {
   if (word === null || word === '') return null;

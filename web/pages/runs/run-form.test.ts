@@ -13,12 +13,12 @@ const form = (changes: Partial<RunForm>): RunForm => ({
 test('a form with only the required fields becomes a minimal request', () => {
   expect(checkRunForm(form({}))).toEqual({
     request: { engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' },
-    wrong: {},
+    errors: {},
   });
 });
 
 test('every filled field is sent', () => {
-  const { request, wrong } = checkRunForm(
+  const { request, errors } = checkRunForm(
     form({
       permissions: 'workspace',
       mode: 'interactive',
@@ -36,7 +36,7 @@ test('every filled field is sent', () => {
       inputFiles: 'a.txt\n\n b.txt ',
     }),
   );
-  expect(wrong).toEqual({});
+  expect(errors).toEqual({});
   expect(request).toEqual({
     engine: 'codex',
     prompt: 'Fix the test.',
@@ -63,7 +63,7 @@ test('a command is the program and one argument per line', () => {
   });
   expect(checkRunForm(command)).toEqual({
     request: { engine: 'command', workdir: '/srv/shop', command: ['node', '-e', '  a b', '', 'last'] },
-    wrong: {},
+    errors: {},
   });
 });
 
@@ -73,12 +73,12 @@ test('the network is limited only within a sandbox', () => {
     network: ['a.example', 'b.example'],
   });
   const off = checkRunForm(form({ sandbox: 'off', network: 'hosts' }));
-  expect(off.wrong).toEqual({});
+  expect(off.errors).toEqual({});
   expect(off.request).toMatchObject({ sandbox: 'off' });
   expect(off.request).not.toHaveProperty('network');
 });
 
-test('caching without files says that there are none', () => {
+test('caching without input files sends an empty list', () => {
   expect(checkRunForm(form({ cache: 'on' })).request).toMatchObject({ cache: true, input_files: [] });
 });
 
@@ -96,10 +96,10 @@ test.each([
   ['schema', { schema: '[]' }],
   ['hosts', { network: 'hosts' }],
 ] as const)('an error in %s is shown only there: %j', (field, changes) => {
-  expect(Object.keys(checkRunForm(form(changes)).wrong)).toEqual([field]);
+  expect(Object.keys(checkRunForm(form(changes)).errors)).toEqual([field]);
 });
 
-test('a form filled from a run makes the same request', () => {
+test('a form filled from a run builds the same request', () => {
   const spec = {
     engine: 'codex',
     prompt: 'Fix the test.',
@@ -122,8 +122,8 @@ test('a form filled from a run makes the same request', () => {
     network: ['api.example.org', '*.example.net:8443'],
   } as const;
   const { form: filled, kept } = fillRunForm(spec);
-  const { request, wrong } = checkRunForm(filled);
-  expect(wrong).toEqual({});
+  const { request, errors } = checkRunForm(filled);
+  expect(errors).toEqual({});
   expect(mergeKept(request, kept)).toEqual(spec);
 });
 

@@ -1,13 +1,13 @@
 import type { RunView } from '../../../src/api/index.js';
 import type { Client } from '../../../src/client/index.js';
 import { getErrorMessage } from '../../../src/base/index.js';
-import type { Places } from '../../server/refusal.js';
+import type { FieldMap } from '../../server/refusal.js';
 import { splitLines } from '../../ui/fields.js';
 
 /** The body of `POST /v1/runs`. */
 export type RunRequest = Parameters<Client['startRun']>[0]['body'];
 
-/** The form as text fields; values are checked on submit. */
+/** The fields of an empty form; values are checked on submit. */
 export const EMPTY_RUN_FORM = {
   engine: '',
   prompt: '',
@@ -44,11 +44,11 @@ export type RunForm = Readonly<typeof EMPTY_RUN_FORM>;
 export type RunField = keyof RunForm;
 
 /** The errors of a form, by field. */
-export type Wrong = Readonly<Partial<Record<RunField, string>>>;
+export type RunErrors = Readonly<Partial<Record<RunField, string>>>;
 
-/** The form field for each path or code in the server's response. */
-export const RUN_PLACES: Places<RunField> = {
-  places: {
+/** The form field for each path or code of a problem. */
+export const RUN_FIELD_MAP: FieldMap<RunField> = {
+  paths: {
     engine: 'engine',
     prompt: 'prompt',
     command: 'program',
@@ -81,34 +81,34 @@ export const RUN_PLACES: Places<RunField> = {
 };
 
 /**
- * The request of a form, and the errors that can be found without the server. The server has the last word.
+ * Builds the request of a form, and finds the errors that can be found without the server. The server validates the request again.
  *
  * @example
  * checkRunForm({ ...EMPTY_RUN_FORM, engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' })
- * // { request: { engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' }, wrong: {} }
+ * // { request: { engine: 'codex', prompt: 'Fix the test.', workdir: '/srv/shop' }, errors: {} }
  */
-export function checkRunForm(form: RunForm): { readonly request: RunRequest; readonly wrong: Wrong } {
-  const wrong: { -readonly [Field in RunField]?: string } = {};
+export function checkRunForm(form: RunForm): { readonly request: RunRequest; readonly errors: RunErrors } {
+  const errors: { -readonly [Field in RunField]?: string } = {};
   const isCommand = form.engine === 'command';
-  if (form.engine === '') wrong.engine = 'Choose one.';
-  if (isCommand && form.program.trim() === '') wrong.program = 'Choose a program.';
-  if (!isCommand && form.prompt.trim() === '') wrong.prompt = 'Required.';
+  if (form.engine === '') errors.engine = 'Choose an engine.';
+  if (isCommand && form.program.trim() === '') errors.program = 'Choose a program.';
+  if (!isCommand && form.prompt.trim() === '') errors.prompt = 'Enter a prompt.';
   if (!/^(?:\/|[A-Za-z]:[\\/])/.test(form.workdir.trim()))
-    wrong.workdir = 'Enter the absolute path of a folder on the server.';
+    errors.workdir = 'Enter the absolute path of a folder on the server.';
 
   const number = (field: 'timeS' | 'idleS' | 'waitS' | 'tokens' | 'cost'): number | undefined => {
     const text = form[field].trim();
     if (text === '') return undefined;
     const value = Number(text);
     if (Number.isFinite(value) && value > 0) return value;
-    wrong[field] = 'Enter a number above 0, or leave empty.';
+    errors[field] = 'Enter a number above 0, or leave empty.';
     return undefined;
   };
   const retries = Number(form.maxRetries.trim() || '0');
   if (!Number.isInteger(retries) || retries < 0 || retries > 100)
-    wrong.maxRetries = 'Enter a whole number from 0 to 100.';
+    errors.maxRetries = 'Enter a whole number from 0 to 100.';
 
-  const limits = given({
+  const limits = omitUnset({
     time_s: number('timeS'),
     idle_s: number('idleS'),
     wait_s: form.mode === 'interactive' ? number('waitS') : undefined,
@@ -116,19 +116,19 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
     cost: number('cost'),
   });
   const schema = readSchema(form.schema);
-  if (typeof schema === 'string') wrong.schema = schema;
+  if (typeof schema === 'string') errors.schema = schema;
   const contract = typeof schema === 'string' || schema === undefined ? undefined : buildContract(form, schema);
-  if (schema === undefined && retries > 0) wrong.maxRetries = 'Retries need a JSON Schema. Add one, or enter 0.';
+  if (schema === undefined && retries > 0) errors.maxRetries = 'Retries need a JSON Schema. Add one, or enter 0.';
   const env = splitWords(form.env);
   const hosts = splitWords(form.hosts);
   const reachesHosts = form.network === 'hosts' && form.sandbox !== 'off';
-  if (reachesHosts && hosts.length === 0) wrong.hosts = 'Enter at least one host, such as api.openai.com.';
+  if (reachesHosts && hosts.length === 0) errors.hosts = 'Enter at least one host, such as api.openai.com.';
 
   const request = {
-    // The server knows which engines there are; what it does not know it refuses at this field.
+    // Not checked here: the server has the list of engines and reports an unknown one for this field.
     engine: form.engine,
     workdir: form.workdir.trim(),
-    ...given({
+    ...omitUnset({
       prompt: form.prompt.trim() === '' ? undefined : form.prompt,
       command: isCommand ? [form.program.trim(), ...splitArguments(form.parameters)] : undefined,
       permissions:
@@ -146,10 +146,10 @@ export function checkRunForm(form: RunForm): { readonly request: RunRequest; rea
       input_files: form.cache === 'off' ? undefined : splitLines(form.inputFiles),
     }),
   };
-  return { request, wrong };
+  return { request, errors };
 }
 
-/** The fields of a run that the form does not have; they are kept when a run is edited and started again. */
+/** The fields of a spec that are not in the form. They stay unchanged when a run is edited and started again. */
 export type KeptSpec = Pick<RunRequest, 'terminal' | 'reads' | 'session' | 'approvals' | 'resume'> & {
   readonly limits: Pick<
     NonNullable<RunRequest['limits']>,
@@ -178,11 +178,11 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
       profile: contract.profile ?? 'default',
       allowPartial: contract.allow_partial ?? false,
       align: contract.align ?? false,
-      timeS: writeNumber(limits.time_s),
-      idleS: writeNumber(limits.idle_s),
-      waitS: writeNumber(limits.wait_s),
-      tokens: writeNumber(limits.tokens),
-      cost: writeNumber(limits.cost),
+      timeS: formatNumber(limits.time_s),
+      idleS: formatNumber(limits.idle_s),
+      waitS: formatNumber(limits.wait_s),
+      tokens: formatNumber(limits.tokens),
+      cost: formatNumber(limits.cost),
       maxRetries: String(spec.max_retries ?? 0),
       model: spec.model ?? '',
       env: (spec.env ?? []).join(' '),
@@ -191,13 +191,13 @@ export function fillRunForm(spec: RunView['spec']): { readonly form: RunForm; re
       requestId: '',
     },
     kept: {
-      ...given({ terminal, reads, session, approvals, resume }),
-      limits: given({ hold_s, output_bytes, line_bytes, events, stored_bytes }),
+      ...omitUnset({ terminal, reads, session, approvals, resume }),
+      limits: omitUnset({ hold_s, output_bytes, line_bytes, events, stored_bytes }),
     },
   };
 }
 
-/** The request of a form together with what the form has no field for. */
+/** Adds the fields that the form does not have to its request. */
 export function mergeKept(request: RunRequest, { limits, ...kept }: KeptSpec): RunRequest {
   const all = { ...limits, ...request.limits };
   return { ...request, ...kept, ...(Object.keys(all).length === 0 ? {} : { limits: all }) };
@@ -207,7 +207,7 @@ function splitWords(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((word) => word !== '');
 }
 
-/** Each line is one argument, without quoting; an empty last line is dropped. */
+/** Splits a text into arguments, one per line and without quoting; an empty last line is dropped. */
 function splitArguments(text: string): readonly string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -217,7 +217,7 @@ function splitArguments(text: string): readonly string[] {
 function buildContract(form: RunForm, schema: Readonly<Record<string, unknown>>): NonNullable<RunRequest['contract']> {
   return {
     schema,
-    ...given({
+    ...omitUnset({
       profile:
         form.profile === 'default' ? undefined : (form.profile as NonNullable<RunRequest['contract']>['profile']),
       allow_partial: form.allowPartial || undefined,
@@ -226,7 +226,7 @@ function buildContract(form: RunForm, schema: Readonly<Record<string, unknown>>)
   };
 }
 
-/** A schema, nothing, or what is wrong with it. */
+/** Parses a schema; undefined if there is none, a message if it is invalid. */
 function readSchema(text: string): Readonly<Record<string, unknown>> | undefined | string {
   if (text.trim() === '') return undefined;
   try {
@@ -234,19 +234,19 @@ function readSchema(text: string): Readonly<Record<string, unknown>> | undefined
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return Object.fromEntries(Object.entries(value));
     }
-    return 'A JSON Schema is an object: { "type": "object", … }.';
+    return 'Enter a JSON object, such as { "type": "object", … }.';
   } catch (error) {
     return `Invalid JSON: ${getErrorMessage(error)}`;
   }
 }
 
-/** The fields that are set. */
-function given<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
+/** Omits the fields that are not set. */
+function omitUnset<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
-  // Name by name what was given, without what was not.
+  // Every key keeps its type, without undefined.
   return Object.fromEntries(kept) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 
-function writeNumber(value: number | undefined): string {
+function formatNumber(value: number | undefined): string {
   return value === undefined ? '' : String(value);
 }

@@ -61,13 +61,13 @@ test('without a prompt the order or the program names the run', () => {
   const order = { issue_ref: 'acme/shop#7', run_id: '2026-11-15-dev-0001' };
   expect(describeRun({ ...run, order, spec: { program: 'make' } }, NOW).title).toBe('Order 2026-11-15-dev-0001');
   expect(describeRun({ ...run, spec: { program: 'make' } }, NOW).title).toBe('make');
-  expect(describeRun({ ...run, spec: { prompt: ' ' } }, NOW).title).toBe('no prompt');
+  expect(describeRun({ ...run, spec: { prompt: ' ' } }, NOW).title).toBe('No prompt');
 });
 
 test('a run whose result waits for a person does not look like a success', () => {
   const result = { status: 'success', repair_level: 'none', attempts: 1 } as const;
   const ended: RunSummary = { ...run, state: 'ended', ended_at: '2026-11-15T09:00:03.500Z', result };
   expect(describeRun(ended, NOW).state).toBe('success');
-  expect(describeRun(ended, NOW, true).state).toBe('needs review');
-  expect(chooseTone('needs review')).toBe('warn');
+  expect(describeRun(ended, NOW, true).state).toBe('needs-human');
+  expect(chooseTone('needs-human')).toBe('warn');
 });

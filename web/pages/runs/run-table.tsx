@@ -3,7 +3,7 @@ import type { RunSummary } from '../../../src/api/index.js';
 import { toPath } from '../../app/route.js';
 import { findOpenItem, waiting } from '../../server/waiting.js';
 import { formatMoney, formatShort, formatUsage } from '../../ui/amount.js';
-import { Badge, chooseTone } from '../../ui/badge.js';
+import { StateBadge } from '../../ui/badge.js';
 import { RepairLevel } from '../../ui/repair-level.js';
 import { RowTable } from '../../ui/row-table.js';
 import type { Column } from '../../ui/row-table.js';
@@ -26,7 +26,7 @@ const OPTIONAL: Readonly<Record<OptionalColumn, Omit<Column, 'name'>>> = {
   Duration: { width: '7rem', isNumber: true },
 };
 
-/** Runs, one a row; the prompt leads to the run. */
+/** The table of runs; each prompt links to its run. */
 export function RunTable({
   runs,
   list,
@@ -38,7 +38,7 @@ export function RunTable({
   return (
     <RowTable columns={[...FIXED, ...columns.value.map((name) => ({ name, ...OPTIONAL[name] }))]} list={list}>
       {runs.map((run) => (
-        <Row key={run.id} run={run} now={now} needsReview={findOpenItem(waiting.value, run.id) !== undefined} />
+        <Row key={run.id} run={run} now={now} needsPerson={findOpenItem(waiting.value, run.id) !== undefined} />
       ))}
     </RowTable>
   );
@@ -47,19 +47,17 @@ export function RunTable({
 function Row({
   run,
   now,
-  needsReview,
+  needsPerson,
 }: {
   readonly run: RunSummary;
   readonly now: number;
-  readonly needsReview: boolean;
+  readonly needsPerson: boolean;
 }) {
-  const { state, isLive, title, failure, tookMs } = describeRun(run, now, needsReview);
+  const { state, isLive, title, failure, tookMs } = describeRun(run, now, needsPerson);
   return (
     <tr>
       <td>
-        <Badge tone={chooseTone(state)} isLive={isLive}>
-          {state}
-        </Badge>
+        <StateBadge state={state} isLive={isLive} />
       </td>
       <td class="wide">
         <a {...ROW} class="clip" href={toPath({ page: 'run', id: run.id })}>
@@ -67,7 +65,7 @@ function Row({
         </a>
         {run.order === null ? null : (
           <span class="below">
-            for <a href={toPath({ page: 'issues', ref: run.order.issue_ref })}>{run.order.issue_ref}</a>
+            For <a href={toPath({ page: 'issues', ref: run.order.issue_ref })}>{run.order.issue_ref}</a>
             {run.spec.program === undefined ? null : ', '}
             <SafeText text={run.spec.program ?? ''} />
           </span>
@@ -149,31 +147,36 @@ function Cell({
 }
 
 /**
- * The runs that are listed, added up.
+ * Describes the totals of the listed runs.
  *
  * @example
- * describeTotals(runs) // '38 success, 4 failed · 1.2M tokens · $3.40'
+ * describeTotals(runs) // '38 succeeded, 4 failed · 1.2M tokens · $3.40'
  */
 export function describeTotals(runs: readonly RunSummary[]): string {
   const outcomes = new Map<string, number>();
   let tokens = 0;
   let cost = 0;
   for (const { state, result } of runs) {
-    const word = result?.status ?? state;
-    outcomes.set(word, (outcomes.get(word) ?? 0) + 1);
+    const outcome = result?.status ?? state;
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     tokens += (result?.usage?.input_tokens ?? 0) + (result?.usage?.output_tokens ?? 0);
     cost += result?.usage?.cost ?? 0;
   }
   return [
-    [...outcomes].map(([word, count]) => `${count} ${word}`).join(', '),
+    [...outcomes].map(([outcome, count]) => `${count} ${TOTAL_WORDS.get(outcome) ?? outcome}`).join(', '),
     ...(tokens === 0 ? [] : [`${formatShort(tokens)} tokens`]),
     ...(cost === 0 ? [] : [formatMoney(cost)]),
   ].join(' · ');
 }
 
+const TOTAL_WORDS = new Map([
+  ['success', 'succeeded'],
+  ['comment', 'with a comment'],
+]);
+
 /** The data of a run's row. */
 interface RunRow {
-  /** Its state, or its outcome. */
+  /** The state of the run; once it has ended, its outcome. */
   readonly state: string;
   readonly isLive: boolean;
   /** The task, on one line. */
@@ -183,22 +186,22 @@ interface RunRow {
   readonly tookMs: number | null;
 }
 
-/** The run succeeded, but a person has to decide about the result of its order. */
-const NEEDS_REVIEW = 'needs review';
+/** The state of a run that succeeded but whose order still needs a person's decision. */
+const NEEDS_PERSON = 'needs-human';
 
-/** A run as the list shows it at a moment. `needsReview`: an inbox item about it is open. */
+/** Describes a run for the list. `needsPerson`: an inbox item about it is open. */
 export function describeRun(
   { state, spec, order, result, started_at, ended_at, cancel_requested }: RunSummary,
   now: number,
-  needsReview = false,
+  needsPerson = false,
 ): RunRow {
   const isLive = state === 'running';
   return {
-    state: cancel_requested && isLive ? 'canceling' : needsReview ? NEEDS_REVIEW : (result?.status ?? state),
+    state: cancel_requested && isLive ? 'canceling' : needsPerson ? NEEDS_PERSON : (result?.status ?? state),
     isLive,
     title: chooseTitle(spec, order),
-    failure: result?.error === undefined ? null : { code: result.error.code, message: oneLine(result.error.message) },
-    // A clock slightly behind the server's must not give a negative duration.
+    failure: result?.error === undefined ? null : { code: result.error.code, message: toOneLine(result.error.message) },
+    // The duration would be negative if this clock is slightly behind the server's.
     tookMs:
       started_at === null
         ? null
@@ -206,13 +209,13 @@ export function describeRun(
   };
 }
 
-/** The prompt; a program that is not an agent has an order instead. */
-function chooseTitle({ prompt = '', program = 'no prompt' }: RunSummary['spec'], order: RunSummary['order']): string {
-  const asked = oneLine(prompt);
-  if (asked !== '') return asked;
+/** Chooses the title: the prompt or, for a program that is not an agent, its order. */
+function chooseTitle({ prompt = '', program = 'No prompt' }: RunSummary['spec'], order: RunSummary['order']): string {
+  const text = toOneLine(prompt);
+  if (text !== '') return text;
   return order === null ? program : `Order ${order.run_id}`;
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }

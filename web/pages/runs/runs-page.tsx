@@ -8,12 +8,12 @@ import { FilterChoice, FilterDate, FilterText } from '../../ui/filter-field.js';
 import { ListPage } from '../../ui/list-page.js';
 import { Loading } from '../../ui/notice.js';
 import { SafeText } from '../../ui/safe-text.js';
-import { CHIP_NAMES, formatBound, listChips, readRunFilter, runFilters } from './run-filter.js';
+import { CHIP_NAMES, formatBound, listChips, readRunFilter, listRunFilters } from './run-filter.js';
 import { describeTotals, RunTable } from './run-table.js';
 import { ViewBar } from './view-bar.js';
 import './runs.css';
 
-/** Runs as they happen, and the way to start one. */
+/** The list of runs, or the form that starts one. */
 export function RunsPage() {
   return query.value.has('start') ? <StartRun /> : <RunList />;
 }
@@ -22,13 +22,13 @@ function RunList() {
   const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
   const chosen = query.value.get('engine');
   const known = offer.value?.engines.map(({ name }) => name) ?? [];
-  // The engine in the query is offered even before the list of engines is loaded, or if it is not in it.
-  const filters = runFilters([...new Set([...known, ...(chosen === null ? [] : [chosen])])]);
+  // The engine in the query is always an option, even if the list of engines does not contain it or is not loaded yet.
+  const filters = listRunFilters([...new Set([...known, ...(chosen === null ? [] : [chosen])])]);
   return (
     <ListPage
       title="Runs"
-      one="run"
-      what="runs"
+      itemName="run"
+      itemsName="runs"
       end={
         hasScope('run') ? (
           <a class="button primary" href="/runs?start">
@@ -46,7 +46,7 @@ function RunList() {
       }
       fields={
         <>
-          <FilterText name="search" label="Search" type="search" placeholder="prompt, error, folder, issue, id" />
+          <FilterText name="search" label="Search" type="search" placeholder="Prompt, error, folder, issue, ID" />
           {filters.map(({ name, label, options }) => (
             <FilterChoice key={name} name={name} label={label} options={options} />
           ))}
@@ -54,16 +54,22 @@ function RunList() {
           <FilterDate name="until" label="To" format={(word) => formatBound(word, Date.now())} />
         </>
       }
-      load={async (asked, signal) => client.listRuns({ query: asked, signal })}
+      load={async (filterAndPage, signal) => client.listRuns({ query: filterAndPage, signal })}
       getKey={(run) => run.id}
       summarize={describeTotals}
-      nothingYet={
+      emptyState={
         <>
           <strong>No runs yet</strong>
           <p>
             A run is one agent working on one prompt.{' '}
-            {hasScope('run') ? <a href="/runs?start">Start one here</a> : 'Start one'} or with{' '}
-            <code>sluice run --engine codex "…"</code>; it appears here automatically.
+            {hasScope('run') ? (
+              <>
+                <a href="/runs?start">Start a run here</a>, or with
+              </>
+            ) : (
+              'Start a run with'
+            )}{' '}
+            <code>sluice run --engine codex "…"</code>. It appears here automatically.
           </p>
         </>
       }
@@ -96,7 +102,7 @@ function Chips() {
   );
 }
 
-/** The form is loaded when it is opened: most who look at the list do not start anything. */
+/** Loads the form when it is opened: most visitors of the list do not need it. */
 function StartRun() {
   const [Form, setForm] = useState<ComponentType | null>(null);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readColumns } from './run-columns.js';
 import { putView, readViews } from './saved-views.js';
 
-test('views are read as far as they fit', () => {
+test('valid views are read, others are left out', () => {
   const view = { name: 'Mine', query: 'outcome=failed' };
   expect(readViews(JSON.stringify([view, { name: 1 }, null, 'x', { name: 'long', query: 'x'.repeat(2000) }]))).toEqual([
     view,
@@ -10,7 +10,7 @@ test('views are read as far as they fit', () => {
   for (const text of [null, '', '{', '{}', '7']) expect(readViews(text)).toEqual([]);
 });
 
-test('a view replaces one of the same name, and needs one', () => {
+test('a view replaces one with the same name, and needs a name', () => {
   const one = putView([], { name: ' Mine ', query: 'a=1' });
   expect(putView(one, { name: 'Mine', query: 'a=2' })).toEqual([{ name: 'Mine', query: 'a=2' }]);
   expect(putView(one, { name: '  ', query: 'a=2' })).toBe(one);

@@ -1,4 +1,4 @@
-/** A filter of the list of runs under a name. */
+/** A named filter of the list of runs. */
 export interface SavedView {
   readonly name: string;
   /** The query of the address, without the question mark. */
@@ -10,7 +10,7 @@ const MAX_VIEWS = 30;
 const MAX_NAME_LENGTH = 60;
 const MAX_QUERY_LENGTH = 1000;
 
-/** Reads views as they were stored; what does not fit is left out. */
+/** Reads stored views; invalid ones are left out. */
 export function readViews(stored: string | null): readonly SavedView[] {
   let list: unknown;
   try {
@@ -27,14 +27,14 @@ function isView(value: unknown): value is SavedView {
   return typeof value.name === 'string' && typeof value.query === 'string' && value.query.length <= MAX_QUERY_LENGTH;
 }
 
-/** Adds a view; one of the same name is replaced. */
+/** Adds a view; one with the same name is replaced. */
 export function putView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
   const name = view.name.trim().slice(0, MAX_NAME_LENGTH);
   if (name === '') return views;
-  return [...views.filter((one) => one.name !== name), { ...view, name }].slice(-MAX_VIEWS);
+  return [...views.filter((known) => known.name !== name), { ...view, name }].slice(-MAX_VIEWS);
 }
 
-/** The views of this browser. */
+/** Loads the views of this browser. */
 export function loadViews(): readonly SavedView[] {
   try {
     return readViews(localStorage.getItem(KEY));
@@ -43,11 +43,11 @@ export function loadViews(): readonly SavedView[] {
   }
 }
 
-/** Keeps the views of this browser. */
+/** Stores the views of this browser. */
 export function storeViews(views: readonly SavedView[]): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(views));
   } catch {
-    // Storage may be forbidden; then they last until the page is closed.
+    // Storage may be forbidden; then the views last until the page is closed.
   }
 }

@@ -7,14 +7,18 @@ import { FormEnd, useForm } from '../../ui/form.js';
 import { FailureNotice, Loading, Notice, OfferFailure } from '../../ui/notice.js';
 import { useDraft } from '../../ui/use-draft.js';
 import { ContractFields, LimitFields } from './contract-fields.js';
-import { RightsFields, SandboxFields, TaskFields } from './run-fields.js';
-import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, mergeKept, RUN_PLACES } from './run-form.js';
+import { PermissionFields, SandboxFields, TaskFields } from './run-fields.js';
+import { checkRunForm, EMPTY_RUN_FORM, fillRunForm, mergeKept, RUN_FIELD_MAP } from './run-form.js';
 import type { KeptSpec, RunForm } from './run-form.js';
 
 /** The form that starts a run: empty, or with the values of an earlier run. Input is kept until it is sent. */
 export function StartRunForm() {
   const from = query.value.get('from');
-  return from === null ? <RunFields draft="run" initial={EMPTY_RUN_FORM} kept={NOTHING_KEPT} /> : <FromRun id={from} />;
+  return from === null ? (
+    <RunFields draft="run" initial={EMPTY_RUN_FORM} kept={NO_OTHER_FIELDS} />
+  ) : (
+    <FromRun id={from} />
+  );
 }
 
 /** The form with the values of an earlier run. */
@@ -37,39 +41,39 @@ function RunFields({
   readonly initial: RunForm;
   readonly kept: KeptSpec;
 }) {
-  const { fields: written, change, forget } = useDraft(draft, initial);
+  const { fields: storedDraft, change, discard } = useDraft(draft, initial);
   const offer = useResource('engines', async (signal) => client.listEngines({ signal }));
   const { engines, commands, roots, permissions, env } = offer.value ?? NO_OFFER;
   const fields = {
-    ...written,
-    engine: written.engine || (engines[0]?.name ?? ''),
-    workdir: written.workdir || (roots[0] ?? ''),
-    program: written.program || (commands[0] ?? ''),
+    ...storedDraft,
+    engine: storedDraft.engine || (engines[0]?.name ?? ''),
+    workdir: storedDraft.workdir || (roots[0] ?? ''),
+    program: storedDraft.program || (commands[0] ?? ''),
   };
-  const { request, wrong: wrongHere } = checkRunForm(fields);
-  const form = useForm(wrongHere, RUN_PLACES, async () => {
-    // Stored before sending: submitting the same form again, even after a reload, returns the same run.
+  const { request, errors: localErrors } = checkRunForm(fields);
+  const form = useForm(localErrors, RUN_FIELD_MAP, async () => {
+    // The request id is stored before sending, so that submitting the same form again, even after a reload, returns the same run.
     const requestId = fields.requestId || newRequestId();
     change({ ...fields, requestId });
     const { id } = await client.startRun({ body: { ...mergeKept(request, kept), request_id: requestId } });
-    forget();
+    discard();
     navigate(toPath({ page: 'run', id }));
   });
   const edit = (changes: Partial<RunForm>): void => {
     change({ ...changes, requestId: '' });
-    form.touch();
+    form.clearRefusal();
   };
 
   if (!hasScope('run')) {
     return (
       <Notice tone="warn" title="Read-only: this token lacks the scope run">
-        To start runs, sign in with a token that has this scope.
+        Sign in with a token that has this scope to start runs.
       </Notice>
     );
   }
   if (offer.value === null && offer.failure === null) return <Loading />;
   const engine = engines.find(({ name }) => name === fields.engine);
-  const part = { fields, wrong: form.wrong, edit, isCommand: engine?.takes === 'command' };
+  const part = { fields, errors: form.errors, edit, isCommand: engine?.takes === 'command' };
   return (
     <form ref={form.ref} class="long-form stack" noValidate onSubmit={form.submit}>
       <OfferFailure offer={offer} />
@@ -81,24 +85,23 @@ function RunFields({
         </div>
         <div class="stack card form-rights">
           {part.isCommand ? null : (
-            <RightsFields
+            <PermissionFields
               {...part}
-              allowed={engine?.asks_permission === true ? permissions : permissions.filter((one) => one !== 'ask')}
+              allowed={engine?.asks_permission === true ? permissions : permissions.filter((name) => name !== 'ask')}
               canAsk={engine?.can_ask !== false}
             />
           )}
-          <SandboxFields {...part} mayBypass={permissions.includes('bypass')} />
+          <SandboxFields {...part} canBypass={permissions.includes('bypass')} />
         </div>
         <div class="form-end-place">
           <FormEnd
             form={form}
-            not="The run was not started"
-            unanswered="The server did not answer. Send again: the run starts only once"
-            send="Start the run"
-            sending="Starting …"
-            empty="Clear form"
-            onEmpty={forget}
-            then="The run is queued immediately and can be canceled from its page."
+            failureTitle="The run was not started"
+            unansweredTitle="The server did not respond. Send again: the run starts only once"
+            submitLabel="Start run"
+            sendingLabel="Starting …"
+            onReset={discard}
+            effect="The run is queued immediately and can be canceled on its page."
           />
         </div>
       </div>
@@ -114,4 +117,4 @@ const NO_OFFER: Pick<Offer, 'engines' | 'commands' | 'roots' | 'permissions' | '
   env: [],
 };
 type Offer = Awaited<ReturnType<typeof client.listEngines>>;
-const NOTHING_KEPT: KeptSpec = { limits: {} };
+const NO_OTHER_FIELDS: KeptSpec = { limits: {} };

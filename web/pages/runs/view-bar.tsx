@@ -5,7 +5,7 @@ import { columns, OPTIONAL_COLUMNS, toggleColumn } from './run-columns.js';
 import { loadViews, putView, storeViews } from './saved-views.js';
 import type { SavedView } from './saved-views.js';
 
-/** Filters that most people ask for. */
+/** The views that every person has. */
 const BUILT_IN: readonly SavedView[] = [
   { name: 'Failed today', query: 'outcome=failed&since=today' },
   { name: 'Failed yesterday', query: 'outcome=failed&since=yesterday&until=yesterday' },
@@ -38,7 +38,7 @@ export function ViewBar() {
                 class="link"
                 aria-label={`Remove the view ${view.name}`}
                 onClick={() => {
-                  views.value = views.value.filter((one) => one !== view);
+                  views.value = views.value.filter((saved) => saved !== view);
                   storeViews(views.value);
                 }}
               >

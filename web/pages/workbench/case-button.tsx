@@ -3,12 +3,12 @@ import { client } from '../../server/client.js';
 import { saveAs } from '../run/download-artifact.js';
 import { options, schemaText, text } from './workbench-state.js';
 
-/** The longest text the server keeps as a case. */
+/** The longest text that the server accepts as a case. */
 const MAX_CHARACTERS = 1_000_000;
 
-/** Saves text, schema and options as a case of a suite. */
+/** A button that downloads text, schema and options as a suite case. */
 export function CaseButton() {
-  const said = useSignal<string | null>(null);
+  const failure = useSignal<string | null>(null);
   const isPossible = text.value !== '' && text.value.length <= MAX_CHARACTERS;
   const save = async (): Promise<void> => {
     try {
@@ -26,9 +26,9 @@ export function CaseButton() {
         ...(schema === undefined ? {} : { schema, align }),
       };
       saveAs(`${name}.tar`, await client.exportTextCase({ body }));
-      said.value = null;
+      failure.value = null;
     } catch (error) {
-      said.value = error instanceof Error ? error.message : String(error);
+      failure.value = error instanceof Error ? error.message : String(error);
     }
   };
   return (
@@ -39,9 +39,9 @@ export function CaseButton() {
         title="Download a .tar to unpack in your suite folder, sluice-suite"
         onClick={() => void save()}
       >
-        Test case
+        Save as test case
       </button>
-      {said.value === null ? null : <span role="alert">Cannot make a test case: {said.value}</span>}
+      {failure.value === null ? null : <span role="alert">Cannot create a test case: {failure.value}</span>}
     </>
   );
 }

@@ -2,29 +2,30 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { CaseButton } from './case-button.js';
 import { CopyButton } from '../../ui/copy-button.js';
-import { sameInCode } from './same-in-code.js';
-import type { SameInCode } from './same-in-code.js';
+import { createCode } from './same-in-code.js';
+import type { CodeForResult } from './same-in-code.js';
 import { options, schemaText, text } from './workbench-state.js';
 import { SafeText } from '../../ui/safe-text.js';
 
-const PLACES: Readonly<Record<keyof SameInCode, { readonly name: string; readonly help: ComponentChildren }>> = {
-  library: {
-    name: 'Library',
-    help: (
-      <>
-        <code>text</code> is the text above.
-      </>
-    ),
-  },
-  command: { name: 'Command line', help: 'Save the text as answer.txt and the schema as schema.json.' },
-  http: { name: 'HTTP', help: 'A server with tokens also needs -H "authorization: Bearer …".' },
-};
+const ENVIRONMENTS: Readonly<Record<keyof CodeForResult, { readonly name: string; readonly help: ComponentChildren }>> =
+  {
+    library: {
+      name: 'Library',
+      help: (
+        <>
+          <code>text</code> is the model output above.
+        </>
+      ),
+    },
+    command: { name: 'Command line', help: 'Save the model output as answer.txt and the schema as schema.json.' },
+    http: { name: 'HTTP', help: 'A server with tokens also needs -H "authorization: Bearer …".' },
+  };
 
-/** The same reading elsewhere, to be copied. */
+/** Code to copy that parses the same text outside the console. */
 export function CodePanel() {
-  const place = useSignal<keyof SameInCode>('library');
-  const code = sameInCode({ text: text.value, schemaText: schemaText.value, options: options.value }, location.origin)[
-    place.value
+  const environment = useSignal<keyof CodeForResult>('library');
+  const code = createCode({ text: text.value, schemaText: schemaText.value, options: options.value }, location.origin)[
+    environment.value
   ];
   return (
     <section class="card stack" aria-labelledby="workbench-code">
@@ -36,10 +37,10 @@ export function CodePanel() {
               key={name}
               type="button"
               class="toggle"
-              aria-pressed={place.value === name}
-              onClick={() => (place.value = name)}
+              aria-pressed={environment.value === name}
+              onClick={() => (environment.value = name)}
             >
-              {PLACES[name].name}
+              {ENVIRONMENTS[name].name}
             </button>
           ))}
         </span>
@@ -48,10 +49,10 @@ export function CodePanel() {
           <CopyButton label="Copy" read={() => code} />
         </span>
       </div>
-      <pre class="code" tabIndex={0} role="region" aria-label={PLACES[place.value].name}>
+      <pre class="code" tabIndex={0} role="region" aria-label={ENVIRONMENTS[environment.value].name}>
         <SafeText text={code} limit={6000} />
       </pre>
-      <p class="help">{PLACES[place.value].help}</p>
+      <p class="help">{ENVIRONMENTS[environment.value].help}</p>
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import type { WorkbenchOptions } from './inspection.js';
 
-/** A text to begin with. */
+/** An example text with its schema and options. */
 export interface Example {
   readonly name: string;
   readonly text: string;
@@ -8,7 +8,7 @@ export interface Example {
   readonly options: WorkbenchOptions;
 }
 
-/** The example that is shown first. */
+/** The initial options. */
 export const DEFAULT_OPTIONS: WorkbenchOptions = {
   profile: 'default',
   allowPartial: false,
@@ -16,9 +16,9 @@ export const DEFAULT_OPTIONS: WorkbenchOptions = {
   prefer: null,
 };
 
-const written = (schema: object): string => JSON.stringify(schema, null, 2);
+const formatSchema = (schema: object): string => JSON.stringify(schema, null, 2);
 
-const REVIEW = written({
+const REVIEW = formatSchema({
   type: 'object',
   properties: {
     verdict: { enum: ['pass', 'fail'] },
@@ -39,7 +39,7 @@ const REVIEW = written({
   required: ['verdict', 'score'],
 });
 
-const COMPANY = written({
+const COMPANY = formatSchema({
   type: 'object',
   properties: {
     company_name: { type: 'string' },
@@ -52,7 +52,7 @@ const COMPANY = written({
   additionalProperties: false,
 });
 
-const DONE = written({
+const DONE = formatSchema({
   type: 'object',
   properties: {
     __SKILL_DONE__: { const: true },
@@ -63,13 +63,13 @@ const DONE = written({
   required: ['__SKILL_DONE__', 'title'],
 });
 
-/** Three backticks, which a template cannot hold as they are. */
+/** A code fence. Backticks cannot be written inside the raw template below. */
 const FENCE = '```';
 
-/** Outputs as models and agents write them, one for each thing that goes wrong. */
+/** Typical outputs of models and agents, one for each kind of problem. */
 export const EXAMPLES: readonly Example[] = [
   {
-    name: 'A draft in a thinking block, a code fence with syntax errors',
+    name: 'Draft in a thinking block, code fence with syntax errors',
     text: `<think>
 Maybe {"verdict": "fail", "score": 2}? No, the tests are green.
 </think>
@@ -92,7 +92,7 @@ Let me know if you need more.`,
     options: DEFAULT_OPTIONS,
   },
   {
-    name: 'Refused by the schema',
+    name: 'Rejected by the schema',
     text: `My review: {"verdict": "maybe", "score": 11, "findings": [
   {"file": "src/app.ts", "line": 12, "note": "fine"},
   {"file": "src/app.ts", "line": 0}
@@ -115,7 +115,7 @@ and this is my answer: {"verdict": "pass", "score": 9}
 {"verdict": "fail", "score": 3, "findings": [
   {"file": "src/read.ts", "line": 7, "note": "the stream is never closed"},
   {"file": "src/write.ts", "line": 19, "note": "an error is sw`,
-    schemaText: written({ type: 'object', required: ['verdict', 'score'] }),
+    schemaText: formatSchema({ type: 'object', required: ['verdict', 'score'] }),
     options: { ...DEFAULT_OPTIONS, allowPartial: true },
   },
   {
@@ -125,7 +125,7 @@ and this is my answer: {"verdict": "pass", "score": 9}
     options: { ...DEFAULT_OPTIONS, align: true },
   },
   {
-    name: 'An agent’s event stream (recorded)',
+    name: 'Event stream of an agent (recorded)',
     text: [
       '{"type":"thread.started","thread_id":"01a1dcaa-b9b9-7c31-af81-baab5a994f15"}',
       '{"type":"turn.started"}',
@@ -162,7 +162,7 @@ Let me know if anything else is needed.`,
   },
 ];
 
-/** Schemas to begin with. */
+/** Example schemas. */
 export const SCHEMA_EXAMPLES: readonly { readonly name: string; readonly schemaText: string }[] = [
   { name: 'None: any JSON', schemaText: '' },
   { name: 'A review', schemaText: REVIEW },
@@ -170,7 +170,7 @@ export const SCHEMA_EXAMPLES: readonly { readonly name: string; readonly schemaT
   { name: 'A finished task', schemaText: DONE },
   {
     name: 'A work result',
-    schemaText: written({
+    schemaText: formatSchema({
       type: 'object',
       properties: {
         issue_ref: { type: 'string' },
@@ -198,6 +198,6 @@ export const SCHEMA_EXAMPLES: readonly { readonly name: string; readonly schemaT
   },
   {
     name: 'A list of words',
-    schemaText: written({ type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 }),
+    schemaText: formatSchema({ type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 }),
   },
 ];

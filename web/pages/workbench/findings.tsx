@@ -3,15 +3,15 @@ import type { ComponentChildren } from 'preact';
 import { Badge } from '../../ui/badge.js';
 import { REPAIR_WORDS } from '../../ui/repair-words.js';
 import { SafeText } from '../../ui/safe-text.js';
-import type { Inspection, PlaceNote, Span, CandidateState } from './inspection.js';
+import type { Inspection, ValueNote, Span, CandidateState } from './inspection.js';
 import { choose, chosen } from './workbench-state.js';
 import type { FinderName } from '../../../src/json/index.js';
 import type { Tone } from '../../ui/notice.js';
 
-/** A longer list is drawn in full only on request: hundreds of entries take time to draw. */
+/** The number of entries that are drawn at first, because drawing hundreds of entries takes time. */
 const FIRST_SHOWN = 25;
 
-/** The findings as lists: selecting an entry shows its place in the text. */
+/** The findings as lists. Selecting an entry highlights it in the text. */
 export function Findings({ inspection }: { readonly inspection: Inspection }) {
   const { candidates, repairs, notes, warnings } = inspection;
   const issues = notes.items.filter(({ kind }) => kind === 'issue');
@@ -34,10 +34,10 @@ export function Findings({ inspection }: { readonly inspection: Inspection }) {
         )}
       </Found>
       <Found title="Schema errors" items={issues} total={issues.length === 0 ? 0 : notes.total}>
-        {noteEntry}
+        {renderNote}
       </Found>
       <Found title="Alignment" items={changes} total={changes.length === 0 ? 0 : notes.total}>
-        {noteEntry}
+        {renderNote}
       </Found>
       <Found title="Repairs" items={repairs.items} total={repairs.total}>
         {({ kind, offset }, index) => (
@@ -57,11 +57,11 @@ export function Findings({ inspection }: { readonly inspection: Inspection }) {
   );
 }
 
-function noteEntry({ place, message, span }: PlaceNote, index: number) {
+function renderNote({ path, message, span }: ValueNote, index: number) {
   return (
     <Entry key={index} span={span}>
       <code>
-        <SafeText text={place === '' ? 'the root' : place} limit={200} />
+        <SafeText text={path === '' ? '(root)' : path} limit={200} />
       </code>{' '}
       <SafeText text={message} limit={300} />
     </Entry>
@@ -79,9 +79,9 @@ function Found<Item>({
   readonly total: number;
   readonly children: (item: Item, index: number) => ComponentChildren;
 }) {
-  const isWhole = useSignal(false);
+  const showsAll = useSignal(false);
   if (total === 0) return null;
-  const shown = isWhole.value ? items : items.slice(0, FIRST_SHOWN);
+  const shown = showsAll.value ? items : items.slice(0, FIRST_SHOWN);
   return (
     <section class="found">
       <h3>
@@ -89,16 +89,16 @@ function Found<Item>({
       </h3>
       <ol class="entries">{shown.map(children)}</ol>
       {shown.length < items.length ? (
-        <button type="button" class="link" onClick={() => (isWhole.value = true)}>
+        <button type="button" class="link" onClick={() => (showsAll.value = true)}>
           {items.length - shown.length} more
         </button>
       ) : null}
-      {isWhole.value && items.length < total ? <p class="dim">The first {items.length} are listed.</p> : null}
+      {showsAll.value && items.length < total ? <p class="dim">Only the first {items.length} are listed.</p> : null}
     </section>
   );
 }
 
-/** An entry that shows its place when it is chosen; without a place it is only read. */
+/** An entry. If it has a span, it is a button that highlights the span in the text. */
 function Entry({ span, children }: { readonly span: Span | null; readonly children: ComponentChildren }) {
   if (span === null) return <li class="entry">{children}</li>;
   const isChosen = chosen.value !== null && chosen.value.start === span.start && chosen.value.end === span.end;
@@ -111,20 +111,20 @@ function Entry({ span, children }: { readonly span: Span | null; readonly childr
   );
 }
 
-/** Names of the finders. */
+/** Descriptions of the finders. */
 const FINDER_WORDS: Readonly<Record<FinderName, string>> = {
-  whole: 'the whole text, without <think> blocks',
-  tag: 'inside <json> tags',
-  ndjson: 'a line of NDJSON',
-  envelope: 'inside a field of a JSON document',
-  fence: 'in a code fence',
-  prose: 'in running text',
+  whole: 'Entire text, without <think> blocks',
+  tag: 'Inside <json> tags',
+  ndjson: 'Line of NDJSON',
+  envelope: 'Inside a field of a JSON document',
+  fence: 'In a code fence',
+  prose: 'In running text',
 };
 
-/** Its outcome. */
+/** The label of each state. */
 const STATE_WORDS: Readonly<Record<CandidateState, { readonly word: string; readonly tone: Tone }>> = {
-  taken: { word: 'selected', tone: 'good' },
-  refused: { word: 'rejected', tone: 'bad' },
-  rival: { word: 'also matches', tone: 'warn' },
-  spare: { word: 'not tried', tone: 'plain' },
+  selected: { word: 'Selected', tone: 'good' },
+  rejected: { word: 'Rejected', tone: 'bad' },
+  rival: { word: 'Also matches', tone: 'warn' },
+  unchecked: { word: 'Not checked', tone: 'plain' },
 };

@@ -35,11 +35,18 @@ describe('the candidates of a text', () => {
         finder: 'prose',
         start: 6,
         end: 14,
-        state: 'refused',
+        state: 'rejected',
         code: 'SCHEMA_MISMATCH',
         reason: 'name required, but missing; age required, but missing',
       },
-      { finder: 'prose', start: 21, end: 47, state: 'taken', code: null, reason: 'the first that matches' },
+      {
+        finder: 'prose',
+        start: 21,
+        end: 47,
+        state: 'selected',
+        code: null,
+        reason: 'The first candidate that matches.',
+      },
     ]);
   });
 
@@ -48,39 +55,41 @@ describe('the candidates of a text', () => {
       'A {"name": "Ada", "age": 1} or {"name": "Bob", "age": 2} or {"name": "Eve", "age": 3}',
       person,
     );
-    expect(states(inspection)).toEqual(['prose taken', 'prose rival', 'prose spare']);
+    expect(states(inspection)).toEqual(['prose selected', 'prose rival', 'prose unchecked']);
   });
 
   it('do not include candidates inside the selected one', () => {
     expect(states(look('So: {"name": "Ada", "age": 1, "child": {"name": "Bob", "age": 2}}', person))).toEqual([
-      'prose taken',
+      'prose selected',
     ]);
   });
 
   it('are found without a schema as `parse` finds them: words in prose are not values', () => {
-    expect(states(look('Dear {name}, here: {"a": 1}'))).toEqual(['prose taken']);
+    expect(states(look('Dear {name}, here: {"a": 1}'))).toEqual(['prose selected']);
   });
 
   it('that could not be parsed are listed with the reason', () => {
     const { outcome, candidates } = look('So: {"a": f(x)}');
     expect(outcome).toMatchObject({ status: 'failed', code: 'SYNTAX' });
-    expect(candidates.items[0]).toMatchObject({ finder: 'prose', start: 4, state: 'refused', code: 'SYNTAX' });
+    expect(candidates.items[0]).toMatchObject({ finder: 'prose', start: 4, state: 'rejected', code: 'SYNTAX' });
   });
 
-  it('that were cut off are marked when selected', () => {
+  it('that were truncated are marked when selected', () => {
     const { candidates } = look('{"name": "Ada", "age": 3', person, { allowPartial: true });
-    expect(candidates.items).toMatchObject([{ state: 'taken', reason: 'truncated; the part before the cut is used' }]);
+    expect(candidates.items).toMatchObject([
+      { state: 'selected', reason: 'Truncated: the part that arrived is used.' },
+    ]);
   });
 });
 
 describe('values a schema rejects', () => {
-  it('is shown at its place in the value and in the text', () => {
+  it('is shown at its location in the value and in the text', () => {
     const text = 'Here: {"name": "Ada", "age": "old"}';
     const { notes, value } = look(text, person);
     expect(notes.items).toEqual([
       {
         kind: 'issue',
-        place: 'age',
+        path: 'age',
         message: 'expected integer, got string',
         row: '"age"',
         span: { start: text.indexOf('"old"'), end: text.indexOf('"old"') + 5 },
@@ -91,7 +100,7 @@ describe('values a schema rejects', () => {
 
   it('is shown at the parent of a missing key', () => {
     const { notes, value } = look('{"name": "Ada"}', person);
-    expect(notes.items).toMatchObject([{ place: 'age', span: { start: 0, end: 1 } }]);
+    expect(notes.items).toMatchObject([{ path: 'age', span: { start: 0, end: 1 } }]);
     expect(value?.rows[0]?.notes).toEqual(notes.items);
   });
 
@@ -105,13 +114,13 @@ describe('values a schema rejects', () => {
   });
 });
 
-it('an alignment change is shown at its place', () => {
+it('an alignment change is shown at its location', () => {
   const text = '{"Name": "Ada", "age": "36"}';
   const { outcome, notes } = look(text, person, { align: true });
   expect(outcome).toEqual({ status: 'success', repairLevel: 'schema_aligned' });
   expect(notes.items).toEqual([
-    { kind: 'change', place: 'Name', message: 'key_spelling: "Name" → "name"', row: '"name"', span: null },
-    { kind: 'change', place: 'age', message: 'number_text: "36" → 36', row: '"age"', span: { start: 23, end: 27 } },
+    { kind: 'change', path: 'Name', message: 'key_spelling: "Name" → "name"', row: '"name"', span: null },
+    { kind: 'change', path: 'age', message: 'number_text: "36" → 36', row: '"age"', span: { start: 23, end: 27 } },
   ]);
 });
 
@@ -119,28 +128,28 @@ it('aligning without a schema is allowed and has no effect', () => {
   expect(look('{"a": 1}', null, { align: true }).outcome).toEqual({ status: 'success', repairLevel: 'none' });
 });
 
-it('lists stay bounded, whatever the text', () => {
+it('lists stay bounded for any text', () => {
   const { repairs, value } = look(`[${'1 '.repeat(50_000)}]`);
   expect([repairs.items.length, repairs.total, value?.rows.length, value?.cut]).toEqual([200, 1000, 2000, true]);
 });
 
 describe('the examples', () => {
   it.each([
-    ['A draft in a thinking block, a code fence with syntax errors', 'success', 'deterministic_generic'],
+    ['Draft in a thinking block, code fence with syntax errors', 'success', 'deterministic_generic'],
     ['Several candidates, the schema decides', 'success', 'deterministic_generic'],
     ['Cut off in the middle', 'success', 'deterministic_generic'],
     ['Near misses, aligned', 'success', 'schema_aligned'],
-    ['An agent’s event stream (recorded)', 'success', 'deterministic_generic'],
+    ['Event stream of an agent (recorded)', 'success', 'deterministic_generic'],
     ['Tags in prose (recorded)', 'success', 'none'],
     ['Hostile: prototype keys, escapes, hidden characters', 'success', 'deterministic_generic'],
   ])('%s: %s, %s', (name, status, repairLevel) => {
     expect(lookAtExample(name).outcome).toEqual({ status, repairLevel });
   });
 
-  it('one is refused, with every issue at its place in the text', () => {
-    const { outcome, notes, text } = lookAtExample('Refused by the schema');
+  it('one is refused, with every issue at its location in the text', () => {
+    const { outcome, notes, text } = lookAtExample('Rejected by the schema');
     expect(outcome).toMatchObject({ status: 'failed', code: 'SCHEMA_MISMATCH' });
-    expect(notes.items.map(({ place, span }) => [place, span && text.slice(span.start, span.end)])).toEqual([
+    expect(notes.items.map(({ path, span }) => [path, span && text.slice(span.start, span.end)])).toEqual([
       ['verdict', '"maybe"'],
       ['score', '11'],
       ['findings.1.note', '{'],

@@ -9,38 +9,38 @@ import type {
   Path,
   SchemaIssue,
 } from '../../../src/json/index.js';
-import type { Inspection, PlaceNote, Some, Span, WorkbenchOptions } from './inspection.js';
+import type { Inspection, ValueNote, LimitedList, Span, WorkbenchOptions } from './inspection.js';
 import { locatePath } from './locate-path.js';
-import { surveyCandidates, takenCandidate } from './survey-candidates.js';
-import { formatPath, rowKey, toValueRows } from './value-rows.js';
+import { surveyCandidates, describeSelected } from './survey-candidates.js';
+import { formatPath, createRowKey, toValueRows } from './value-rows.js';
 
-/** Entries of each list passed to the page, at most. */
+/** The maximum number of entries of each list that is passed to the page. */
 const MAX_LISTED = 200;
-/** Each place requires a scan of its candidate: together they may scan this many characters. */
+/** The maximum number of characters that are scanned to locate notes in the text; each location scans its candidate. */
 const MAX_SCANNED_LENGTH = 20_000_000;
 
-/** The result of `parse`: for the page, and the value itself, which may be too large for it. */
+/** The inspection for the page, and the complete value, which may be too large for the page. */
 export interface Inspected {
   readonly inspection: Inspection;
   readonly value: unknown;
 }
 
-/** An inspection, with the result it is of. */
+/** An inspection together with the result of `parse`. */
 export interface InspectedResult extends Inspected {
   readonly result: ParseResult<unknown>;
 }
 
-/** Reads a text as `parse` does and reports everything known about it. */
+/** Parses a text and reports everything known about the result. */
 export function inspect(text: string, schema: AlignableSchema | undefined, chosen: WorkbenchOptions): InspectedResult {
   const options = toParseOptions(chosen, schema);
   const result = parse(text, schema, options);
   const inspected = { ...inspectResult(text, result), result };
-  if (!result.ok || isWhole(text, result, options)) return inspected;
-  const candidates = some(surveyCandidates(text, schema, options, result));
+  if (!result.ok || isEntireText(text, result, options)) return inspected;
+  const candidates = limitList(surveyCandidates(text, schema, options, result));
   return { ...inspected, inspection: { ...inspected.inspection, candidates } };
 }
 
-/** Shows what a result contains: of a success, only the candidate that was taken. */
+/** Inspects a result; for a success, with the selected candidate only. */
 function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
   switch (result.status) {
     case 'success':
@@ -48,12 +48,12 @@ function inspectResult(text: string, result: ParseResult<unknown>): Inspected {
     case 'failed':
       return inspectFailure(text, result);
     case 'comment':
-      return { inspection: { ...nothing(result), outcome: { status: 'comment' } }, value: undefined };
+      return { inspection: { ...createEmpty(result), outcome: { status: 'comment' } }, value: undefined };
   }
 }
 
-/** The whole text is tried first: if it was selected, there are no other candidates to list. */
-function isWhole(text: string, { candidate }: ParseSuccess<unknown>, { prefer }: ParseOptions): boolean {
+/** Whether the entire text was selected. It is tried first, so there are no other candidates to list. */
+function isEntireText(text: string, { candidate }: ParseSuccess<unknown>, { prefer }: ParseOptions): boolean {
   return prefer === undefined && candidate.finder === 'whole' && candidate.start === 0 && candidate.end === text.length;
 }
 
@@ -66,93 +66,95 @@ export function toParseOptions(chosen: WorkbenchOptions, schema: AlignableSchema
 function inspectSuccess(text: string, result: ParseSuccess<unknown>): Inspected {
   const { value, repairLevel, repairs, alignment, candidate } = result;
   const locate = createLocator(text, candidate);
-  const notes = some(alignment, (change) => createChangeNote(change, locate));
+  const notes = limitList(alignment, (change) => createChangeNote(change, locate));
   const inspection: Inspection = {
     outcome: { status: 'success', repairLevel },
-    candidates: some([takenCandidate(result)]),
-    repairs: some(repairs),
+    candidates: limitList([describeSelected(result)]),
+    repairs: limitList(repairs),
     notes,
     warnings: result.warnings.slice(0, MAX_LISTED),
-    value: toValueRows(value, byRow(notes.items)),
+    value: toValueRows(value, groupByRow(notes.items)),
   };
   return { inspection, value };
 }
 
 function inspectFailure(text: string, result: ParseFailure): Inspected {
   const { error, attempts } = result;
-  // The error is that of the first candidate that came so far.
+  // The error is that of the first candidate with the same code.
   const candidate = attempts.find(({ code }) => code === error.code)?.candidate;
   const locate = candidate === undefined ? () => null : createLocator(text, candidate);
-  const notes = some(error.issues ?? [], (issue) => createIssueNote(issue, error.value, locate));
+  const notes = limitList(error.issues ?? [], (issue) => createIssueNote(issue, error.value, locate));
   const inspection: Inspection = {
-    ...nothing(result),
+    ...createEmpty(result),
     outcome: { status: 'failed', code: error.code, message: error.message },
-    candidates: some(attempts, ({ candidate: { finder, start, end }, code, message }) => ({
+    candidates: limitList(attempts, ({ candidate: { finder, start, end }, code, message }) => ({
       finder,
       start,
       end,
-      state: 'refused',
+      state: 'rejected',
       code,
       reason: message,
     })),
     notes,
-    value: error.value === undefined ? null : toValueRows(error.value, byRow(notes.items)),
+    value: error.value === undefined ? null : toValueRows(error.value, groupByRow(notes.items)),
   };
   return { inspection, value: error.value };
 }
 
-function nothing({ warnings }: ParseResult<unknown>): Omit<Inspection, 'outcome'> {
+function createEmpty({ warnings }: ParseResult<unknown>): Omit<Inspection, 'outcome'> {
   const none = { items: [], total: 0 };
   return { candidates: none, repairs: none, notes: none, warnings: warnings.slice(0, MAX_LISTED), value: null };
 }
 
 type Locate = (path: Path, expected: unknown) => Span | null;
 
-/** Finds places of the value in the text; a place counts only if the text there parses to the expected value. */
+/** Creates a function that locates a path of the value in the text. A location counts only if its text parses to the expected value. */
 function createLocator(text: string, { finder, start, end }: Span & { readonly finder: string }): Locate {
   // The content of an envelope is inside a string, with other offsets.
   if (finder === 'envelope') return () => null;
-  const stretch = text.slice(start, end);
-  const first = stretch.search(/[[{]/);
+  const section = text.slice(start, end);
+  const first = section.search(/[[{]/);
   if (first === -1) return () => null;
-  let walks = Math.floor(MAX_SCANNED_LENGTH / stretch.length);
+  let scansLeft = Math.floor(MAX_SCANNED_LENGTH / section.length);
   return (path, expected) => {
-    if (--walks < 0) return null;
-    const span = locatePath(stretch, first, path);
-    if (span === null || !readsAs(stretch.slice(span.start, span.end), expected)) return null;
+    if (--scansLeft < 0) return null;
+    const span = locatePath(section, first, path);
+    if (span === null || !parsesTo(section.slice(span.start, span.end), expected)) return null;
     return { start: start + span.start, end: start + span.end };
   };
 }
 
-function readsAs(written: string, expected: unknown): boolean {
+function parsesTo(written: string, expected: unknown): boolean {
   if (written === expected) return true;
   const result = parse(written);
   return result.ok && JSON.stringify(result.value) === JSON.stringify(expected);
 }
 
-/** An issue about a missing key is shown at its parent; every other issue at its own place. */
-function createIssueNote({ path, message }: SchemaIssue, value: unknown, locate: Locate): PlaceNote {
-  const own = valueAt(value, path);
+/** Creates the note for an issue. An issue about a missing key is shown at its parent. */
+function createIssueNote({ path, message }: SchemaIssue, value: unknown, locate: Locate): ValueNote {
+  const found = findValue(value, path);
   const place = formatPath(path);
-  if (own.exists) return { kind: 'issue', place, message, row: rowKey(path), span: locate(path, own.value) };
-  const around = path.slice(0, -1);
-  const span = locate(around, valueAt(value, around).value);
-  // Its bracket: the whole of it is not wrong.
+  if (found.exists)
+    return { kind: 'issue', path: place, message, row: createRowKey(path), span: locate(path, found.value) };
+  const parent = path.slice(0, -1);
+  const span = locate(parent, findValue(value, parent).value);
+  // Only the opening bracket is marked, because the rest of the parent is not wrong.
   const bracket = span === null ? null : { start: span.start, end: span.start + 1 };
-  return { kind: 'issue', place, message, row: rowKey(around), span: bracket };
+  return { kind: 'issue', path: place, message, row: createRowKey(parent), span: bracket };
 }
 
-function createChangeNote({ path, rule, from, to }: AlignmentChange, locate: Locate): PlaceNote {
-  const around = path.slice(0, -1);
-  const words = to === undefined ? `${shortly(from)} left out` : `${shortly(from)} → ${shortly(to)}`;
-  const note = { kind: 'change', place: formatPath(path), message: `${rule}: ${words}` } as const;
+function createChangeNote({ path, rule, from, to }: AlignmentChange, locate: Locate): ValueNote {
+  const parent = path.slice(0, -1);
+  const change = to === undefined ? `${formatShort(from)} removed` : `${formatShort(from)} → ${formatShort(to)}`;
+  const note = { kind: 'change', path: formatPath(path), message: `${rule}: ${change}` } as const;
   // The key was removed or renamed.
-  if (to === undefined) return { ...note, row: rowKey(around), span: locate(path, from) };
-  if (rule === 'key_spelling' && typeof to === 'string') return { ...note, row: rowKey([...around, to]), span: null };
-  return { ...note, row: rowKey(path), span: locate(path, from) };
+  if (to === undefined) return { ...note, row: createRowKey(parent), span: locate(path, from) };
+  if (rule === 'key_spelling' && typeof to === 'string')
+    return { ...note, row: createRowKey([...parent, to]), span: null };
+  return { ...note, row: createRowKey(path), span: locate(path, from) };
 }
 
-function valueAt(value: unknown, path: Path): { readonly exists: boolean; readonly value: unknown } {
+function findValue(value: unknown, path: Path): { readonly exists: boolean; readonly value: unknown } {
   let current = value;
   for (const step of path) {
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step))
@@ -162,13 +164,13 @@ function valueAt(value: unknown, path: Path): { readonly exists: boolean; readon
   return { exists: true, value: current };
 }
 
-function shortly(value: unknown): string {
+function formatShort(value: unknown): string {
   const written = JSON.stringify(value) ?? 'nothing';
   return written.length > 80 ? `${written.slice(0, 80)}…` : written;
 }
 
-function byRow(notes: readonly PlaceNote[]): ReadonlyMap<string, readonly PlaceNote[]> {
-  const rows = new Map<string, PlaceNote[]>();
+function groupByRow(notes: readonly ValueNote[]): ReadonlyMap<string, readonly ValueNote[]> {
+  const rows = new Map<string, ValueNote[]>();
   for (const note of notes) {
     const list = rows.get(note.row);
     if (list === undefined) rows.set(note.row, [note]);
@@ -177,8 +179,8 @@ function byRow(notes: readonly PlaceNote[]): ReadonlyMap<string, readonly PlaceN
   return rows;
 }
 
-function some<Item>(items: readonly Item[]): Some<Item>;
-function some<Item, View>(items: readonly Item[], view: (item: Item) => View): Some<View>;
-function some(items: readonly unknown[], view = (item: unknown): unknown => item): Some<unknown> {
+function limitList<Item>(items: readonly Item[]): LimitedList<Item>;
+function limitList<Item, View>(items: readonly Item[], view: (item: Item) => View): LimitedList<View>;
+function limitList(items: readonly unknown[], view = (item: unknown): unknown => item): LimitedList<unknown> {
   return { items: items.slice(0, MAX_LISTED).map(view), total: items.length };
 }

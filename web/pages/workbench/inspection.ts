@@ -1,6 +1,6 @@
 import type { FinderName, ParseErrorCode, Profile, Repair, RepairLevel, Warning } from '../../../src/json/index.js';
 
-/** The text to parse, and the options. */
+/** The text, the schema and the options of one inspection. */
 export interface InspectionInput {
   readonly text: string;
   /** The text of a JSON Schema; blank for none. */
@@ -8,7 +8,7 @@ export interface InspectionInput {
   readonly options: WorkbenchOptions;
 }
 
-/** The options a person can choose; the names are those of `parse`. */
+/** The options that a person can choose, named like those of `parse`. */
 export interface WorkbenchOptions {
   readonly profile: Profile;
   readonly allowPartial: boolean;
@@ -16,7 +16,7 @@ export interface WorkbenchOptions {
   readonly prefer: 'first' | 'last' | null;
 }
 
-/** A stretch of the text, in UTF-16 units. */
+/** A range of the text, in UTF-16 code units. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -26,7 +26,7 @@ export interface Span {
  * The state of a candidate: selected; rejected; also matching, with another value; or not checked, because an earlier one
  * was selected.
  */
-export type CandidateState = 'taken' | 'refused' | 'rival' | 'spare';
+export type CandidateState = 'selected' | 'rejected' | 'rival' | 'unchecked';
 
 /** A candidate and its outcome. */
 export interface CandidateView extends Span {
@@ -36,34 +36,34 @@ export interface CandidateView extends Span {
   readonly reason: string;
 }
 
-/** A note about a place of the value; `span` if that place can be located in the text. */
-export interface PlaceNote {
+/** A note about a part of the value; `span` is null if that part cannot be located in the text. */
+export interface ValueNote {
   readonly kind: 'issue' | 'change';
   /** `items.3.name`; empty for the root. */
-  readonly place: string;
+  readonly path: string;
   readonly message: string;
-  /** The row that shows it, as written by `rowKey`: a missing key is shown at its parent. */
+  /** The key of the row that shows the note (`createRowKey`). A missing key is shown at its parent. */
   readonly row: string;
   readonly span: Span | null;
 }
 
-/** A line of the value, as JSON would be written. */
+/** A line of the value, formatted as JSON. */
 export interface ValueRow {
   readonly depth: number;
   /** The key with its quotes; null in lists and at the root. */
   readonly key: string | null;
   readonly text: string;
-  readonly notes: readonly PlaceNote[];
+  readonly notes: readonly ValueNote[];
 }
 
 /** The beginning of a value, line by line. */
 export interface ValueView {
   readonly rows: readonly ValueRow[];
-  /** Not all of it is shown. */
+  /** Whether rows are missing at the end. */
   readonly cut: boolean;
 }
 
-/** The problem of the schema, and its place in the text, if known. */
+/** The error of the schema, and its offset in the text if known. */
 export interface SchemaProblem {
   readonly message: string;
   readonly offset: number | null;
@@ -75,19 +75,19 @@ export type InspectionOutcome =
   | { readonly status: 'failed'; readonly code: ParseErrorCode; readonly message: string }
   | { readonly status: 'comment' };
 
-/** A list of which only the beginning is kept. */
-export interface Some<Item> {
+/** The beginning of a list, and its total length. */
+export interface LimitedList<Item> {
   readonly items: readonly Item[];
   readonly total: number;
 }
 
-/** Everything the page shows of one text. Every list in it is bounded. */
+/** Everything that the page shows about one text. All lists are bounded. */
 export interface Inspection {
   readonly outcome: InspectionOutcome;
-  readonly candidates: Some<CandidateView>;
-  readonly repairs: Some<Repair>;
-  readonly notes: Some<PlaceNote>;
+  readonly candidates: LimitedList<CandidateView>;
+  readonly repairs: LimitedList<Repair>;
+  readonly notes: LimitedList<ValueNote>;
   readonly warnings: readonly Warning[];
-  /** The value that passed, or the one the schema refused. */
+  /** The value that was accepted, or the one that the schema rejected. */
   readonly value: ValueView | null;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { locatePath, lineAndColumn } from './locate-path.js';
+import { locatePath, formatLineAndColumn } from './locate-path.js';
 
 const at = (text: string, ...path: (string | number)[]): string | null => {
   const span = locatePath(text, 0, path);
@@ -29,7 +29,7 @@ it.each([
   expect(at(text, ...path)).toBeNull();
 });
 
-it('finds every place of every valid JSON text', () => {
+it('finds every location in every valid JSON text', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
@@ -58,5 +58,5 @@ it.each([
   ['a\r\nb', 3, 'line 2, column 1'],
   ['abc', 9, 'line 1, column 10'],
 ])('%j at %d is %s', (text, offset, expected) => {
-  expect(lineAndColumn(text, offset)).toBe(expected);
+  expect(formatLineAndColumn(text, offset)).toBe(expected);
 });

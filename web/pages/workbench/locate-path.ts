@@ -1,14 +1,14 @@
 import type { Path } from '../../../src/json/index.js';
 import type { Span } from './inspection.js';
 
-/** Everything between tokens: white space, commas and comments. A comment is short, or a lone mark would cost a walk to the end. */
+/** Everything between tokens: white space, commas and comments. Comments are limited in length, because one may be unclosed. */
 const FILLER = /(?:[\s,]+|\/\/[^\n]*|\/\*[^]{0,200}?\*\/)*/y;
 const STRING = /"[^"\\]*(?:\\[^][^"\\]*)*"|'[^'\\]*(?:\\[^][^'\\]*)*'/y;
 const BARE = /[^\s,:{}[\]"']+/y;
 
 /**
- * The span of the value at a path: for an object member its value, without the key. Null where the text is too broken to
- * locate it (quotes inside strings, missing colons); a caller that must be certain compares the text of the span.
+ * Finds the span of the value at a path; for an object member, its value without the key. Null if the value cannot be located
+ * because of syntax errors such as missing colons. Other syntax errors may lead to a wrong span, so callers must check its text.
  *
  * @example
  * locatePath('{"a": [1, 23]}', 0, ['a', 1]) // { start: 10, end: 12 }
@@ -36,7 +36,7 @@ class TokenWalker {
     const open = this.#text[this.#at];
     if (open !== '{' && open !== '[') return false;
     this.#at += 1;
-    // The last of two equal keys counts.
+    // If a key occurs several times, the last one counts.
     let found: number | null = null;
     for (let index = 0; ; index += 1) {
       this.#skip(FILLER);
@@ -56,7 +56,7 @@ class TokenWalker {
     return true;
   }
 
-  /** The span of the value that begins here; an open container reaches to the end of the text. */
+  /** Skips the value that begins here and returns its span; an unclosed container extends to the end of the text. */
   takeValue(): Span | null {
     this.#skip(FILLER);
     const start = this.#at;
@@ -107,12 +107,12 @@ function readKey(written: string): string {
 }
 
 /**
- * A place in a text as editors show it, both counted from 1.
+ * Formats an offset the way editors show it: line and column, both counted from 1.
  *
  * @example
- * lineAndColumn('a\nbc', 3) // 'line 2, column 2'
+ * formatLineAndColumn('a\nbc', 3) // 'line 2, column 2'
  */
-export function lineAndColumn(text: string, offset: number): string {
+export function formatLineAndColumn(text: string, offset: number): string {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
   return `line ${line}, column ${offset - before.lastIndexOf('\n')}`;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { markText, windowAround } from './mark-text.js';
+import { markText, chooseWindow } from './mark-text.js';
 
 const nothing = { candidates: [], repairs: [], notes: [], chosen: null };
 
 describe('a marked text', () => {
-  it('is cut where something begins and ends', () => {
+  it('is split where marks begin and end', () => {
     const text = 'So: {"a": 1 "b": 2}';
-    const segments = markText(text, windowAround(text.length, 0), {
+    const segments = markText(text, chooseWindow(text.length, 0), {
       candidates: [
         { start: 0, end: 19 },
         { start: 4, end: 19 },
@@ -39,7 +39,7 @@ describe('a marked text', () => {
     expect(segments.map(({ repairs }) => repairs)).toEqual([[0]]);
   });
 
-  it('loses no character, whatever is marked', () => {
+  it('loses no character, no matter what is marked', () => {
     const place = fc.nat(40);
     const span = fc
       .tuple(place, place)
@@ -52,7 +52,7 @@ describe('a marked text', () => {
         fc.array(fc.option(span)),
         fc.option(span),
         (text, candidates, repairs, notes, chosen) => {
-          const segments = markText(text, windowAround(text.length, 0), { candidates, repairs, notes, chosen });
+          const segments = markText(text, chooseWindow(text.length, 0), { candidates, repairs, notes, chosen });
           expect(segments.map((segment) => segment.text).join('')).toBe(text);
         },
       ),
@@ -61,8 +61,8 @@ describe('a marked text', () => {
 });
 
 describe('the part of a text that is drawn', () => {
-  it('is all of a short one', () => {
-    expect(windowAround(100, 50)).toEqual({ start: 0, end: 100 });
+  it('is the entire text if it is short', () => {
+    expect(chooseWindow(100, 50)).toEqual({ start: 0, end: 100 });
   });
 
   it('contains the selection, and is never long', () => {
@@ -72,7 +72,7 @@ describe('the part of a text that is drawn', () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         (length, share) => {
           const chosen = Math.floor(length * share);
-          const { start, end } = windowAround(length, chosen);
+          const { start, end } = chooseWindow(length, chosen);
           expect(start).toBeLessThanOrEqual(chosen);
           expect(end).toBeGreaterThanOrEqual(chosen);
           expect(end - start).toBeLessThanOrEqual(6000);

@@ -1,21 +1,21 @@
 import type { Span } from './inspection.js';
 
-/** A stretch of the text in which the same things are to be shown. */
+/** A part of the text that has the same marks throughout. */
 export interface Segment {
   readonly start: number;
   readonly text: string;
-  /** The innermost of the candidates that hold it, by its number in the list. */
+  /** The innermost candidate that contains it, by its number in the list. */
   readonly candidate: number | null;
   /** Candidates that begin here. */
   readonly begins: readonly number[];
-  /** Repairs that were made right before it. */
+  /** Repairs directly before it. */
   readonly repairs: readonly number[];
   /** The note about it. */
   readonly note: number | null;
   readonly chosen: boolean;
 }
 
-/** The ranges to mark in a text; numbers are indexes into these lists. */
+/** The ranges to mark in a text. The numbers of a {@link Segment} are indexes into these lists. */
 export interface Marks {
   readonly candidates: readonly Span[];
   readonly repairs: readonly { readonly offset: number }[];
@@ -23,19 +23,18 @@ export interface Marks {
   readonly chosen: Span | null;
 }
 
-/** The most of a text that is drawn at a time. */
-const WINDOW = 6000;
+/** The maximum number of characters that are drawn at a time. */
+const WINDOW_LENGTH = 6000;
 
-/** The part of a text to draw: all of a short one, else this much around the selection. */
-export function windowAround(length: number, chosen: number): Span {
-  if (length <= WINDOW) return { start: 0, end: length };
-  const start = Math.max(0, Math.min(length - WINDOW, chosen - WINDOW / 4));
-  return { start, end: start + WINDOW };
+/** Returns the part of a text to draw: all of a short text, otherwise a window around the selection. */
+export function chooseWindow(length: number, chosen: number): Span {
+  if (length <= WINDOW_LENGTH) return { start: 0, end: length };
+  const start = Math.max(0, Math.min(length - WINDOW_LENGTH, chosen - WINDOW_LENGTH / 4));
+  return { start, end: start + WINDOW_LENGTH };
 }
 
 /**
- * Cuts a part of a text at every place where something begins or ends. Put together again, the segments are the part as it
- * was.
+ * Splits a part of a text wherever a mark begins or ends. The segments together are the unchanged part.
  */
 export function markText(
   text: string,
@@ -43,44 +42,44 @@ export function markText(
   { candidates, repairs, notes, chosen }: Marks,
 ): readonly Segment[] {
   const { start, end } = window;
-  const placed = notes.filter((note) => note !== null);
-  const spans = [...candidates, ...placed, ...(chosen === null ? [] : [chosen])];
+  const locatedNotes = notes.filter((note) => note !== null);
+  const spans = [...candidates, ...locatedNotes, ...(chosen === null ? [] : [chosen])];
   const cuts = new Set([
     start,
     ...spans.flatMap((span) => [span.start, span.end]),
-    ...repairs.map((one) => one.offset),
+    ...repairs.map((repair) => repair.offset),
   ]);
-  const places = [...cuts]
+  const starts = [...cuts]
     .filter((cut) => cut >= start && (cut < end || cut === start))
     .sort((one, other) => one - other);
-  return places.map((from, index) => {
-    const holds = (span: Span): boolean => span.start <= from && from < span.end;
+  return starts.map((from, index) => {
+    const contains = (span: Span): boolean => span.start <= from && from < span.end;
     return {
       start: from,
-      text: text.slice(from, places[index + 1] ?? end),
-      candidate: innermost(candidates, holds),
+      text: text.slice(from, starts[index + 1] ?? end),
+      candidate: findInnermost(candidates, contains),
       begins: findIndexes(candidates, (candidate) => candidate.start === from),
       repairs: findIndexes(
         repairs,
-        (repair) => repair.offset === from || (from === places.at(-1) && repair.offset === end),
+        (repair) => repair.offset === from || (from === starts.at(-1) && repair.offset === end),
       ),
-      note: innermost(notes, (note) => note !== null && holds(note)),
-      chosen: chosen !== null && (holds(chosen) || (chosen.start === chosen.end && chosen.start === from)),
+      note: findInnermost(notes, (note) => note !== null && contains(note)),
+      chosen: chosen !== null && (contains(chosen) || (chosen.start === chosen.end && chosen.start === from)),
     };
   });
 }
 
-function innermost(spans: readonly (Span | null)[], holds: (span: Span) => boolean): number | null {
+function findInnermost(spans: readonly (Span | null)[], contains: (span: Span) => boolean): number | null {
   let best: number | null = null;
   let shortest = Infinity;
   for (const [number, span] of spans.entries()) {
-    if (span === null || !holds(span) || span.end - span.start >= shortest) continue;
+    if (span === null || !contains(span) || span.end - span.start >= shortest) continue;
     best = number;
     shortest = span.end - span.start;
   }
   return best;
 }
 
-function findIndexes<Item>(items: readonly Item[], fits: (item: Item) => boolean): readonly number[] {
-  return items.flatMap((item, number) => (fits(item) ? [number] : []));
+function findIndexes<Item>(items: readonly Item[], matches: (item: Item) => boolean): readonly number[] {
+  return items.flatMap((item, number) => (matches(item) ? [number] : []));
 }

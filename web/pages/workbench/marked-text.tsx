@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { REPAIR_WORDS } from '../../ui/repair-words.js';
 import { SafeText } from '../../ui/safe-text.js';
 import type { Inspection } from './inspection.js';
-import { markText, windowAround } from './mark-text.js';
+import { markText, chooseWindow } from './mark-text.js';
 import type { Segment } from './mark-text.js';
 import { choose, chosen } from './workbench-state.js';
 
@@ -11,16 +11,19 @@ const NOTHING_FOUND: Found = { candidates: NONE, repairs: NONE, notes: NONE };
 
 type Found = Pick<Inspection, 'candidates' | 'repairs' | 'notes'>;
 
-/** How far the buttons of a long text go. */
+/** The number of characters by which the buttons move through a long text. */
 const STEP = 4000;
 
-/** The text with its candidates outlined and every repair and issue where it is. Of a long text, a part. */
+/** The text, or a part of a long text, with its candidates outlined and all repairs and issues marked. */
 export function MarkedText({ text, inspection }: { readonly text: string; readonly inspection: Inspection | null }) {
   const box = useRef<HTMLPreElement>(null);
-  // Until the text has been read it is shown as it is.
+  // Until the text is parsed, it is shown without marks.
   const { candidates, repairs, notes } = inspection ?? NOTHING_FOUND;
-  const focus = chosen.value ?? { start: candidates.items.find(({ state }) => state === 'taken')?.start ?? 0, end: 0 };
-  const window = windowAround(text.length, focus.start);
+  const focus = chosen.value ?? {
+    start: candidates.items.find(({ state }) => state === 'selected')?.start ?? 0,
+    end: 0,
+  };
+  const window = chooseWindow(text.length, focus.start);
   const segments = markText(text, window, {
     candidates: candidates.items,
     repairs: repairs.items,
@@ -29,10 +32,10 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
   });
 
   useEffect(() => {
-    const place = box.current?.querySelector<HTMLElement>('.chosen');
-    if (box.current === null || place === null || place === undefined) return;
-    // Only the box scrolls: the page stays where the person is.
-    box.current.scrollTop = place.offsetTop - box.current.clientHeight / 3;
+    const selected = box.current?.querySelector<HTMLElement>('.chosen');
+    if (box.current === null || selected === null || selected === undefined) return;
+    // Only the box scrolls, not the page.
+    box.current.scrollTop = selected.offsetTop - box.current.clientHeight / 3;
   }, [chosen.value]);
 
   return (
@@ -44,15 +47,15 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
       </pre>
       {window.end - window.start < text.length ? (
         <div class="row">
-          <button type="button" disabled={window.start === 0} onClick={() => go(window.start - STEP)}>
-            Earlier
+          <button type="button" disabled={window.start === 0} onClick={() => moveTo(window.start - STEP)}>
+            Previous
           </button>
           <span class="dim">
             {window.start.toLocaleString('en')} to {window.end.toLocaleString('en')} of{' '}
             {text.length.toLocaleString('en')}
           </span>
-          <button type="button" disabled={window.end === text.length} onClick={() => go(window.start + 2 * STEP)}>
-            Later
+          <button type="button" disabled={window.end === text.length} onClick={() => moveTo(window.start + 2 * STEP)}>
+            Next
           </button>
         </div>
       ) : null}
@@ -60,7 +63,7 @@ export function MarkedText({ text, inspection }: { readonly text: string; readon
   );
 }
 
-function go(to: number): void {
+function moveTo(to: number): void {
   const start = Math.max(0, to);
   choose({ start, end: start });
 }
@@ -75,8 +78,10 @@ function Part({
   const inside = segment.candidate === null ? undefined : candidates.items[segment.candidate];
   const note = segment.note === null ? undefined : notes.items[segment.note];
   const classes = [
-    // A whole text that was refused says nothing about any part of it.
-    inside === undefined || (inside.finder === 'whole' && inside.state !== 'taken') ? '' : `candidate ${inside.state}`,
+    // The entire text is not outlined if it was rejected, because its parts may still match.
+    inside === undefined || (inside.finder === 'whole' && inside.state !== 'selected')
+      ? ''
+      : `candidate ${inside.state}`,
     note === undefined ? '' : `noted ${note.kind}`,
     segment.chosen ? 'chosen' : '',
   ];

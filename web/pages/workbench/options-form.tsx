@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { isProfile, PROFILES } from '../../ui/profile-words.js';
 import { options, setOptions } from './workbench-state.js';
 
-/** The parse options; the names are those of `parse`. */
+/** The options of `parse`. */
 export function OptionsForm() {
   const { profile, allowPartial, align, prefer } = options.value;
   return (
@@ -29,9 +29,9 @@ export function OptionsForm() {
               setOptions({ prefer: value === 'first' || value === 'last' ? value : null })
             }
           >
-            <option value="">default order</option>
-            <option value="first">first in the text</option>
-            <option value="last">last in the text</option>
+            <option value="">Default order</option>
+            <option value="first">First in the text</option>
+            <option value="last">Last in the text</option>
           </select>
         </label>
       </Explained>
@@ -64,7 +64,7 @@ export function OptionsForm() {
   );
 }
 
-/** A control whose explanation comes when one points at it, and is read out with it. */
+/** A control with an explanation, which is its tooltip and is read by screen readers. */
 function Explained({
   id,
   help,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
 import { isProfile, PROFILES } from '../../ui/profile-words.js';
-import { readOptions, writeOptions } from './options-query.js';
+import { readOptions, toQuery } from './options-query.js';
 
 const options = fc.record({
   profile: fc.constantFrom(...Object.keys(PROFILES).filter(isProfile)),
@@ -11,11 +11,11 @@ const options = fc.record({
   prefer: fc.constantFrom('first' as const, 'last' as const, null),
 });
 
-it('options come back from the address as they were', () => {
+it('options are read back unchanged from the address', () => {
   fc.assert(
     fc.property(options, (chosen) => {
       const query = new URLSearchParams();
-      for (const [name, value] of Object.entries(writeOptions(chosen))) if (value !== null) query.set(name, value);
+      for (const [name, value] of Object.entries(toQuery(chosen))) if (value !== null) query.set(name, value);
       expect(readOptions(query)).toEqual(chosen);
     }),
   );

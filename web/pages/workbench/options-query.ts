@@ -14,13 +14,8 @@ export function readOptions(query: URLSearchParams): WorkbenchOptions {
   };
 }
 
-/** The same for the address; what is as it always is stays out. */
-export function writeOptions({
-  profile,
-  allowPartial,
-  align,
-  prefer,
-}: WorkbenchOptions): Record<string, string | null> {
+/** Converts the options to query parameters; default values are omitted. */
+export function toQuery({ profile, allowPartial, align, prefer }: WorkbenchOptions): Record<string, string | null> {
   return {
     profile: profile === DEFAULT_OPTIONS.profile ? null : profile,
     partial: allowPartial ? 'yes' : null,

@@ -8,12 +8,12 @@ import type { OtherReading } from './other-parsers.js';
 import type { InspectionHandle } from './use-inspection.js';
 
 const WORDS = {
-  same: { tone: 'good', word: 'same value' },
-  different: { tone: 'warn', word: 'different value' },
-  error: { tone: 'bad', word: 'error' },
+  same: { tone: 'good', word: 'Same value' },
+  different: { tone: 'warn', word: 'Different value' },
+  error: { tone: 'bad', word: 'Error' },
 } as const;
 
-/** The results of `JSON.parse` and jsonrepair for the same text. They are loaded and run once the panel is opened. */
+/** The results of `JSON.parse` and jsonrepair for the same text, computed when the panel is opened. */
 export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
   const isOpen = useSignal(false);
   const readings = useSignal<readonly OtherReading[]>([]);
@@ -24,7 +24,7 @@ export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
     if (!isOpen.value || reading === null || isTooLong) return;
     let isWanted = true;
     const compare = async (): Promise<void> => {
-      const found = await compareAll(text, reading.inspection.value === null ? null : await reading.writeValue());
+      const found = await compareAll(text, reading.inspection.value === null ? null : await reading.formatValue());
       if (isWanted) readings.value = found;
     };
     compare().catch(state.fail);
@@ -35,7 +35,7 @@ export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
   return (
     <details class="card" onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
       <summary>
-        <strong>Other parsers</strong> <span class="dim">what JSON.parse and jsonrepair make of this text</span>
+        <strong>Other parsers</strong> <span class="dim">Results of JSON.parse and jsonrepair for this text</span>
       </summary>
       {isTooLong ? (
         <p class="dim">Only texts of up to {formatCount(MAX_TEXT_LENGTH)} characters are compared.</p>
@@ -58,10 +58,10 @@ export function OtherParsers({ state }: { readonly state: InspectionHandle }) {
   );
 }
 
-async function compareAll(text: string, own: string | null): Promise<readonly OtherReading[]> {
+async function compareAll(text: string, ownValue: string | null): Promise<readonly OtherReading[]> {
   const { jsonrepair } = await import('jsonrepair');
   return [
-    readWith('JSON.parse', JSON.parse, text, own),
-    readWith('jsonrepair', (one) => JSON.parse(jsonrepair(one)) as unknown, text, own),
+    readWith('JSON.parse', JSON.parse, text, ownValue),
+    readWith('jsonrepair', (input) => JSON.parse(jsonrepair(input)) as unknown, text, ownValue),
   ];
 }

@@ -4,7 +4,7 @@ import { readWith } from './other-parsers.js';
 
 const repair = (text: string): unknown => JSON.parse(jsonrepair(text));
 
-test('reports that a parser found the same value, whatever the white space', () => {
+test('reports that a parser found the same value, regardless of white space', () => {
   expect(readWith('JSON.parse', JSON.parse, '{"a":[1,2]}', '{\n "a": [1, 2]\n}')).toEqual({
     parser: 'JSON.parse',
     outcome: 'same',
@@ -19,7 +19,7 @@ test('a value that a parser extracts from prose is shown next to the right one',
   expect(readWith('jsonrepair', repair, answer, '{"a":1}')).not.toMatchObject({ outcome: 'same' });
 });
 
-test('nothing counts as the same if Sluice has found no value, and long values are cut', () => {
+test('nothing counts as the same if Sluice has found no value, and long values are shortened', () => {
   const reading = readWith('JSON.parse', JSON.parse, JSON.stringify('x'.repeat(10_000)), null);
   expect(reading.outcome).toBe('different');
   expect(reading.text.length).toBeLessThan(4100);

@@ -8,12 +8,12 @@ export interface OtherReading {
   readonly text: string;
 }
 
-/** Longer texts would hold up the page, which these parsers run in. */
+/** Longer texts would block the page, because these parsers do not run in the worker. */
 export const MAX_TEXT_LENGTH = 20_000;
-const SHOWN = 4000;
+const MAX_SHOWN_LENGTH = 4000;
 
 /**
- * Reads a text with a parser and compares the value with another one.
+ * Parses a text with another parser and compares the value.
  *
  * @example
  * readWith('JSON.parse', JSON.parse, '{"a":1}', '{"a": 1}') // { parser: 'JSON.parse', outcome: 'same', text: '{ "a": 1 }' }
@@ -22,12 +22,12 @@ export function readWith(
   parser: OtherReading['parser'],
   parse: (text: string) => unknown,
   text: string,
-  /** The value that Sluice has found, as JSON; null if none. */
-  own: string | null,
+  /** The value that Sluice found, as JSON; null if it found none. */
+  ownValue: string | null,
 ): OtherReading {
   try {
     const value = parse(text);
-    const isSame = own !== null && JSON.stringify(value) === JSON.stringify(JSON.parse(own));
+    const isSame = ownValue !== null && JSON.stringify(value) === JSON.stringify(JSON.parse(ownValue));
     return { parser, outcome: isSame ? 'same' : 'different', text: shorten(JSON.stringify(value, null, 2) ?? '') };
   } catch (error) {
     return { parser, outcome: 'error', text: shorten(getErrorMessage(error)) };
@@ -35,5 +35,5 @@ export function readWith(
 }
 
 function shorten(text: string): string {
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)} …` : text;
+  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)} …` : text;
 }

@@ -1,18 +1,13 @@
-import { Badge, chooseTone } from '../../ui/badge.js';
+import { Badge } from '../../ui/badge.js';
+import { RepairLevel } from '../../ui/repair-level.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { formatDuration } from '../../ui/time.js';
-import type { InspectionOutcome } from './inspection.js';
+import type { Inspection } from './inspection.js';
 import type { Suggestion } from './suggest-options.js';
 import type { InspectionState } from './use-inspection.js';
 import { setOptions } from './workbench-state.js';
 
-const LEVELS = {
-  none: 'unchanged',
-  deterministic_generic: 'syntax repaired',
-  schema_aligned: 'aligned to the schema',
-} as const;
-
-/** The outcome of parsing, in one line that is read out when it changes. */
+/** The outcome of parsing in one line, which screen readers announce when it changes. */
 export function OutcomeBar({ state }: { readonly state: InspectionState }) {
   const { reading, busy, schemaProblem } = state;
   return (
@@ -22,31 +17,30 @@ export function OutcomeBar({ state }: { readonly state: InspectionState }) {
       ) : reading.text === '' ? (
         <span class="dim">No text yet.</span>
       ) : (
-        <Outcome outcome={reading.inspection.outcome} />
+        <Outcome inspection={reading.inspection} />
       )}
-      {schemaProblem === null ? null : <Badge tone="warn">invalid schema: showing the previous result</Badge>}
+      {schemaProblem === null ? null : <Badge tone="warn">Invalid schema: showing the previous result</Badge>}
       {reading === null ? null : <Suggestions suggestions={reading.suggestions} />}
       <span class="end dim" aria-hidden="true">
-        {busy ? 'parsing …' : reading === null ? '' : formatDuration(reading.tookMs)}
+        {busy ? 'Parsing …' : reading === null ? '' : formatDuration(reading.tookMs)}
       </span>
     </div>
   );
 }
 
-function Outcome({ outcome }: { readonly outcome: InspectionOutcome }) {
+function Outcome({ inspection: { outcome, repairs } }: { readonly inspection: Inspection }) {
   switch (outcome.status) {
     case 'success':
       return (
         <>
-          <Badge tone="good">success</Badge>
-          <Badge tone={chooseTone(outcome.repairLevel)}>{outcome.repairLevel}</Badge>
-          <span>{LEVELS[outcome.repairLevel]}</span>
+          <Badge tone="good">Success</Badge>
+          <RepairLevel level={outcome.repairLevel} kinds={repairs.items.map(({ kind }) => kind)} />
         </>
       );
     case 'failed':
       return (
         <>
-          <Badge tone="bad">failed</Badge>
+          <Badge tone="bad">Failed</Badge>
           <Badge tone="bad">{outcome.code}</Badge>
           <span class="words clip">
             <SafeText text={outcome.message} limit={500} />
@@ -56,14 +50,14 @@ function Outcome({ outcome }: { readonly outcome: InspectionOutcome }) {
     case 'comment':
       return (
         <>
-          <Badge tone="warn">comment</Badge>
-          <span class="words">No &lt;json&gt; tag found: the whole text becomes a comment.</span>
+          <Badge tone="warn">Comment</Badge>
+          <span class="words">No &lt;json&gt; tag found: the entire text becomes a comment.</span>
         </>
       );
   }
 }
 
-/** Options that would give a value, as buttons that set them. */
+/** Options that would lead to a value, as buttons that set them. */
 function Suggestions({ suggestions }: { readonly suggestions: readonly Suggestion[] }) {
   if (suggestions.length === 0) return null;
   return (

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readFile, MAX_TEXT_LENGTH, explainTooLong } from './read-file.js';
 
-it('reads a file unchanged, wherever its slices end', async () => {
+it('reads a file unchanged, no matter where its slices end', async () => {
   const text = '{"words": "如此这般 😀"}\n'.repeat(80_000);
   expect(await readFile(new Blob([text]))).toBe(text);
 });
@@ -14,12 +14,12 @@ it('invalid bytes become replacement characters, and a byte order mark is droppe
   expect(await readFile(new Blob([new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0xff, 0x7d])]))).toBe('{\ufffd}');
 });
 
-it('a text up to the limit is taken', () => {
+it('a text up to the limit is accepted', () => {
   expect(explainTooLong('log.txt', MAX_TEXT_LENGTH)).toBeNull();
 });
 
-it('a longer one is refused with its length, the limit and another way', () => {
+it('a longer one is refused with its length, the limit and an alternative', () => {
   expect(explainTooLong('log.txt', MAX_TEXT_LENGTH + 1)).toBe(
-    'log.txt has 16.1 MB; the workbench accepts up to 16 MB. On the command line, sluice parse accepts more.',
+    'log.txt is 16.1 MB, but the workbench accepts only 16 MB. Use sluice parse on the command line.',
   );
 });

@@ -16,11 +16,11 @@ it.each([
   ['something behind', '{"type": "object"} x', 18],
   ['an unknown type', '{"properties": {"a": {"type": "strin"}}}', 30],
   ['an unknown type behind an escaped name', '{"properties": {"a/b": {"type": 5}}}', 32],
-])('%s is reported with its place', (_what, text, offset) => {
+])('%s is reported with its location', (_what, text, offset) => {
   const reading = readSchemaText(text);
   expect(reading.ok ? null : reading.problem.offset).toBe(offset);
 });
 
-it.each(['[]', '"text"', 'no json at all'])('%s is not a schema, without a place', (text) => {
+it.each(['[]', '"text"', 'no json at all'])('%s is not a schema, without a location', (text) => {
   expect(readSchemaText(text)).toMatchObject({ ok: false, problem: { offset: null } });
 });

@@ -5,13 +5,13 @@ import { interpretJsonSchema } from '../../../src/json-schema/index.js';
 import type { SchemaProblem } from './inspection.js';
 import { locatePath } from './locate-path.js';
 
-/** A schema, none because the text is blank, or what is wrong with it. */
+/** The result of parsing a schema: the schema (undefined for a blank text), or a problem. */
 export type SchemaReading =
   | { readonly ok: true; readonly schema: AlignableSchema | undefined }
   | { readonly ok: false; readonly problem: SchemaProblem };
 
 /**
- * Reads what a person wrote as a JSON Schema. A schema is a program: unlike an answer it is not repaired.
+ * Parses the text of a JSON Schema. Unlike an answer, it is not repaired.
  *
  * @example
  * readSchemaText('{"type": "object"') // { ok: false, problem: { message: 'the text ends before …', offset: 17 } }
@@ -22,20 +22,20 @@ export function readSchemaText(text: string): SchemaReading {
   try {
     schema = JSON.parse(text);
   } catch {
-    return { ok: false, problem: syntaxProblem(text) };
+    return { ok: false, problem: findSyntaxProblem(text) };
   }
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema)))
-    return { ok: false, problem: { message: 'A schema is an object, or true or false.', offset: null } };
+    return { ok: false, problem: { message: 'A schema must be an object, true or false.', offset: null } };
   try {
     return { ok: true, schema: interpretJsonSchema(schema) };
   } catch (error) {
-    if (isSluiceError(error)) return { ok: false, problem: unusable(text, error.message) };
+    if (isSluiceError(error)) return { ok: false, problem: locateProblem(text, error.message) };
     throw error;
   }
 }
 
-/** Our own reader says where: what `JSON.parse` says differs from browser to browser. */
-function syntaxProblem(text: string): SchemaProblem {
+/** Locates the error with our parser: the messages of `JSON.parse` differ between browsers. */
+function findSyntaxProblem(text: string): SchemaProblem {
   const result = parse(text, undefined, { profile: 'generic' });
   if (result.ok) return { message: 'Unexpected text before or after the schema.', offset: result.candidate.end };
   const [first] = result.status === 'failed' ? result.attempts : [];
@@ -44,8 +44,8 @@ function syntaxProblem(text: string): SchemaProblem {
   return { message, offset: offset === undefined ? null : Number(offset) };
 }
 
-/** The message names the place as a JSON pointer. */
-function unusable(text: string, message: string): SchemaProblem {
+/** Locates an unusable part of the schema: the message contains its JSON pointer. */
+function locateProblem(text: string, message: string): SchemaProblem {
   const pointer = /at #(\/\S*):/.exec(message)?.[1];
   if (pointer === undefined) return { message, offset: null };
   const steps = pointer

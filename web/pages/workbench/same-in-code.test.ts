@@ -1,22 +1,22 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_OPTIONS } from './examples.js';
-import { quoteForShell, sameInCode } from './same-in-code.js';
+import { quoteForShell, createCode } from './same-in-code.js';
 
 const origin = 'http://127.0.0.1:7171';
 const schemaText = '{"type": "object"}';
 const all = { profile: 'tagged', allowPartial: true, align: true, prefer: 'last' } as const;
 
-describe('the same in code', () => {
-  it('says only what differs from the defaults', () => {
-    const { library, command, http } = sameInCode({ text: '{}', schemaText: '', options: DEFAULT_OPTIONS }, origin);
+describe('the code for a result', () => {
+  it('contains only options that differ from the defaults', () => {
+    const { library, command, http } = createCode({ text: '{}', schemaText: '', options: DEFAULT_OPTIONS }, origin);
     expect(library).toContain('parse(text);');
     expect(command).toBe('sluice parse answer.txt\n');
     expect(http).toBe(`curl -s ${origin}/v1/parse -H 'content-type: application/json' -d '{"text":"{}"}'\n`);
   });
 
-  it('carries the schema and every option', () => {
-    const { library, command, http } = sameInCode({ text: '{}', schemaText, options: all }, origin);
+  it('contains the schema and every option', () => {
+    const { library, command, http } = createCode({ text: '{}', schemaText, options: all }, origin);
     expect(library).toContain('fromJsonSchema({"type": "object"})');
     expect(library).toContain("{ profile: 'tagged', allowPartial: true, align: true, prefer: 'last' }");
     expect(command).toBe(
@@ -27,20 +27,20 @@ describe('the same in code', () => {
     );
   });
 
-  it('does not align if there is nothing to align to', () => {
-    const { library, command, http } = sameInCode({ text: '', schemaText: '', options: all }, origin);
+  it('does not align without a schema', () => {
+    const { library, command, http } = createCode({ text: '', schemaText: '', options: all }, origin);
     expect([library, command, http].filter((code) => code.includes('align'))).toEqual([]);
   });
 
   it('reads a long text from a file', () => {
-    const { http } = sameInCode({ text: 'x'.repeat(5000), schemaText, options: all }, origin);
+    const { http } = createCode({ text: 'x'.repeat(5000), schemaText, options: all }, origin);
     expect(http).toContain(
       `'{text: ., schema: $schema[0], profile: "tagged", allow_partial: true, align: true, prefer: "last"}'`,
     );
   });
 
-  it('shows every character that would act or hide as its escape', () => {
-    const { http } = sameInCode({ text: '\u202e\u001b[2J\u200b中', schemaText: '', options: DEFAULT_OPTIONS }, origin);
+  it('escapes every invisible or active character', () => {
+    const { http } = createCode({ text: '\u202e\u001b[2J\u200b中', schemaText: '', options: DEFAULT_OPTIONS }, origin);
     expect(http).toContain(String.raw`{"text":"\u202e\u001b[2J\u200b\u4e2d"}`);
   });
 });

@@ -1,34 +1,34 @@
 import type { WorkbenchOptions } from './inspection.js';
 
-/** A text longer than this is not written into a command: it is read from a file. */
+/** Longer texts are not part of the command; it reads them from a file. */
 const MAX_INLINE_LENGTH = 4000;
 
-/** The same reading in other places: a program, a shell, over HTTP. */
-export interface SameInCode {
+/** Code that parses the same text: in a program, in a shell, over HTTP. */
+export interface CodeForResult {
   readonly library: string;
   readonly command: string;
   readonly http: string;
 }
 
-/** Writes down how to do elsewhere what the workbench does. */
-export function sameInCode(
+/** Creates the code that parses the text of the workbench elsewhere. */
+export function createCode(
   {
     text,
     schemaText,
     options,
   }: { readonly text: string; readonly schemaText: string; readonly options: WorkbenchOptions },
   origin: string,
-): SameInCode {
+): CodeForResult {
   const schema = schemaText.trim();
   return {
-    library: libraryCode(schema, options),
-    command: commandLine(schema !== '', options),
-    http: httpRequest(text, schema, options, origin),
+    library: createLibraryCode(schema, options),
+    command: createCommandLine(schema !== '', options),
+    http: createHttpRequest(text, schema, options, origin),
   };
 }
 
-function libraryCode(schema: string, options: WorkbenchOptions): string {
-  const chosen = optionsLiteral(options, schema !== '');
+function createLibraryCode(schema: string, options: WorkbenchOptions): string {
+  const chosen = formatOptions(options, schema !== '');
   if (schema === '') {
     const rest = chosen === '' ? '' : `, undefined, ${chosen}`;
     return `import { parse } from 'sluice/json';\n\nconst result = parse(text${rest});\n${USE}`;
@@ -49,7 +49,7 @@ const USE = [
   '',
 ].join('\n');
 
-function optionsLiteral({ profile, allowPartial, align, prefer }: WorkbenchOptions, hasSchema: boolean): string {
+function formatOptions({ profile, allowPartial, align, prefer }: WorkbenchOptions, hasSchema: boolean): string {
   const parts = [
     ...(profile === 'default' ? [] : [`profile: '${profile}'`]),
     ...(allowPartial ? ['allowPartial: true'] : []),
@@ -59,7 +59,7 @@ function optionsLiteral({ profile, allowPartial, align, prefer }: WorkbenchOptio
   return parts.length === 0 ? '' : `{ ${parts.join(', ')} }`;
 }
 
-function commandLine(hasSchema: boolean, { profile, allowPartial, align, prefer }: WorkbenchOptions): string {
+function createCommandLine(hasSchema: boolean, { profile, allowPartial, align, prefer }: WorkbenchOptions): string {
   const words = [
     'sluice parse answer.txt',
     ...(hasSchema ? ['--schema schema.json'] : []),
@@ -71,7 +71,7 @@ function commandLine(hasSchema: boolean, { profile, allowPartial, align, prefer 
   return `${words.join(' ')}\n`;
 }
 
-function httpRequest(
+function createHttpRequest(
   text: string,
   schema: string,
   { profile, allowPartial, align, prefer }: WorkbenchOptions,
@@ -103,12 +103,12 @@ function readSchema(schema: string): unknown {
   }
 }
 
-/** Escapes everything but printable ASCII: a command copied into a terminal is exactly what is shown. */
+/** Escapes everything but printable ASCII, so that a copied command does exactly what is shown. */
 function escapeUnseen(json: string): string {
   return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Quotes one word for a POSIX shell, whatever it contains. */
+/** Quotes any text as one word for a POSIX shell. */
 export function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

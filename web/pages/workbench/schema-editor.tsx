@@ -1,10 +1,10 @@
 import { useRef } from 'preact/hooks';
 import { SCHEMA_EXAMPLES } from './examples.js';
 import type { SchemaProblem } from './inspection.js';
-import { lineAndColumn } from './locate-path.js';
+import { formatLineAndColumn } from './locate-path.js';
 import { schemaText } from './workbench-state.js';
 
-/** The JSON Schema, as text, with what is wrong with it and where. */
+/** The text of the JSON Schema, with its error and the location of the error. */
 export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | null }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const goTo = (offset: number): void => {
@@ -45,7 +45,7 @@ export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | nu
         class="mono body"
         spellcheck={false}
         autocomplete="off"
-        placeholder="Draft 2020-12. Empty: any JSON is accepted."
+        placeholder="Draft 2020-12. If empty, any JSON is accepted."
         aria-invalid={problem !== null}
         aria-describedby="workbench-schema-problem"
         value={schemaText.value}
@@ -53,13 +53,13 @@ export function SchemaEditor({ problem }: { readonly problem: SchemaProblem | nu
       />
       <p class={problem === null ? 'help' : 'help wrong'} id="workbench-schema-problem" role="status">
         {problem === null
-          ? 'Decides which candidate is selected. Evaluated in this page, without eval.'
+          ? 'The schema decides which candidate is selected. It is evaluated in this page, without eval.'
           : problem.message}
         {problem !== null && problem.offset !== null ? (
           <>
             {' '}
             <button type="button" class="link" onClick={() => goTo(problem.offset ?? 0)}>
-              {lineAndColumn(schemaText.value, problem.offset)}
+              {formatLineAndColumn(schemaText.value, problem.offset)}
             </button>
           </>
         ) : null}

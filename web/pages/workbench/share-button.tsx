@@ -3,30 +3,30 @@ import { useEffect } from 'preact/hooks';
 import { packCase, unpackCase } from './share-case.js';
 import { openCase, schemaText, text } from './workbench-state.js';
 
-/** Copies a link to this very text, schema and options. The text is in the part of an address that is sent nowhere. */
+/** Copies a link to the current text, schema and options. The text is in the fragment of the link, which is not sent to any server. */
 export function ShareButton() {
-  const said = useSignal('');
+  const message = useSignal('');
   useEffect(() => void openShared(), []);
   const share = async (): Promise<void> => {
     const fragment = await packCase({ text: text.value, schemaText: schemaText.value });
     if (fragment === null) {
-      said.value = 'Too long for a link. Save it as a test case.';
+      message.value = 'Too long for a link. Save it as a test case.';
       return;
     }
     const link = `${location.origin}${location.pathname}${location.search}${fragment}`;
     try {
       await navigator.clipboard.writeText(link);
-      said.value = 'Link copied';
+      message.value = 'Link copied';
     } catch {
-      // Not every page may write to the clipboard; the address bar has it then.
+      // If the page may not write to the clipboard, the link is put into the address bar.
       history.replaceState(history.state, '', link);
-      said.value = 'The link is in the address bar';
+      message.value = 'Copy the link from the address bar';
     }
   };
   return (
     <span class="row">
       <span class="dim small" role="status">
-        {said.value}
+        {message.value}
       </span>
       <button
         type="button"
@@ -39,7 +39,7 @@ export function ShareButton() {
   );
 }
 
-/** Opens the case that the address names, and takes it out of the address: a reload shows what is edited then. */
+/** Opens the case in the address and removes it from there, so that a reload keeps later edits. */
 async function openShared(): Promise<void> {
   const shared = await unpackCase(location.hash);
   if (shared === null) return;

@@ -6,7 +6,7 @@ test.each([
   { text: '', schemaText: '' },
   { text: '{"a": \'é😀\u0000\u202E\',}', schemaText: '{ "type": "object" }' },
   { text: '<img src=x onerror=alert(1)>'.repeat(2000), schemaText: '' },
-])('a case comes out of its link as it went in', async (shared) => {
+])('a case is read unchanged from its link', async (shared) => {
   const fragment = await packCase(shared);
   expect(fragment).toMatch(/^#case=[\w-]*$/);
   expect(await unpackCase(fragment ?? '')).toEqual(shared);
@@ -31,6 +31,6 @@ test.each([
   pack('{"text":1,"schemaText":""}'),
   pack('{"text":"x"'),
   pack('x'.repeat(10_000_000)),
-])('a fragment that holds no case is ignored (%#)', async (fragment) => {
+])('a fragment without a case is ignored (%#)', async (fragment) => {
   expect(await unpackCase(fragment)).toBeNull();
 });

@@ -5,9 +5,9 @@ export interface SharedCase {
 }
 
 const NAME = '#case=';
-/** Longer addresses are cut by some programs that pass links on. */
+/** Some programs truncate longer links. */
 const MAX_LINK_LENGTH = 32_000;
-/** The maximum unpacked size of a link: a short one can contain a lot. */
+/** The maximum unpacked size of a link, because a short link may unpack to a very large text. */
 const MAX_BYTES = 4_000_000;
 
 /**
@@ -25,7 +25,7 @@ export async function packCase(shared: SharedCase): Promise<string | null> {
   return fragment.length > MAX_LINK_LENGTH ? null : fragment;
 }
 
-/** Reads the case of a fragment; null if it has none that can be read. */
+/** Reads the case from a fragment; null if there is none or it is damaged. */
 export async function unpackCase(fragment: string): Promise<SharedCase | null> {
   if (!fragment.startsWith(NAME) || fragment.length > MAX_LINK_LENGTH) return null;
   try {
@@ -41,7 +41,7 @@ export async function unpackCase(fragment: string): Promise<SharedCase | null> {
   }
 }
 
-/** All bytes of a stream; an error if there are more than a case may have. */
+/** Reads all bytes of a stream; throws if there are more than a case may have. */
 async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -53,7 +53,7 @@ async function readBytes(stream: ReadableStream<Uint8Array>): Promise<Uint8Array
     length += value.length;
     if (length > MAX_BYTES) {
       await reader.cancel();
-      throw new RangeError('too long');
+      throw new RangeError('The case is too long.');
     }
   }
   const all = new Uint8Array(length);

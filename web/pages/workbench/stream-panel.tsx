@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { Badge, chooseTone } from '../../ui/badge.js';
+import { Badge, StateBadge } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
 import { choosePace } from './stream-session.js';
 import { ValueRowsView } from './value-rows-view.js';
 import type { StreamView } from './stream-session.js';
 import type { TextReading } from './text-reading.js';
 
-/** Speeds to choose from, in characters a second: from a slow model to a fast file. */
+/** The available speeds, in characters per second: from a slow model to a fast file. */
 const SPEEDS = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 20_000, 200_000, 2_000_000] as const;
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512] as const;
 
-/** The text as if a model were still writing it: the value grows while it comes. */
+/** Streams the text as if a model were still writing it, and shows the growing value. */
 export function StreamPanel({
   reading,
   fail,
@@ -25,10 +25,10 @@ export function StreamPanel({
   const size = useSignal(2);
 
   const characters = SIZES[size.value] ?? 1;
-  /** Shows what comes, unless another text was read meanwhile. */
-  const show = async (asked: Promise<StreamView | null> | undefined): Promise<void> => {
+  /** Shows the next state, unless another text was parsed in the meantime. */
+  const show = async (pending: Promise<StreamView | null> | undefined): Promise<void> => {
     try {
-      const next = await asked;
+      const next = await pending;
       if (next === null || next === undefined) return;
       view.value = next;
       if (next.ended !== null) isPlaying.value = false;
@@ -43,20 +43,20 @@ export function StreamPanel({
     void show(reading?.restartStream());
   };
 
-  // Another text, schema or option: what was read of the one before says nothing.
+  // Starts over with another text, schema or option.
   useEffect(restart, [reading]);
   useEffect(() => {
     if (!isPlaying.value) return;
     const { everyMs, pieces } = choosePace(SPEEDS[speed.value] ?? 100, characters);
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let isOn = true;
-    const go = async (): Promise<void> => {
+    let isActive = true;
+    const continueStream = async (): Promise<void> => {
       await step(pieces);
-      if (isOn) timer = setTimeout(() => void go(), everyMs);
+      if (isActive) timer = setTimeout(() => void continueStream(), everyMs);
     };
-    void go();
+    void continueStream();
     return () => {
-      isOn = false;
+      isActive = false;
       clearTimeout(timer);
     };
   }, [isPlaying.value, speed.value, size.value]);
@@ -71,7 +71,7 @@ export function StreamPanel({
   return (
     <section class="card stack" aria-labelledby="workbench-stream">
       <div class="row">
-        <h2 id="workbench-stream">While it streams</h2>
+        <h2 id="workbench-stream">Streaming</h2>
         <button
           type="button"
           disabled={reading === null || isEnded}
@@ -92,7 +92,7 @@ export function StreamPanel({
             min={0}
             max={SPEEDS.length - 1}
             value={speed.value}
-            aria-valuetext={`${SPEEDS[speed.value]} characters a second`}
+            aria-valuetext={`${SPEEDS[speed.value]} characters per second`}
             onInput={({ currentTarget }) => (speed.value = Number(currentTarget.value))}
           />
           <span class="dim">{SPEEDS[speed.value]?.toLocaleString('en')} characters/s</span>
@@ -139,19 +139,19 @@ function StreamState({ view }: { readonly view: StreamView | null }) {
   if (view.ended !== null) {
     return (
       <>
-        <Badge tone={chooseTone(view.ended.status)}>{view.ended.status}</Badge>
+        <StateBadge state={view.ended.status} />
         <span>
-          <SafeText text={view.ended.words} limit={300} />
+          <SafeText text={view.ended.message} limit={300} />
         </span>
       </>
     );
   }
   return (
     <>
-      <Badge tone={view.complete ? 'good' : 'plain'}>{view.complete ? 'complete' : 'growing'}</Badge>
+      <Badge tone={view.complete ? 'good' : 'plain'}>{view.complete ? 'Complete' : 'Growing'}</Badge>
       <span class="dim changed">
-        {view.changed.length === 0 ? 'nothing changed' : 'changed: '}
-        <SafeText text={view.changed.map((place) => (place === '' ? 'the root' : place)).join(', ')} limit={200} />
+        {view.changed.length === 0 ? 'Nothing changed' : 'Changed: '}
+        <SafeText text={view.changed.map((path) => (path === '' ? '(root)' : path)).join(', ')} limit={200} />
       </span>
     </>
   );

@@ -1,20 +1,21 @@
 import { createJsonStream } from '../../../src/json/index.js';
 import type { AlignableSchema, ParseResult } from '../../../src/json/index.js';
+import { LEVEL_WORDS } from '../../ui/repair-words.js';
 import { toParseOptions } from './inspect.js';
 import type { WorkbenchOptions, ValueView } from './inspection.js';
 import { formatPath, toValueRows } from './value-rows.js';
 
-const TAIL = 600;
+const TAIL_LENGTH = 600;
 const MAX_CHANGED = 8;
 const BOUNDS = { rows: 200, characters: 500 };
 
-/** A text that arrives in pieces, as from a model that is still writing. */
+/** A text that is parsed while it arrives in chunks, as from a model that is still writing. */
 export interface StreamSession {
-  /** Reads the next this many chunks of this many characters. */
+  /** Reads the next `pieces` chunks of `characters` characters each. */
   push(characters: number, pieces: number): StreamView;
 }
 
-/** Begins to read a text with `createJsonStream`. */
+/** Starts to parse a text with `createJsonStream`. */
 export function startStream(
   text: string,
   schema: AlignableSchema | undefined,
@@ -34,12 +35,12 @@ export function startStream(
         taken = Math.min(text.length, to);
       }
       if (taken === text.length) result ??= stream.end();
-      // A candidate that came first may not be the one that is taken in the end.
+      // An early candidate may not be the one that is selected in the end.
       const value = result?.ok === true ? result.value : snapshot.value;
       return {
         taken,
         length: text.length,
-        tail: text.slice(Math.max(0, taken - TAIL), taken),
+        tail: text.slice(Math.max(0, taken - TAIL_LENGTH), taken),
         value: value === undefined ? null : toValueRows(value, new Map(), BOUNDS),
         changed: [...changed].slice(-MAX_CHANGED),
         complete: snapshot.complete,
@@ -52,19 +53,19 @@ export function startStream(
 function describeEnd(result: ParseResult<unknown>): NonNullable<StreamView['ended']> {
   switch (result.status) {
     case 'success':
-      return { status: 'success', words: result.repairLevel };
+      return { status: 'success', message: LEVEL_WORDS[result.repairLevel] };
     case 'failed':
-      return { status: 'failed', words: `${result.error.code}: ${result.error.message}` };
+      return { status: 'failed', message: `${result.error.code}: ${result.error.message}` };
     case 'comment':
-      return { status: 'comment', words: 'no <json> tag: the text is kept as a comment' };
+      return { status: 'comment', message: 'No <json> tag found: the entire text becomes a comment.' };
   }
 }
 
-/** A page is not drawn more often than this, however fast the text comes. */
-const FASTEST_MS = 33;
+/** The minimum time between two redraws, no matter how fast the text arrives. */
+const MIN_INTERVAL_MS = 33;
 
 /**
- * The interval and the number of chunks per interval for a speed in characters per second.
+ * Chooses the interval, and the number of chunks per interval, for a speed in characters per second.
  *
  * @example
  * choosePace(100, 4) // { everyMs: 40, pieces: 1 }
@@ -74,21 +75,21 @@ export function choosePace(
   piece: number,
 ): { readonly everyMs: number; readonly pieces: number } {
   const everyMs = (piece / charactersPerSecond) * 1000;
-  if (everyMs >= FASTEST_MS) return { everyMs, pieces: 1 };
-  return { everyMs: FASTEST_MS, pieces: Math.max(1, Math.round(FASTEST_MS / everyMs)) };
+  if (everyMs >= MIN_INTERVAL_MS) return { everyMs, pieces: 1 };
+  return { everyMs: MIN_INTERVAL_MS, pieces: Math.max(1, Math.round(MIN_INTERVAL_MS / everyMs)) };
 }
 
-/** How far a text that is read in pieces has come. */
+/** The state of a text that is read in chunks. */
 export interface StreamView {
   /** Characters read, of `length`. */
   readonly taken: number;
   readonly length: number;
-  /** The end of what was read. */
+  /** The end of the text read so far. */
   readonly tail: string;
   readonly value: ValueView | null;
-  /** Where the last pieces changed something. */
+  /** The paths that the last chunks changed. */
   readonly changed: readonly string[];
   readonly complete: boolean;
-  /** Once everything was read. */
-  readonly ended: { readonly status: 'success' | 'failed' | 'comment'; readonly words: string } | null;
+  /** Null until everything was read. */
+  readonly ended: { readonly status: 'success' | 'failed' | 'comment'; readonly message: string } | null;
 }

@@ -18,11 +18,11 @@ function suggest(text: string, schema?: typeof SCORE, changes: Partial<Workbench
   return suggestOptions(text, schema, options, result).map(({ label }) => label);
 }
 
-test('a truncated value suggests to allow partial', () => {
+test('a truncated value suggests allowing partial values', () => {
   expect(suggest('{"a": [1, 2')).toEqual(['Allow partial']);
 });
 
-test('a near miss suggests to align', () => {
+test('a near miss suggests aligning', () => {
   expect(suggest('{"score": "7"}', SCORE)).toEqual(['Align']);
 });
 
@@ -31,7 +31,7 @@ test('a truncated near miss suggests both, because neither alone helps', () => {
 });
 
 test('a profile that does not search the text suggests the default one', () => {
-  expect(suggest('Here it is: {"score": 7,}', SCORE, { profile: 'generic' })).toContain('Profile default');
+  expect(suggest('Here it is: {"score": 7,}', SCORE, { profile: 'generic' })).toContain('Default profile');
 });
 
 test('nothing is suggested if nothing would help', () => {

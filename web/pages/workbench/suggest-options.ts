@@ -3,14 +3,14 @@ import type { AlignableSchema, ParseResult } from '../../../src/json/index.js';
 import { toParseOptions } from './inspect.js';
 import type { WorkbenchOptions } from './inspection.js';
 
-/** A change of options that would give a value, or another one. */
+/** A change of options that would lead to a value, or to another one. */
 export interface Suggestion {
   readonly label: string;
   readonly help: string;
   readonly changes: Partial<WorkbenchOptions>;
 }
 
-/** Each suggestion is tried by parsing the text again: longer texts get none. */
+/** Longer texts get no suggestions, because each suggestion is checked by parsing the text again. */
 const MAX_TRIED_LENGTH = 200_000;
 
 const PARTIAL: Suggestion = {
@@ -34,14 +34,14 @@ const LAST: Suggestion = {
   changes: { prefer: 'last' },
 };
 const PROFILE: Suggestion = {
-  label: 'Profile default',
-  help: 'The default profile searches the whole text and repairs syntax.',
+  label: 'Default profile',
+  help: 'The default profile searches the entire text and repairs syntax.',
   changes: { profile: 'default' },
 };
 
 /**
- * The changes of options that would help, each tried: after a failure those that give a value; after a success with
- * several matching candidates the one that selects another.
+ * Finds changes of options that would help, by parsing the text with each of them. After a failure, these are the changes that lead
+ * to a value; after a success with several matching candidates, the change that selects another candidate.
  *
  * @example
  * suggestOptions('{"a": [1, 2', undefined, options, result) // [{ label: 'Allow partial', … }]

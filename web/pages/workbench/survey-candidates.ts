@@ -9,12 +9,12 @@ import type {
 } from '../../../src/json/index.js';
 import type { CandidateView } from './inspection.js';
 
-/** The note on a candidate that was refused without a schema. */
-const NOT_LOOKED_AT = 'not checked: an earlier candidate was selected';
+/** The reason of a candidate that was not checked. */
+const NOT_CHECKED = 'An earlier candidate was selected.';
 
 /**
- * All candidates of a text that gave a value. A success names only the selected one; so the text is read again with a check
- * that rejects everything, which lists every candidate.
+ * Lists all candidates of a text that was parsed successfully. A success names only the selected one, so the text is parsed again
+ * with a check that rejects everything, which reports every candidate.
  */
 export function surveyCandidates(
   text: string,
@@ -22,90 +22,90 @@ export function surveyCandidates(
   options: ParseOptions,
   success: ParseSuccess<unknown>,
 ): readonly CandidateView[] {
-  const { attempts, answers } = refuseAll(text, schema, options);
+  const { attempts, validations } = rejectAll(text, schema, options);
   const winner = success.candidate;
   const rivalAt = success.warnings.find(({ code }) => code === 'AMBIGUOUS_CANDIDATES')?.offset;
-  const taken = takenCandidate(success);
+  const selected = describeSelected(success);
   const views: CandidateView[] = [];
-  let passedBy = 0;
-  let isTaken = false;
+  let validated = 0;
+  let isSelected = false;
   for (const { candidate, code, message } of attempts) {
-    const answer = READ.has(code) ? answers[passedBy++] : undefined;
-    if (!isTaken && isSame(candidate, winner)) {
-      isTaken = true;
-      views.push(taken);
-    } else if (isTaken || (answer !== undefined && answer.issues === undefined)) {
-      // Candidates inside the selected one would never have been searched for.
+    const validation = VALIDATED_CODES.has(code) ? validations[validated++] : undefined;
+    if (!isSelected && isSameCandidate(candidate, winner)) {
+      isSelected = true;
+      views.push(selected);
+    } else if (isSelected || (validation !== undefined && validation.issues === undefined)) {
+      // Candidates inside the selected one are left out: `parse` would not have searched for them.
       if (candidate.start >= winner.start && candidate.end <= winner.end) continue;
       const isRival = candidate.start === rivalAt;
       views.push({
         ...candidate,
-        state: isRival ? 'rival' : 'spare',
+        state: isRival ? 'rival' : 'unchecked',
         code: null,
-        reason: isRival ? 'also matches, with a different value' : NOT_LOOKED_AT,
+        reason: isRival ? 'Also matches, with a different value.' : NOT_CHECKED,
       });
     } else {
-      const issues = answer?.issues;
+      const issues = validation?.issues;
       views.push(
         issues === undefined
-          ? { ...candidate, state: 'refused', code, reason: message }
-          : { ...candidate, state: 'refused', code: 'SCHEMA_MISMATCH', reason: describeIssues(issues) },
+          ? { ...candidate, state: 'rejected', code, reason: message }
+          : { ...candidate, state: 'rejected', code: 'SCHEMA_MISMATCH', reason: describeIssues(issues) },
       );
     }
   }
-  return isTaken ? views : [taken, ...views];
+  return isSelected ? views : [selected, ...views];
 }
 
-/** The candidate of a success, and why it was taken. */
-export function takenCandidate(success: ParseSuccess<unknown>): CandidateView {
-  return { ...success.candidate, state: 'taken', code: null, reason: reasonToTake(success) };
+/** Describes the candidate of a success, and why it was selected. */
+export function describeSelected(success: ParseSuccess<unknown>): CandidateView {
+  return { ...success.candidate, state: 'selected', code: null, reason: explainSelection(success) };
 }
 
-/** Codes of candidates that were read, and so were asked about. */
-const READ: ReadonlySet<string> = new Set(['SCHEMA_MISMATCH', 'NORMALIZER_FAILED']);
+/** Codes of candidates that were parsed, and so reached the schema. */
+const VALIDATED_CODES: ReadonlySet<string> = new Set(['SCHEMA_MISMATCH', 'NORMALIZER_FAILED']);
 
-function refuseAll(
+function rejectAll(
   text: string,
   schema: StandardSchema | undefined,
   { profile, prefer }: ParseOptions,
-): { readonly attempts: readonly Attempt[]; readonly answers: readonly StandardResult<unknown>[] } {
-  const answers: StandardResult<unknown>[] = [];
+): { readonly attempts: readonly Attempt[]; readonly validations: readonly StandardResult<unknown>[] } {
+  const validations: StandardResult<unknown>[] = [];
   const settings = { ...(profile !== undefined && { profile }), ...(prefer !== undefined && { prefer }) };
   const result =
     schema === undefined
-      ? parse(text, undefined, { ...settings, normalizers: [refuseValue] })
-      : parse(text, refusing(schema, answers), settings);
-  return { attempts: result.status === 'failed' ? result.attempts : [], answers };
+      ? parse(text, undefined, { ...settings, normalizers: [rejectValue] })
+      : parse(text, createRejectingSchema(schema, validations), settings);
+  return { attempts: result.status === 'failed' ? result.attempts : [], validations };
 }
 
-/** Without a schema the text is read by other rules, so none may be put in its place: a normalizer refuses instead. */
-function refuseValue(): never {
+/** Without a schema other rules apply, so a normalizer rejects the value instead of a schema. */
+function rejectValue(): never {
   throw new Error('rejected to list all candidates');
 }
 
-function refusing(schema: StandardSchema, answers: StandardResult<unknown>[]): StandardSchema {
+function createRejectingSchema(schema: StandardSchema, validations: StandardResult<unknown>[]): StandardSchema {
   return {
     '~standard': {
       version: 1,
       vendor: 'sluice',
       validate(value) {
-        const answer = schema['~standard'].validate(value);
-        // The workbench's schemas all answer at once.
-        if (!(answer instanceof Promise)) answers.push(answer);
+        const validation = schema['~standard'].validate(value);
+        // All schemas of the workbench are synchronous.
+        if (!(validation instanceof Promise)) validations.push(validation);
         return { issues: [{ message: 'rejected to list all candidates' }] };
       },
     },
   };
 }
 
-function isSame(one: Candidate, other: Candidate): boolean {
+function isSameCandidate(one: Candidate, other: Candidate): boolean {
   return one.finder === other.finder && one.start === other.start;
 }
 
-function reasonToTake({ repairs, alignment }: ParseSuccess<unknown>): string {
-  if (alignment.length > 0) return 'matches after alignment to the schema';
-  if (repairs.some(({ kind }) => kind === 'truncated')) return 'truncated; the part before the cut is used';
-  return 'the first that matches';
+function explainSelection({ repairs, alignment }: ParseSuccess<unknown>): string {
+  if (alignment.length > 0) return 'Matches after alignment to the schema.';
+  if (repairs.some(({ kind }) => kind === 'truncated')) return 'Truncated: the part that arrived is used.';
+  return 'The first candidate that matches.';
 }
 
 function describeIssues(

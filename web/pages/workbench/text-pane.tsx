@@ -6,20 +6,20 @@ import { readFile, explainTooLong } from './read-file.js';
 import type { TextReading } from './text-reading.js';
 import { isEditing, isKept, openExample, setText, text } from './workbench-state.js';
 
-/** A textarea with more than this lags behind the keys: longer texts are shown read-only. */
+/** A longer text makes a textarea slow, so it is shown read-only. */
 const MAX_EDITABLE_LENGTH = 100_000;
 
-/** The output of a model: typed, pasted, dropped or opened, and shown with what was found in it. */
+/** The output of a model: typed, pasted, dropped or opened from a file, and shown with the findings marked. */
 export function TextPane({ reading }: { readonly reading: TextReading | null }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const opening = useRef<File | null>(null);
   const refusal = useSignal<string | null>(null);
-  const isOver = useSignal(false);
-  const isHeld = text.value.length > MAX_EDITABLE_LENGTH;
+  const isDraggedOver = useSignal(false);
+  const isReadOnly = text.value.length > MAX_EDITABLE_LENGTH;
   // There is nothing to mark in an empty text.
-  const isField = !isHeld && (isEditing.value || text.value === '');
+  const isField = !isReadOnly && (isEditing.value || text.value === '');
 
-  const take = (next: string): void => {
+  const acceptText = (next: string): void => {
     refusal.value = explainTooLong('The text', next.length);
     if (refusal.value === null) setText(next);
   };
@@ -31,10 +31,10 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
     try {
       const opened = await readFile(file);
       if (opening.current !== file) return;
-      take(opened);
+      acceptText(opened);
       isEditing.value = false;
     } catch {
-      refusal.value = `${file.name} could not be read. It may be a folder, or it was moved.`;
+      refusal.value = `Cannot read ${file.name}: it may be a folder, or it was moved. Choose another file.`;
     }
   };
   const edit = (): void => {
@@ -42,16 +42,16 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
     requestAnimationFrame(() => field.current?.focus());
   };
 
-  // A paste outside of any field goes to this text; a long one never goes through the field, which would take seconds.
+  // A text pasted outside any field replaces this text. A long text is not pasted into the field, because that would take seconds.
   useEffect(() => {
     const onPaste = (event: ClipboardEvent): void => {
-      const isHere = event.target === field.current;
-      if (!isHere && event.target instanceof Element && event.target.closest('input, textarea, select') !== null)
+      const isInField = event.target === field.current;
+      if (!isInField && event.target instanceof Element && event.target.closest('input, textarea, select') !== null)
         return;
       const pasted = event.clipboardData?.getData('text') ?? '';
-      if (pasted === '' || (isHere && pasted.length <= MAX_EDITABLE_LENGTH)) return;
+      if (pasted === '' || (isInField && pasted.length <= MAX_EDITABLE_LENGTH)) return;
       event.preventDefault();
-      take(pasted);
+      acceptText(pasted);
       isEditing.value = false;
     };
     document.addEventListener('paste', onPaste);
@@ -60,33 +60,39 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
 
   return (
     <section
-      class={isOver.value ? 'card pane text-pane over' : 'card pane text-pane'}
+      class={isDraggedOver.value ? 'card pane text-pane over' : 'card pane text-pane'}
       aria-labelledby="workbench-text-name"
       onDragOver={(event) => {
         event.preventDefault();
-        isOver.value = true;
+        isDraggedOver.value = true;
       }}
-      onDragLeave={() => (isOver.value = false)}
+      onDragLeave={() => (isDraggedOver.value = false)}
       onDrop={(event) => {
         event.preventDefault();
-        isOver.value = false;
+        isDraggedOver.value = false;
         const { files = null } = event.dataTransfer ?? {};
         if (files !== null && files.length > 0) void open(files[0]);
-        else take(event.dataTransfer?.getData('text') ?? '');
+        else acceptText(event.dataTransfer?.getData('text') ?? '');
       }}
     >
       <div class="row">
         <h2 id="workbench-text-name">Model output</h2>
         <span class="row either" role="group" aria-label="View">
-          <button type="button" class="toggle" aria-pressed={!isField} disabled={text.value === ''} onClick={mark}>
+          <button
+            type="button"
+            class="toggle"
+            aria-pressed={!isField}
+            disabled={text.value === ''}
+            onClick={showMarked}
+          >
             Marked
           </button>
           <button
             type="button"
             class="toggle"
             aria-pressed={isField}
-            disabled={isHeld}
-            title={isHeld ? 'Too long to edit here' : undefined}
+            disabled={isReadOnly}
+            title={isReadOnly ? 'Too long to edit here' : undefined}
             onClick={edit}
           >
             Edit
@@ -129,7 +135,7 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
           <button
             type="button"
             onClick={() => {
-              take('');
+              acceptText('');
               edit();
             }}
           >
@@ -146,7 +152,7 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
           autocomplete="off"
           placeholder="Paste the output of a model or an agent, drop a file, or choose an example."
           value={text.value}
-          onInput={({ currentTarget }) => take(currentTarget.value)}
+          onInput={({ currentTarget }) => acceptText(currentTarget.value)}
         />
       ) : (
         <MarkedText text={text.value} inspection={reading?.text === text.value ? reading.inspection : null} />
@@ -158,9 +164,9 @@ export function TextPane({ reading }: { readonly reading: TextReading | null }) 
   );
 }
 
-const KEPT = 'Kept in this tab.';
-const NOT_KEPT = 'Too long to keep after a reload.';
+const KEPT = 'The text is kept in this tab.';
+const NOT_KEPT = 'The text is too long to be kept after a reload.';
 
-function mark(): void {
+function showMarked(): void {
   isEditing.value = false;
 }

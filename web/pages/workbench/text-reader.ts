@@ -7,12 +7,12 @@ import { suggestOptions } from './suggest-options.js';
 import type { Suggestion } from './suggest-options.js';
 import type { StreamSession, StreamView } from './stream-session.js';
 
-/** The value of a longer text is written on one line: with indents it could take many times the room of the text. */
+/** The value of a longer text is formatted on one line: with indentation it could be many times as long as the text. */
 const MAX_INDENTED_LENGTH = 1_000_000;
 
-/** Answers one question after the other, and keeps the last reading for what is asked about it. */
+/** Handles one request after another, and keeps the last reading for later requests about it. */
 interface TextReader {
-  answer(number: number, question: WorkerQuestion): WorkerAnswer;
+  handle(number: number, request: WorkerRequest): WorkerResponse;
 }
 
 interface LastReading {
@@ -23,57 +23,57 @@ interface LastReading {
   session: StreamSession;
 }
 
-/** Creates the logic of the worker, without the worker. */
+/** Creates the request handler of the worker; tests use it without a worker. */
 export function createTextReader(now: () => number): TextReader {
   let last: LastReading | undefined;
 
-  function read(number: number, input: InspectionInput): WorkerAnswer {
+  function read(number: number, input: InspectionInput): WorkerResponse {
     const { text, schemaText, options } = input;
     const reading = readSchemaText(schemaText);
     if (!reading.ok) return { kind: 'schema', problem: reading.problem };
-    // The next value is made while there is room for it.
+    // Frees the memory of the last value before the next one is created.
     last = undefined;
     const { schema } = reading;
-    const began = now();
+    const startedAt = now();
     const { inspection, value, result } = inspect(text, schema, options);
-    const tookMs = now() - began;
+    const tookMs = now() - startedAt;
     last = { number, input, schema, value, session: startStream(text, schema, options) };
     return { kind: 'read', inspection, tookMs, suggestions: suggestOptions(text, schema, options, result) };
   }
 
   return {
-    answer(number, question) {
-      if (question.kind === 'read') return read(number, question.input);
-      if (last?.number !== question.reading) return { kind: 'gone' };
+    handle(number, request) {
+      if (request.kind === 'read') return read(number, request.input);
+      if (last?.number !== request.reading) return { kind: 'gone' };
       const { input, schema, value } = last;
-      switch (question.kind) {
+      switch (request.kind) {
         case 'write':
-          return { kind: 'written', text: writeValue(value, input.text.length) };
+          return { kind: 'written', text: formatValue(value, input.text.length) };
         case 'stream':
           last.session = startStream(input.text, schema, input.options);
           return { kind: 'streamed', view: last.session.push(1, 0) };
         case 'push':
-          return { kind: 'streamed', view: last.session.push(question.characters, question.pieces) };
+          return { kind: 'streamed', view: last.session.push(request.characters, request.pieces) };
       }
     },
   };
 }
 
-function writeValue(value: unknown, length: number): string {
+function formatValue(value: unknown, length: number): string {
   return JSON.stringify(value, null, length > MAX_INDENTED_LENGTH ? 0 : 2) ?? '';
 }
 
 /** A request of the page to its worker. A reading is identified by the number of its request. */
-export type WorkerQuestion =
+export type WorkerRequest =
   | { readonly kind: 'read'; readonly input: InspectionInput }
-  /** The whole value of a reading, as JSON text. */
+  /** Requests the complete value of a reading, as JSON text. */
   | { readonly kind: 'write'; readonly reading: number }
   /** Restarts reading the text in chunks. */
   | { readonly kind: 'stream'; readonly reading: number }
   | { readonly kind: 'push'; readonly reading: number; readonly characters: number; readonly pieces: number };
 
 /** A response of the worker. */
-export type WorkerAnswer =
+export type WorkerResponse =
   | {
       readonly kind: 'read';
       readonly inspection: Inspection;
@@ -83,11 +83,11 @@ export type WorkerAnswer =
   | { readonly kind: 'schema'; readonly problem: SchemaProblem }
   | { readonly kind: 'written'; readonly text: string }
   | { readonly kind: 'streamed'; readonly view: StreamView }
-  /** Another text was read since: the request for the previous one is void. */
+  /** Another text was parsed since then, so the request is obsolete. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'broken'; readonly message: string };
 
-/** A question or an answer on its way; an answer has the number of its question. */
+/** A request or a response; a response has the number of its request. */
 export interface Numbered<Message> {
   readonly number: number;
   readonly message: Message;

@@ -2,51 +2,51 @@ import type { Suggestion } from './suggest-options.js';
 import type { Inspection, InspectionInput, SchemaProblem } from './inspection.js';
 import type { StreamView } from './stream-session.js';
 import type { WorkerLink } from './worker-link.js';
-import type { WorkerAnswer, WorkerQuestion } from './text-reader.js';
+import type { WorkerResponse, WorkerRequest } from './text-reader.js';
 
-/** A parsed text: what the page shows of it, and what can be requested while no other text is read. */
+/** A parsed text. Further data can be requested until another text is parsed. */
 export interface TextReading {
   readonly kind: 'reading';
   readonly text: string;
   readonly inspection: Inspection;
   readonly tookMs: number;
-  /** Changes of options that would help. */
+  /** Changes of options that would lead to a value. */
   readonly suggestions: readonly Suggestion[];
-  /** The whole value as JSON text; null when another text was read since. */
-  writeValue(): Promise<string | null>;
+  /** Returns the complete value as JSON text; null if another text was parsed since then. */
+  formatValue(): Promise<string | null>;
   /** Restarts reading the text in chunks. */
   restartStream(): Promise<StreamView | null>;
   pushStream(characters: number, pieces: number): Promise<StreamView | null>;
 }
 
-/** A schema that cannot be read with. */
+/** A schema that cannot be used. */
 export interface SchemaRefusal {
   readonly kind: 'refusal';
   readonly problem: SchemaProblem;
 }
 
-/** Parses a text; null when that was aborted. */
+/** Parses a text; null if that was aborted. */
 export async function readText(link: WorkerLink, input: InspectionInput): Promise<TextReading | SchemaRefusal | null> {
   const number = link.next;
-  const answer = await link.ask({ kind: 'read', input });
-  if (answer?.kind === 'schema') return { kind: 'refusal', problem: answer.problem };
-  if (answer?.kind !== 'read') return null;
-  const askForView = async (question: WorkerQuestion): Promise<StreamView | null> => viewIn(await link.ask(question));
+  const response = await link.send({ kind: 'read', input });
+  if (response?.kind === 'schema') return { kind: 'refusal', problem: response.problem };
+  if (response?.kind !== 'read') return null;
+  const requestView = async (request: WorkerRequest): Promise<StreamView | null> => readView(await link.send(request));
   return {
     kind: 'reading',
     text: input.text,
-    inspection: answer.inspection,
-    tookMs: answer.tookMs,
-    suggestions: answer.suggestions,
-    async writeValue() {
-      const written = await link.ask({ kind: 'write', reading: number });
+    inspection: response.inspection,
+    tookMs: response.tookMs,
+    suggestions: response.suggestions,
+    async formatValue() {
+      const written = await link.send({ kind: 'write', reading: number });
       return written?.kind === 'written' ? written.text : null;
     },
-    restartStream: async () => askForView({ kind: 'stream', reading: number }),
-    pushStream: async (characters, pieces) => askForView({ kind: 'push', reading: number, characters, pieces }),
+    restartStream: async () => requestView({ kind: 'stream', reading: number }),
+    pushStream: async (characters, pieces) => requestView({ kind: 'push', reading: number, characters, pieces }),
   };
 }
 
-function viewIn(answer: WorkerAnswer | null): StreamView | null {
-  return answer?.kind === 'streamed' ? answer.view : null;
+function readView(response: WorkerResponse | null): StreamView | null {
+  return response?.kind === 'streamed' ? response.view : null;
 }

@@ -8,7 +8,7 @@ import type { SchemaRefusal, TextReading } from './text-reading.js';
 import { openWorker } from './worker-link.js';
 import { options, schemaText, text } from './workbench-state.js';
 
-/** Pause in typing after which the text is parsed. */
+/** The pause in typing after which the text is parsed. */
 const PAUSE_MS = 150;
 
 /** The state of parsing; the last result stays while the next one is computed. */
@@ -16,13 +16,13 @@ export interface InspectionState {
   readonly reading: TextReading | null;
   readonly schemaProblem: SchemaProblem | null;
   readonly failure: string | null;
-  /** A text is being read now. */
+  /** Whether a text is being parsed. */
   readonly busy: boolean;
 }
 
-/** The state, and what to do when the reader fails. */
+/** The state of parsing, and functions to handle failures. */
 export interface InspectionHandle extends InspectionState {
-  /** Reads the same text again. */
+  /** Parses the same text again. */
   readonly retry: () => void;
   /** Called when a request about the reading failed. */
   readonly fail: (error: unknown) => void;
@@ -31,14 +31,14 @@ export interface InspectionHandle extends InspectionState {
 const NOTHING: InspectionState = { reading: null, schemaProblem: null, failure: null, busy: false };
 
 /**
- * Reads the text of the workbench whenever it, the schema or an option changes, in a worker: the page stays responsive.
- * A reading that is no longer wanted is canceled.
+ * Parses the text of the workbench in a worker whenever it, the schema or an option changes, so that the page stays responsive.
+ * An obsolete request is canceled.
  */
 export function useInspection(): InspectionHandle {
   const state = useSignal<InspectionState>({ ...NOTHING, busy: true });
-  const turn = useSignal(0);
+  const retryCount = useSignal(0);
   const [link] = useState(() => openWorker(startWorker));
-  // An aborted worker lost the last reading; it is still shown, until the next one is known.
+  // A canceled worker has lost the last reading, which the page still shows until the next one is available.
   const isLost = useRef(false);
   const input: InspectionInput = { text: text.value, schemaText: schemaText.value, options: options.value };
 
@@ -49,25 +49,25 @@ export function useInspection(): InspectionHandle {
       state.value = { ...state.peek(), busy: true };
       const next = await readText(link, input).catch((error: unknown) => asFailure(error).message);
       if (!isWanted || next === null) return;
-      state.value = stateAfter(isLost.current ? NOTHING : state.peek(), next);
+      state.value = updateState(isLost.current ? NOTHING : state.peek(), next);
       isLost.current = false;
     };
     const timer = setTimeout(() => void read(), PAUSE_MS);
     return () => {
       isWanted = false;
       clearTimeout(timer);
-      if (link.giveUp()) isLost.current = true;
+      if (link.cancel()) isLost.current = true;
     };
-  }, [input.text, input.schemaText, input.options, turn.value]);
+  }, [input.text, input.schemaText, input.options, retryCount.value]);
 
   return {
     ...state.value,
-    retry: () => (turn.value += 1),
-    fail: (error) => (state.value = stateAfter(state.peek(), asFailure(error).message)),
+    retry: () => (retryCount.value += 1),
+    fail: (error) => (state.value = updateState(state.peek(), asFailure(error).message)),
   };
 }
 
-function stateAfter(before: InspectionState, next: TextReading | SchemaRefusal | string): InspectionState {
+function updateState(before: InspectionState, next: TextReading | SchemaRefusal | string): InspectionState {
   if (typeof next === 'string') return { ...NOTHING, failure: next };
   switch (next.kind) {
     case 'reading':

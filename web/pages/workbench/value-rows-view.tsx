@@ -2,10 +2,10 @@ import { SafeText } from '../../ui/safe-text.js';
 import { VirtualList } from '../../ui/virtual-list.js';
 import type { ValueRow, ValueView } from './inspection.js';
 
-/** A line of the usual height, in pixels. */
+/** The estimated height of a line, in pixels. */
 const LINE_PX = 21;
 
-/** A value, line by line, with the notes on each place. */
+/** A value, line by line, with the notes on each line. */
 export function ValueRowsView({ value, label }: { readonly value: ValueView; readonly label: string }) {
   const { rows, cut } = value;
   return (
@@ -21,14 +21,14 @@ export function ValueRowsView({ value, label }: { readonly value: ValueView; rea
           }}
         />
       </div>
-      {cut ? <p class="dim">The first {rows.length.toLocaleString('en')} lines are shown.</p> : null}
+      {cut ? <p class="dim">Only the first {rows.length.toLocaleString('en')} lines are shown.</p> : null}
     </div>
   );
 }
 
 function Line({ row: { depth, key, text, notes } }: { readonly row: ValueRow }) {
   return (
-    <div class={notes.length > 0 ? 'value-row noted' : 'value-row'} style={{ paddingLeft: indent(depth) }}>
+    <div class={notes.length > 0 ? 'value-row noted' : 'value-row'} style={{ paddingLeft: chooseIndent(depth) }}>
       {key === null ? null : (
         <>
           <span class="value-key">
@@ -38,16 +38,16 @@ function Line({ row: { depth, key, text, notes } }: { readonly row: ValueRow }) 
         </>
       )}
       <SafeText text={text} limit={1500} />
-      {notes.map(({ kind, place, message }, number) => (
+      {notes.map(({ kind, path, message }, number) => (
         <span key={number} class={`value-note ${kind}`}>
-          <SafeText text={place === '' ? message : `${place}: ${message}`} limit={300} />
+          <SafeText text={path === '' ? message : `${path}: ${message}`} limit={300} />
         </span>
       ))}
     </div>
   );
 }
 
-/** Deep values do not walk out of the page. */
-function indent(depth: number): string {
+/** Limits the indentation, so that deep values stay on the page. */
+function chooseIndent(depth: number): string {
   return `${Math.min(depth, 24) * 1.1 + 0.5}rem`;
 }

@@ -1,5 +1,5 @@
 import type { Path } from '../../../src/json/index.js';
-import type { PlaceNote, ValueRow, ValueView } from './inspection.js';
+import type { ValueNote, ValueRow, ValueView } from './inspection.js';
 
 /** The limits of a value in the page. */
 export interface ValueBounds {
@@ -8,11 +8,11 @@ export interface ValueBounds {
   readonly characters: number;
 }
 
-/** Enough to read; the whole value can be copied. */
+/** The default limits: enough to read. The complete value can be copied. */
 const VALUE_BOUNDS: ValueBounds = { rows: 2000, characters: 1000 };
 
-/** Notes by {@link rowKey} of their path. */
-export type NotesByPlace = ReadonlyMap<string, readonly PlaceNote[]>;
+/** The notes of each row, by its key ({@link createRowKey}). */
+export type NotesByRow = ReadonlyMap<string, readonly ValueNote[]>;
 
 interface Frame {
   readonly entries: readonly (readonly [string | number, unknown])[];
@@ -22,25 +22,25 @@ interface Frame {
 }
 
 /**
- * The first lines of a value as JSON is written, each with the notes on its place. Keeps its own stack, and stops once
- * there are enough lines, however large the value is.
+ * Formats the first lines of a value as JSON, each with its notes. It uses an explicit stack and stops once there are enough lines,
+ * no matter how large the value is.
  */
-export function toValueRows(value: unknown, notes: NotesByPlace, bounds: ValueBounds = VALUE_BOUNDS): ValueView {
+export function toValueRows(value: unknown, notes: NotesByRow, bounds: ValueBounds = VALUE_BOUNDS): ValueView {
   const rows: ValueRow[] = [];
   const open: Frame[] = [];
 
-  const write = (one: unknown, key: string | number | null, path: Path, isLast: boolean): void => {
+  const write = (part: unknown, key: string | number | null, path: Path, isLast: boolean): void => {
     const shared = { depth: open.length, key: typeof key === 'string' ? JSON.stringify(key) : null };
-    const about = notes.get(rowKey(path)) ?? [];
+    const ownNotes = notes.get(createRowKey(path)) ?? [];
     const comma = isLast ? '' : ',';
-    const entries = listEntries(one, bounds.rows);
+    const entries = listEntries(part, bounds.rows);
     if (entries === null) {
-      rows.push({ ...shared, text: scalar(one, bounds.characters) + comma, notes: about });
+      rows.push({ ...shared, text: formatScalar(part, bounds.characters) + comma, notes: ownNotes });
     } else if (entries.length === 0) {
-      rows.push({ ...shared, text: (Array.isArray(one) ? '[]' : '{}') + comma, notes: about });
+      rows.push({ ...shared, text: (Array.isArray(part) ? '[]' : '{}') + comma, notes: ownNotes });
     } else {
-      rows.push({ ...shared, text: Array.isArray(one) ? '[' : '{', notes: about });
-      open.push({ entries, close: Array.isArray(one) ? ']' : '}', path, next: 0 });
+      rows.push({ ...shared, text: Array.isArray(part) ? '[' : '{', notes: ownNotes });
+      open.push({ entries, close: Array.isArray(part) ? ']' : '}', path, next: 0 });
     }
   };
 
@@ -62,25 +62,25 @@ export function toValueRows(value: unknown, notes: NotesByPlace, bounds: ValueBo
   return { rows, cut: open.length > 0 };
 }
 
-/** A path as people write it: `items.3.name`. */
+/** Formats a path: `items.3.name`. */
 export function formatPath(path: Path): string {
   return path.join('.');
 }
 
-/** A unique key for a path, whatever its keys contain. */
-export function rowKey(path: Path): string {
+/** Creates a unique key for a path, no matter what its keys contain. */
+export function createRowKey(path: Path): string {
   return path.map((step) => JSON.stringify(String(step))).join();
 }
 
-/** Members or elements, no more than can be shown; null for what holds nothing. */
-function listEntries(value: unknown, most: number): readonly (readonly [string | number, unknown])[] | null {
-  if (Array.isArray(value)) return value.slice(0, most).map((item: unknown, index) => [index, item]);
+/** Lists members or elements, as many as can be shown; null for other values. */
+function listEntries(value: unknown, limit: number): readonly (readonly [string | number, unknown])[] | null {
+  if (Array.isArray(value)) return value.slice(0, limit).map((item: unknown, index) => [index, item]);
   if (typeof value !== 'object' || value === null) return null;
-  return Object.entries(value).slice(0, most);
+  return Object.entries(value).slice(0, limit);
 }
 
-function scalar(value: unknown, most: number): string {
+function formatScalar(value: unknown, limit: number): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? 'null';
-  if (value.length <= most) return JSON.stringify(value);
-  return `${JSON.stringify(value.slice(0, most))} … ${(value.length - most).toLocaleString('en')} more characters`;
+  if (value.length <= limit) return JSON.stringify(value);
+  return `${JSON.stringify(value.slice(0, limit))} … ${(value.length - limit).toLocaleString('en')} more characters`;
 }

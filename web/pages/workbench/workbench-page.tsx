@@ -13,14 +13,14 @@ import { TextPane } from './text-pane.js';
 import { useInspection } from './use-inspection.js';
 import type { InspectionHandle } from './use-inspection.js';
 import { ValueRowsView } from './value-rows-view.js';
-import { keepTexts } from './workbench-state.js';
+import { storeTexts } from './workbench-state.js';
 import './workbench.css';
 
-/** A place to try what `sluice/json` makes of a text: it runs here, in the browser. */
+/** A page that parses a text with `sluice/json`, in the browser. */
 export function WorkbenchPage() {
   const state = useInspection();
   const { reading } = state;
-  useEffect(keepTexts, []);
+  useEffect(storeTexts, []);
   return (
     <div class="workbench stack">
       <div class="page-head">
@@ -44,7 +44,7 @@ export function WorkbenchPage() {
           <OutcomeBar state={state} />
           <Value state={state} />
           <section class="card pane" aria-labelledby="workbench-found">
-            <h2 id="workbench-found">Found in the text</h2>
+            <h2 id="workbench-found">Findings</h2>
             <div class="body findings" tabIndex={0} role="group" aria-label="Entries">
               {reading === null || reading.text === '' ? null : <Findings inspection={reading.inspection} />}
             </div>
@@ -61,8 +61,8 @@ export function WorkbenchPage() {
 function Value({ state: { reading, fail } }: { readonly state: InspectionHandle }) {
   const value = reading?.inspection.value ?? null;
   const write = async (): Promise<string> => {
-    const written = await reading?.writeValue().catch(fail);
-    if (typeof written !== 'string') throw new Error('no value to copy');
+    const written = await reading?.formatValue().catch(fail);
+    if (typeof written !== 'string') throw new Error('There is no value to copy.');
     return written;
   };
   return (
@@ -79,10 +79,12 @@ function Value({ state: { reading, fail } }: { readonly state: InspectionHandle 
       </div>
       {value === null ? (
         <p class="dim body">
-          {reading === null || reading.text === '' ? '' : 'No value. The candidates below show what was tried.'}
+          {reading === null || reading.text === ''
+            ? ''
+            : 'No value was found. The findings below show which candidates were tried.'}
         </p>
       ) : (
-        <ValueRowsView value={value} label="The value, row by row" />
+        <ValueRowsView value={value} label="The value, line by line" />
       )}
     </section>
   );

@@ -3,53 +3,53 @@ import { query, setQuery } from '../../app/router.js';
 import { EXAMPLES } from './examples.js';
 import type { Example } from './examples.js';
 import type { Span, WorkbenchOptions } from './inspection.js';
-import { readOptions, writeOptions } from './options-query.js';
+import { readOptions, toQuery } from './options-query.js';
 
 const KEY = 'sluice.workbench';
-/** Browsers keep about five million characters for a page; longer texts would push out everything else. */
+/** Browsers store about five million characters per page; longer texts would leave no room for anything else. */
 const MAX_SAVED_LENGTH = 1_000_000;
-const KEEP_AFTER_MS = 500;
+const STORE_AFTER_MS = 500;
 
-interface Kept {
+interface StoredTexts {
   readonly text: string;
   readonly schemaText: string;
   readonly isEditing: boolean;
 }
 
-const kept = readKept();
+const stored = readStored();
 
 /** The text to parse. */
-export const text = signal(kept.text);
+export const text = signal(stored.text);
 /** The text of the JSON Schema; blank for none. */
-export const schemaText = signal(kept.schemaText);
-/** Whether the text is in a field to be changed, or shown with what was found in it. */
-export const isEditing = signal(kept.isEditing);
-/** The parse options, kept in the query so that they can be shared. */
+export const schemaText = signal(stored.schemaText);
+/** Whether the text is being edited; otherwise it is shown with the findings marked. */
+export const isEditing = signal(stored.isEditing);
+/** The parse options, stored in the query so that they can be shared. */
 export const options = computed(() => readOptions(query.value));
-/** The place in the text that was asked for last. */
+/** The selected part of the text. */
 export const chosen = signal<Span | null>(null);
-/** Whether the text comes back after the page is loaded again. */
+/** Whether the text is restored after a reload. */
 export const isKept = computed(() => text.value.length + schemaText.value.length <= MAX_SAVED_LENGTH);
 
-/** Puts a text in the place of the one before. */
+/** Replaces the text. */
 export function setText(next: string): void {
   chosen.value = null;
   text.value = next;
 }
 
-/** Changes how the text is read. */
+/** Changes the parse options. */
 export function setOptions(changes: Partial<WorkbenchOptions>): void {
   chosen.value = null;
-  setQuery(writeOptions({ ...options.value, ...changes }));
+  setQuery(toQuery({ ...options.value, ...changes }));
 }
 
-/** Shows a place of the text, or none. */
+/** Selects a part of the text; null clears the selection. */
 export function choose(span: Span | null): void {
   chosen.value = span;
   if (span !== null) isEditing.value = false;
 }
 
-/** Begins with an example. */
+/** Opens an example. */
 export function openExample(example: Example): void {
   setText(example.text);
   isEditing.value = false;
@@ -58,31 +58,31 @@ export function openExample(example: Example): void {
 }
 
 /** Opens a shared case; its options are in the address. */
-export function openCase({ text: shared, schemaText: schema }: Pick<Kept, 'text' | 'schemaText'>): void {
+export function openCase({ text: shared, schemaText: schema }: Pick<StoredTexts, 'text' | 'schemaText'>): void {
   setText(shared);
   schemaText.value = schema;
   isEditing.value = false;
 }
 
-/** Keeps text and schema for when the page is loaded again; who leaves in the middle of typing loses nothing. */
-export function keepTexts(): () => void {
+/** Stores text and schema whenever they change, so that they are restored after a reload. Returns a function that stops this. */
+export function storeTexts(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = effect(() => {
     void [isKept.value, text.value, schemaText.value, isEditing.value];
     clearTimeout(timer);
-    timer = setTimeout(keepNow, KEEP_AFTER_MS);
+    timer = setTimeout(storeNow, STORE_AFTER_MS);
   });
-  addEventListener('pagehide', keepNow);
+  addEventListener('pagehide', storeNow);
   return () => {
-    removeEventListener('pagehide', keepNow);
+    removeEventListener('pagehide', storeNow);
     clearTimeout(timer);
     stop();
-    keepNow();
+    storeNow();
   };
 }
 
-function keepNow(): void {
-  const now: Kept = {
+function storeNow(): void {
+  const now: StoredTexts = {
     text: isKept.peek() ? text.peek() : '',
     schemaText: schemaText.peek(),
     isEditing: isEditing.peek(),
@@ -94,22 +94,22 @@ function keepNow(): void {
   }
 }
 
-/** Reads the saved text, or the first example: a page with content is more helpful than a blank one. */
-function readKept(): Kept {
+/** Reads the stored text; by default the first example, because a page with content is more helpful than a blank one. */
+function readStored(): StoredTexts {
   const [first] = EXAMPLES;
-  const begin = { text: first?.text ?? '', schemaText: first?.schemaText ?? '', isEditing: false };
+  const initial = { text: first?.text ?? '', schemaText: first?.schemaText ?? '', isEditing: false };
   try {
     const found: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null');
-    if (typeof found !== 'object' || found === null) return begin;
+    if (typeof found !== 'object' || found === null) return initial;
     const {
       text: keptText,
       schemaText: keptSchema,
       isEditing: wasEditing,
-    } = found as Partial<Record<keyof Kept, unknown>>;
+    } = found as Partial<Record<keyof StoredTexts, unknown>>;
     return typeof keptText === 'string' && typeof keptSchema === 'string'
       ? { text: keptText, schemaText: keptSchema, isEditing: wasEditing === true }
-      : begin;
+      : initial;
   } catch {
-    return begin;
+    return initial;
   }
 }

@@ -1,18 +1,18 @@
 import { getErrorMessage } from '../../../src/base/index.js';
 import { createTextReader } from './text-reader.js';
-import type { Numbered, WorkerAnswer, WorkerQuestion } from './text-reader.js';
+import type { Numbered, WorkerResponse, WorkerRequest } from './text-reader.js';
 
 const reader = createTextReader(() => performance.now());
 
-// Texts are long: they are parsed in this worker, so that the page stays responsive.
-addEventListener('message', ({ data: { number, message } }: MessageEvent<Numbered<WorkerQuestion>>) => {
-  const answer: Numbered<WorkerAnswer> = { number, message: answerTo(number, message) };
-  postMessage(answer);
+// Texts may be long, so they are parsed here, and the page stays responsive.
+addEventListener('message', ({ data: { number, message } }: MessageEvent<Numbered<WorkerRequest>>) => {
+  const response: Numbered<WorkerResponse> = { number, message: handleRequest(number, message) };
+  postMessage(response);
 });
 
-function answerTo(number: number, question: WorkerQuestion): WorkerAnswer {
+function handleRequest(number: number, request: WorkerRequest): WorkerResponse {
   try {
-    return reader.answer(number, question);
+    return reader.handle(number, request);
   } catch (error) {
     return { kind: 'broken', message: getErrorMessage(error) };
   }

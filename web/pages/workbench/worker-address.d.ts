@@ -1,4 +1,4 @@
-/** The address of a worker's own file, as the build names it. */
+/** The URL of a worker's file in the build. */
 declare module '*?worker&url' {
   const address: string;
   export default address;

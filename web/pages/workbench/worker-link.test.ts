@@ -5,15 +5,15 @@ import { createTextReader } from './text-reader.js';
 import { readText } from './text-reading.js';
 import { openWorker } from './worker-link.js';
 import type { WorkerLink } from './worker-link.js';
-import type { Numbered, WorkerAnswer, WorkerQuestion } from './text-reader.js';
+import type { Numbered, WorkerResponse, WorkerRequest } from './text-reader.js';
 
 /** A worker as the browser provides it to a page, which answers when the test lets it. */
 class HandWorker extends EventTarget {
   readonly #reader = createTextReader(() => 0);
-  readonly asked: Numbered<WorkerQuestion>[] = [];
+  readonly asked: Numbered<WorkerRequest>[] = [];
   isEnded = false;
 
-  postMessage(question: Numbered<WorkerQuestion>): void {
+  postMessage(question: Numbered<WorkerRequest>): void {
     this.asked.push(question);
   }
 
@@ -22,11 +22,11 @@ class HandWorker extends EventTarget {
   }
 
   /** Answers the oldest question, as the worker would or with something else. */
-  answer(other?: WorkerAnswer): void {
+  answer(other?: WorkerResponse): void {
     const question = this.asked.shift();
     if (question === undefined) throw new Error('nothing was asked');
     const { number } = question;
-    const message = other ?? this.#reader.answer(number, question.message);
+    const message = other ?? this.#reader.handle(number, question.message);
     this.dispatchEvent(new MessageEvent('message', { data: { number, message } }));
   }
 }
@@ -61,12 +61,12 @@ afterEach(() => {
 });
 
 describe('a text read by a worker', () => {
-  it('starts the worker with the first question, and asks it about the reading afterwards', async () => {
+  it('starts the worker with the first request, and sends later requests to the same worker', async () => {
     const { link, workers, worker } = open();
     expect(workers).toHaveLength(0);
     const reading = await readIn(link, worker, '{"a": 1,}');
     expect(reading.inspection.outcome).toEqual({ status: 'success', repairLevel: 'deterministic_generic' });
-    const written = reading.writeValue();
+    const written = reading.formatValue();
     worker().answer();
     expect(await written).toBe('{\n  "a": 1\n}');
     const view = reading.pushStream(2, 1);
@@ -75,10 +75,10 @@ describe('a text read by a worker', () => {
     expect(workers).toHaveLength(1);
   });
 
-  it('is abandoned for the next one: its worker ends, and another reads that', async () => {
+  it('is abandoned for the next one: its worker ends, and another parses the next text', async () => {
     const { link, workers, worker } = open();
     const first = readText(link, input('[1]'));
-    expect(link.giveUp()).toBe(true);
+    expect(link.cancel()).toBe(true);
     expect(await first).toBeNull();
     expect(worker().isEnded).toBe(true);
     const second = await readIn(link, worker, '[2]');
@@ -89,15 +89,15 @@ describe('a text read by a worker', () => {
   it('that was already read is not abandoned, and its worker stays', async () => {
     const { link, worker } = open();
     await readIn(link, worker, '[1]');
-    expect(link.giveUp()).toBe(false);
+    expect(link.cancel()).toBe(false);
     expect(worker().isEnded).toBe(false);
   });
 
-  it('is not mixed up with the one before, whatever the order of the answers', async () => {
+  it('is not mixed up with the previous one, in any order of responses', async () => {
     const { link, worker } = open();
     const first = await readIn(link, worker, '[1]');
     const second = readText(link, input('[2]'));
-    const late = first.writeValue();
+    const late = first.formatValue();
     worker().answer();
     worker().answer();
     expect((await second)?.kind).toBe('reading');
@@ -149,14 +149,17 @@ describe('a worker that fails', () => {
     vi.useFakeTimers();
     const { link, worker } = open();
     const asked = readText(link, input('[1]'));
-    await Promise.all([expect(asked).rejects.toThrow('No answer for 2 minutes'), vi.advanceTimersByTimeAsync(120_000)]);
+    await Promise.all([
+      expect(asked).rejects.toThrow('No response for 2 minutes'),
+      vi.advanceTimersByTimeAsync(120_000),
+    ]);
     expect(worker().isEnded).toBe(true);
   });
 
   it('after it was stopped is ignored', async () => {
     const { link, worker } = open();
     const first = readText(link, input('[1]'));
-    link.giveUp();
+    link.cancel();
     await first;
     const second = readText(link, input('[2]'));
     worker(0).dispatchEvent(new Event('error'));
@@ -165,7 +168,7 @@ describe('a worker that fails', () => {
   });
 });
 
-it('closing ends the worker, and pending requests have no answer', async () => {
+it('closing ends the worker, and pending requests have no response', async () => {
   const { link, worker } = open();
   const asked = readText(link, input('[1]'));
   link.close();

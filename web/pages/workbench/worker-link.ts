@@ -1,62 +1,63 @@
-import type { Numbered, WorkerAnswer, WorkerQuestion } from './text-reader.js';
+import type { Numbered, WorkerResponse, WorkerRequest } from './text-reader.js';
 
 /** The part of a worker that is used here. */
 export type WorkerLike = Pick<Worker, 'postMessage' | 'terminate' | 'addEventListener'>;
 
-/** A worker that can be aborted at any time: the next request starts another. */
+/** A link to a worker that can be ended at any time; the next request starts another worker. */
 export interface WorkerLink {
-  /** The number that the next question will have. */
+  /** The number of the next request. */
   readonly next: number;
-  /** Null when the request was aborted; throws when the worker cannot answer. */
-  ask(question: WorkerQuestion): Promise<WorkerAnswer | null>;
-  /** Ends a worker that is at something, and says whether there was one; one that is at nothing stays. */
-  giveUp(): boolean;
+  /** Sends a request. Null if it was canceled; throws if the worker fails. */
+  send(request: WorkerRequest): Promise<WorkerResponse | null>;
+  /** Ends the worker if it is busy, and returns whether it was; an idle worker stays. */
+  cancel(): boolean;
   /** Ends the worker. */
   close(): void;
 }
 
-/** A browser may silently stop a worker that takes too much memory: requests time out after this. */
+/** Requests time out, because a browser may silently stop a worker that needs too much memory. */
 const TIMEOUT_MS = 120_000;
 
-const CANNOT_START = 'The parser worker could not be loaded or was stopped by the browser.';
-const TOO_SLOW = `No answer for ${TIMEOUT_MS / 60_000} minutes: the text takes too long to parse in the browser.`;
+const CANNOT_START =
+  'The worker that parses texts could not be loaded, or the browser stopped it. Try again, or use a shorter text.';
+const TOO_SLOW = `No response for ${TIMEOUT_MS / 60_000} minutes: the text takes too long to parse in the browser. Use a shorter text, or sluice parse.`;
 
 interface Waiting {
-  readonly resolve: (answer: WorkerAnswer | null) => void;
+  readonly resolve: (response: WorkerResponse | null) => void;
   readonly reject: (error: Error) => void;
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** Asks a worker, which is started with the first question. */
+/** Creates a link to a worker, which is started with the first request. */
 export function openWorker(start: () => WorkerLike): WorkerLink {
   const waiting = new Map<number, Waiting>();
   let worker: WorkerLike | null = null;
   let next = 1;
 
-  function begin(): WorkerLike {
+  function startWorker(): WorkerLike {
     const started = start();
-    started.addEventListener('message', ({ data: { number, message } }: MessageEvent<Numbered<WorkerAnswer>>) => {
-      const question = waiting.get(number);
+    started.addEventListener('message', ({ data: { number, message } }: MessageEvent<Numbered<WorkerResponse>>) => {
+      const pending = waiting.get(number);
       waiting.delete(number);
-      clearTimeout(question?.timer);
-      if (message.kind === 'broken') question?.reject(new Error(message.message));
-      else question?.resolve(message);
+      clearTimeout(pending?.timer);
+      if (message.kind === 'broken') pending?.reject(new Error(message.message));
+      else pending?.resolve(message);
     });
-    // A missing or blocked file has no message.
+    // If the file is missing or blocked, the event has no message.
     started.addEventListener('error', ({ message = '' }: Partial<ErrorEvent>) => {
       if (started === worker) end(({ reject }) => reject(new Error(message === '' ? CANNOT_START : message)));
     });
     return started;
   }
 
-  function end(settle: (question: Waiting) => void): void {
+  function end(settle: (pending: Waiting) => void): void {
     worker?.terminate();
     worker = null;
-    const questions = [...waiting.values()];
+    const pendingRequests = [...waiting.values()];
     waiting.clear();
-    for (const question of questions) {
-      clearTimeout(question.timer);
-      settle(question);
+    for (const pending of pendingRequests) {
+      clearTimeout(pending.timer);
+      settle(pending);
     }
   }
 
@@ -64,19 +65,22 @@ export function openWorker(start: () => WorkerLike): WorkerLink {
     get next() {
       return next;
     },
-    async ask(question) {
+    async send(request) {
       return new Promise((resolve, reject) => {
-        worker ??= begin();
+        worker ??= startWorker();
         const number = next++;
-        const timer = setTimeout(() => end((one) => one.reject(new Error(TOO_SLOW))), TIMEOUT_MS);
+        const timer = setTimeout(
+          () => end(({ reject: rejectPending }) => rejectPending(new Error(TOO_SLOW))),
+          TIMEOUT_MS,
+        );
         waiting.set(number, { resolve, reject, timer });
-        const numbered: Numbered<WorkerQuestion> = { number, message: question };
-        // A worker's postMessage has no origin to name.
+        const numbered: Numbered<WorkerRequest> = { number, message: request };
+        // The `postMessage` of a worker has no target origin.
         // oxlint-disable-next-line unicorn/require-post-message-target-origin
         worker.postMessage(numbered);
       });
     },
-    giveUp() {
+    cancel() {
       if (waiting.size === 0) return false;
       end(({ resolve }) => resolve(null));
       return true;

@@ -3,10 +3,12 @@ import { toPath } from '../../app/route.js';
 import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { formatMoney, formatShort } from '../../ui/amount.js';
+import { capitalize } from '../../ui/badge.js';
 import { SafeText } from '../../ui/safe-text.js';
+import { describeBudget } from '../../ui/waiting-for.js';
 import { Meter } from './meter.js';
 
-/** The usage of the budgets, and runs that wait for one; nothing if no budgets are configured. */
+/** The budgets and their usage, and the runs that are waiting for a budget. Empty if no budgets are configured. */
 export function BudgetPanel() {
   const { value } = useResource('budgets', async (signal) => client.listBudgets({ signal }), { live: true });
   if (value === null || value.items.length === 0) return null;
@@ -30,7 +32,8 @@ export function BudgetPanel() {
           <ul class="notes">
             {value.waiting.map(({ run, budget }) => (
               <li key={run}>
-                <a href={toPath({ page: 'run', id: run })}>{run}</a> <SafeText text={budget} limit={80} />
+                <a href={toPath({ page: 'run', id: run })}>{run}</a>{' '}
+                <SafeText text={capitalize(describeBudget(budget))} limit={80} />
               </li>
             ))}
           </ul>
@@ -60,10 +63,10 @@ function Amount({
         <strong>{format(used)}</strong> of {format(limit)}
       </span>
       <Meter share={limit === 0 ? 1 : used / limit} isWarning={used >= limit * NEARLY_USED} />
-      {held > used ? <span class="dim budget-held">{format(held)} including what running work may use</span> : null}
+      {held > used ? <span class="dim budget-held">{format(held)} including reservations for active runs</span> : null}
     </div>
   );
 }
 
-/** From this share on a budget is shown as nearly used up. */
+/** The share at which a budget is shown as nearly used up. */
 const NEARLY_USED = 0.8;

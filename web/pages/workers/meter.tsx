@@ -1,4 +1,4 @@
-/** How much of something is used, as a bar; the numbers are next to it. */
+/** A bar that shows the used share. It is hidden from screen readers, because the numbers are next to it. */
 export function Meter({ share, isWarning = false }: { readonly share: number; readonly isWarning?: boolean }) {
   return (
     <span class={isWarning ? 'meter warn' : 'meter'} aria-hidden="true">

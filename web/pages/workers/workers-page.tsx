@@ -4,7 +4,7 @@ import { client } from '../../server/client.js';
 import { useResource } from '../../server/use-resource.js';
 import { BudgetPanel } from './budget-panel.js';
 import { Meter } from './meter.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, labelState } from '../../ui/badge.js';
 import { FailureNotice, Loading, Notice } from '../../ui/notice.js';
 import type { Tone } from '../../ui/notice.js';
 import { RowTable } from '../../ui/row-table.js';
@@ -24,7 +24,7 @@ const COLUMNS: readonly Column[] = [
 
 const TONES: Readonly<Record<WorkerRecord['state'], Tone>> = { alive: 'good', stopping: 'warn', gone: 'bad' };
 
-/** The workers that share the store: where they are, what they can run, and whether they are alive. */
+/** The workers that share the store: their hosts, their engines, and whether they are alive. */
 export function WorkersPage() {
   const { value, failure, reload } = useResource('workers', async (signal) => client.listWorkers({ signal }), {
     live: true,
@@ -34,7 +34,7 @@ export function WorkersPage() {
       <div class="page-head">
         <h1>Workers</h1>
       </div>
-      {failure === null ? null : <FailureNotice title="Cannot list the workers" failure={failure} reload={reload} />}
+      {failure === null ? null : <FailureNotice title="Cannot load the workers" failure={failure} reload={reload} />}
       {value === null ? failure === null ? <Loading space="list" /> : null : <WorkerList workers={value.items} />}
       <BudgetPanel />
     </>
@@ -43,10 +43,10 @@ export function WorkersPage() {
 
 function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) {
   const list = useRef<HTMLTableElement>(null);
-  const isAnyAlive = workers.some(({ state }) => state === 'alive');
+  const hasAlive = workers.some(({ state }) => state === 'alive');
   return (
     <>
-      {isAnyAlive ? null : (
+      {hasAlive ? null : (
         <Notice tone="bad" title="No worker is running">
           Queued runs and orders cannot start. Start a worker with <code>sluice worker</code>, or{' '}
           <code>sluice serve</code> without <code>--no-worker</code>.
@@ -57,7 +57,7 @@ function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) 
           {workers.map((worker) => (
             <tr key={worker.id}>
               <td>
-                <Badge tone={TONES[worker.state]}>{worker.state}</Badge>
+                <Badge tone={TONES[worker.state]}>{labelState(worker.state)}</Badge>
               </td>
               <td class="wide">
                 <SafeText text={worker.host} />
@@ -83,7 +83,7 @@ function WorkerList({ workers }: { readonly workers: readonly WorkerRecord[] }) 
   );
 }
 
-/** How many of its slots a worker uses: a picture, and the numbers. */
+/** The used slots of a worker, as a bar and as numbers. */
 function Load({ busy, capacity }: { readonly busy: number; readonly capacity: number }) {
   return (
     <span class="load">

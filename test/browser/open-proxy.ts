@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A proxy whose connections a test can cut and allow again. */
-export interface Tap {
+/** A proxy whose connections a test can break and allow again. */
+export interface CuttableProxy {
   readonly url: string;
-  /** Breaks every connection and takes no new one. */
+  /** Breaks every connection and accepts no new one. */
   shut(): void;
   /** Lets connections through again. */
   open(): void;
   close(): Promise<void>;
 }
 
-/** Stands between a page and its server, byte by byte. */
-export async function openTap(target: string): Promise<Tap> {
+/** Opens a proxy between a page and its server that copies bytes. */
+export async function openProxy(target: string): Promise<CuttableProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let isOpen = true;

@@ -3,7 +3,7 @@ import type { ByteRanges, ByteSpan } from './byte-ranges.js';
 import type { Conversation } from './conversation.js';
 import type { EventList } from './event-list.js';
 import type { RawRows } from './raw-rows.js';
-import { firstAbove } from './sorted-search.js';
+import { findFirstAbove } from './sorted-search.js';
 import type { RawRef } from '../../../src/events/index.js';
 
 /** The content of the lenses of a run. */
@@ -13,9 +13,9 @@ export interface RunLenses {
   readonly rows: RawRows;
 }
 
-/** The rows that a selected place highlights in each lens, and the first row of each to scroll to. */
-export interface Light {
-  readonly place: Place;
+/** The rows that a selection highlights in each lens, and the row of each lens to scroll to. */
+export interface Highlight {
+  readonly selection: Selection;
   readonly bytes: ByteRanges;
   readonly items: ReadonlySet<number>;
   readonly item: number | null;
@@ -23,12 +23,12 @@ export interface Light {
   readonly row: number | null;
 }
 
-/** An item may consist of very many events. */
+/** The maximum number of events of an item whose bytes are highlighted; an item may have very many events. */
 const MAX_SPANS = 5000;
 
-/** Follows a place through the bytes to what else was made of them; null if it has not come yet. */
-export function lightUp(lenses: RunLenses, place: Place): Light | null {
-  const spans = findSpans(lenses, place);
+/** Finds everything that was created from the same bytes as a selection; null if the selected event has not arrived yet. */
+export function findHighlight(lenses: RunLenses, selection: Selection): Highlight | null {
+  const spans = findSpans(lenses, selection);
   if (spans === null) return null;
   const { conversation, list, rows } = lenses;
   const bytes = joinSpans(spans);
@@ -36,44 +36,44 @@ export function lightUp(lenses: RunLenses, place: Place): Light | null {
   for (const span of bytes.spans) {
     for (const event of conversation.refs.overlapping(span)) items.add(conversation.itemIndexes[event] ?? 0);
   }
-  const own = ownItem(lenses, place);
-  if (own !== null) items.add(own);
+  const ownItem = findOwnItem(lenses, selection);
+  if (ownItem !== null) items.add(ownItem);
   const [first] = bytes.spans;
-  const event = place.lens === 'events' ? list.find(place.attempt, place.seq) : null;
+  const event = selection.lens === 'events' ? list.find(selection.attempt, selection.seq) : null;
   return {
-    place,
+    selection,
     bytes,
     items,
-    item: own ?? findSmallest(items),
+    item: ownItem ?? findSmallest(items),
     event: event ?? (first === undefined ? null : (list.refs.overlapping(first, 1)[0] ?? null)),
     row: first === undefined ? null : rows.find(first),
   };
 }
 
-/** The source bytes of a place; null if it has not arrived yet. */
-function findSpans(lenses: RunLenses, place: Place): readonly ByteSpan[] | null {
+/** Finds the source bytes of a selection; null if the selected event has not arrived yet. */
+function findSpans(lenses: RunLenses, selection: Selection): readonly ByteSpan[] | null {
   const { conversation, list } = lenses;
-  switch (place.lens) {
+  switch (selection.lens) {
     case 'conversation': {
-      const own = ownItem(lenses, place);
-      if (own === null) return null;
-      const events = conversation.items[own]?.events.slice(0, MAX_SPANS) ?? [];
+      const ownItem = findOwnItem(lenses, selection);
+      if (ownItem === null) return null;
+      const events = conversation.items[ownItem]?.events.slice(0, MAX_SPANS) ?? [];
       return events.flatMap((index) => conversation.events[index]?.raw_ref ?? []);
     }
     case 'events': {
-      const index = list.find(place.attempt, place.seq);
+      const index = list.find(selection.attempt, selection.seq);
       if (index === null) return null;
       const ref = list.events[index]?.raw_ref ?? null;
       return ref === null ? [] : [ref];
     }
     case 'raw':
-      return [place];
+      return [selection];
   }
 }
 
-function ownItem({ conversation }: RunLenses, place: Place): number | null {
-  if (place.lens !== 'conversation') return null;
-  const index = conversation.find(place.seq);
+function findOwnItem({ conversation }: RunLenses, selection: Selection): number | null {
+  if (selection.lens !== 'conversation') return null;
+  const index = conversation.find(selection.seq);
   return index === null ? null : (conversation.itemIndexes[index] ?? null);
 }
 
@@ -83,26 +83,26 @@ function findSmallest(numbers: ReadonlySet<number>): number | null {
   return smallest;
 }
 
-/** The selection, by stable names: it is kept in the query. */
-export type Place =
+/** A selection in a lens. It is stored in the query, so it consists of stable numbers and names. */
+export type Selection =
   | { readonly lens: 'conversation'; readonly seq: number }
   | { readonly lens: 'events'; readonly attempt: number; readonly seq: number }
   | ({ readonly lens: 'raw' } & ByteSpan);
 
-/** The word of a place in an address: `c12`, `e1.17`, `b1.stdout.100-200`. */
-export function writePlace(place: Place): string {
-  switch (place.lens) {
+/** Formats a selection for the query: `c12`, `e1.17`, `b1.stdout.100-200`. */
+export function formatSelection(selection: Selection): string {
+  switch (selection.lens) {
     case 'conversation':
-      return `c${place.seq}`;
+      return `c${selection.seq}`;
     case 'events':
-      return `e${place.attempt}.${place.seq}`;
+      return `e${selection.attempt}.${selection.seq}`;
     case 'raw':
-      return `b${place.attempt_number}.${place.stream}.${place.byte_from}-${place.byte_to}`;
+      return `b${selection.attempt_number}.${selection.stream}.${selection.byte_from}-${selection.byte_to}`;
   }
 }
 
-/** Reads what {@link writePlace} wrote; null if it is not a place. */
-export function readPlace(word: string | null): Place | null {
+/** Parses a selection as formatted by {@link formatSelection}; null if the text is invalid. */
+export function parseSelection(word: string | null): Selection | null {
   const [, seq] = /^c(\d{1,15})$/.exec(word ?? '') ?? [];
   if (seq !== undefined) return { lens: 'conversation', seq: Number(seq) };
   const [, attempt, eventSeq] = /^e(\d{1,9})\.(\d{1,15})$/.exec(word ?? '') ?? [];
@@ -116,7 +116,7 @@ function isStream(word: string | undefined): word is RawRef['stream'] {
   return word === 'stdout' || word === 'stderr' || word === 'pty';
 }
 
-/** Counts the entries of a lens at a moment or, for null, in total. */
+/** Counts the rows of a lens at a moment; for null, all rows. */
 export function countLens(
   { conversation, list, rows }: RunLenses,
   lens: 'timeline' | 'conversation' | 'events' | 'raw',
@@ -125,9 +125,11 @@ export function countLens(
   switch (lens) {
     case 'timeline':
     case 'conversation':
-      return moment === null ? conversation.items.length : conversation.itemsAt(firstAbove(conversation.times, moment));
+      return moment === null
+        ? conversation.items.length
+        : conversation.itemsAt(findFirstAbove(conversation.times, moment));
     case 'events':
-      return moment === null ? list.events.length : firstAbove(list.times, moment);
+      return moment === null ? list.events.length : findFirstAbove(list.times, moment);
     case 'raw':
       return moment === null ? rows.count() : rows.countAt(moment);
   }

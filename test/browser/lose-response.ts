@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
-/** The next request to `path` reaches the server, and its answer is lost. */
-export async function loseAnswer(page: Page, path: string): Promise<void> {
+/** Lets the next request to `path` reach the server, but drops the response. */
+export async function loseResponse(page: Page, path: string): Promise<void> {
   await page.route(
     `**${path}`,
     async (route) => {

@@ -3,8 +3,8 @@ import type { RawRef } from '../../../src/events/index.js';
 import { createConversation } from './conversation.js';
 import { createEventList } from './event-list.js';
 import { fcmpEvent, raspEvent } from './events.fixture.js';
-import { lightUp, readPlace, writePlace } from './light-up.js';
-import type { RunLenses, Place } from './light-up.js';
+import { findHighlight, parseSelection, formatSelection } from './highlight.js';
+import type { RunLenses, Selection } from './highlight.js';
 import { createRawRows } from './raw-rows.js';
 import fc from 'fast-check';
 
@@ -27,44 +27,54 @@ function readRun(): RunLenses {
   ];
   for (const [index, [from, to, type, data]] of frames.entries()) {
     const event = raspEvent({ seq: index + 1, raw_ref: bytes(from, to) });
-    lenses.rows.take(event, lenses.list.append(event));
+    lenses.rows.addEvent(event, lenses.list.append(event));
     lenses.conversation.append(fcmpEvent(type, data, { seq: index + 1, raw_ref: bytes(from, to) }));
   }
   lenses.list.append(raspEvent({ seq: 5 }));
   return lenses;
 }
 
-test('an item lights up its events and bytes, all of them, and nothing between', () => {
-  const light = lightUp(readRun(), { lens: 'conversation', seq: 2 });
-  expect(light).toMatchObject({ item: 1, event: 1, row: 1 });
-  expect(light?.bytes.spans).toEqual([
+test('an item highlights all of its events and bytes, and nothing in between', () => {
+  const highlight = findHighlight(readRun(), { lens: 'conversation', seq: 2 });
+  expect(highlight).toMatchObject({ item: 1, event: 1, row: 1 });
+  expect(highlight?.bytes.spans).toEqual([
     expect.objectContaining({ byte_from: 10, byte_to: 20 }),
     expect.objectContaining({ byte_from: 30, byte_to: 40 }),
   ]);
-  expect(light?.items).toEqual(new Set([1]));
+  expect(highlight?.items).toEqual(new Set([1]));
 });
 
-test('an event lights up the item and the bytes', () => {
-  expect(lightUp(readRun(), { lens: 'events', attempt: 1, seq: 4 })).toMatchObject({ item: 1, event: 3, row: 3 });
+test('an event highlights the item and the bytes', () => {
+  expect(findHighlight(readRun(), { lens: 'events', attempt: 1, seq: 4 })).toMatchObject({ item: 1, event: 3, row: 3 });
 });
 
-test('bytes light up every item and event made of any of them', () => {
-  const light = lightUp(readRun(), { lens: 'raw', attempt_number: 1, stream: 'stdout', byte_from: 5, byte_to: 25 });
-  expect(light).toMatchObject({ item: 0, event: 0, row: 0 });
-  expect(light?.items).toEqual(new Set([0, 1, 2]));
+test('bytes highlight every item and event that was created from any of them', () => {
+  const highlight = findHighlight(readRun(), {
+    lens: 'raw',
+    attempt_number: 1,
+    stream: 'stdout',
+    byte_from: 5,
+    byte_to: 25,
+  });
+  expect(highlight).toMatchObject({ item: 0, event: 0, row: 0 });
+  expect(highlight?.items).toEqual(new Set([0, 1, 2]));
 });
 
-test('an event without bytes lights up itself', () => {
-  expect(lightUp(readRun(), { lens: 'events', attempt: 1, seq: 5 })).toMatchObject({ item: null, event: 4, row: null });
+test('an event without bytes highlights itself', () => {
+  expect(findHighlight(readRun(), { lens: 'events', attempt: 1, seq: 5 })).toMatchObject({
+    item: null,
+    event: 4,
+    row: null,
+  });
 });
 
-test('events that have not arrived light up nothing', () => {
-  expect(lightUp(readRun(), { lens: 'events', attempt: 2, seq: 1 })).toBeNull();
-  expect(lightUp(readRun(), { lens: 'conversation', seq: 99 })).toBeNull();
+test('events that have not arrived highlight nothing', () => {
+  expect(findHighlight(readRun(), { lens: 'events', attempt: 2, seq: 1 })).toBeNull();
+  expect(findHighlight(readRun(), { lens: 'conversation', seq: 99 })).toBeNull();
 });
 
 const number = fc.integer({ min: 1, max: 1_000_000 });
-const place = fc.oneof<fc.Arbitrary<Place>[]>(
+const selection = fc.oneof<fc.Arbitrary<Selection>[]>(
   fc.record({ lens: fc.constant('conversation' as const), seq: number }),
   fc.record({ lens: fc.constant('events' as const), attempt: number, seq: number }),
   fc
@@ -77,10 +87,10 @@ const place = fc.oneof<fc.Arbitrary<Place>[]>(
     .map(({ length, ...rest }) => ({ lens: 'raw' as const, ...rest, byte_to: rest.byte_from + length })),
 );
 
-test('reads a place back from the address', () => {
+test('reads a selection back from the address', () => {
   fc.assert(
-    fc.property(place, (one) => {
-      expect(readPlace(writePlace(one))).toEqual(one);
+    fc.property(selection, (one) => {
+      expect(parseSelection(formatSelection(one))).toEqual(one);
     }),
   );
 });
@@ -97,10 +107,10 @@ test.each([
   'b1.stdout.9-5',
   'c1;DROP',
   `c${'9'.repeat(30)}`,
-])('%j is not a place', (word) => {
-  expect(readPlace(word)).toBeNull();
+])('%j is not a selection', (word) => {
+  expect(parseSelection(word)).toBeNull();
 });
 
 test('reads any text without an error', () => {
-  fc.assert(fc.property(fc.string(), (word) => void readPlace(word)));
+  fc.assert(fc.property(fc.string(), (word) => void parseSelection(word)));
 });

@@ -1,0 +1,68 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { client } from '../server/client.js';
+import { askForToken, loadSession, session, signIn, signOut, watchSession } from './session.js';
+
+const ADA = { name: 'ada', scopes: ['read', 'run'] };
+const ANONYMOUS = { name: 'anonymous', scopes: [] };
+
+/** Responds to the next requests, in this order. */
+function respondWith(...responses: readonly (Response | Promise<Response>)[]): void {
+  vi.stubGlobal('location', { hash: '' });
+  const left = [...responses];
+  vi.stubGlobal('fetch', async () => left.shift() ?? Promise.reject(new Error('no more requests were expected')));
+}
+
+const refused = () => Response.json({ code: 'UNAUTHORIZED', detail: 'Invalid token.' }, { status: 401 });
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+test('two refused requests at once lead to the sign-in form, which explains why', async () => {
+  respondWith(Response.json(ADA), Response.json(ANONYMOUS), Response.json(ANONYMOUS));
+  await loadSession();
+  await Promise.all([loadSession(), loadSession()]);
+  expect(session.value).toEqual({ state: 'signed-out', isExpired: true });
+});
+
+test('a request refused later does not remove the explanation', async () => {
+  respondWith(Response.json(ADA), Response.json(ANONYMOUS), Response.json(ANONYMOUS));
+  await loadSession();
+  await loadSession();
+  await loadSession();
+  expect(session.value).toEqual({ state: 'signed-out', isExpired: true });
+});
+
+test('a late response does not end a session that was opened since', async () => {
+  let respond: (response: Response) => void = () => undefined;
+  const late = new Promise<Response>((resolve) => {
+    respond = resolve;
+  });
+  respondWith(late, Response.json(ADA));
+  const loading = loadSession();
+  expect(await signIn('token-of-ada')).toBeNull();
+  respond(Response.json(ANONYMOUS));
+  await loading;
+  expect(session.value).toMatchObject({ state: 'signed-in', name: 'ada' });
+});
+
+test('a person who signs out gets no message that the session has ended', async () => {
+  respondWith(Response.json(ADA), new Response(null, { status: 204 }), Response.json(ANONYMOUS));
+  await loadSession();
+  await signOut();
+  expect(session.value).toEqual({ state: 'signed-out', isExpired: false });
+});
+
+test('a refused request loads the session again; a refused token does not', async () => {
+  respondWith(Response.json(ADA));
+  const stop = watchSession();
+  await vi.waitFor(() => expect(session.value.state).toBe('signed-in'));
+  askForToken();
+  respondWith(refused());
+  expect(await signIn('wrong')).toMatchObject({ message: 'Invalid token.' });
+  expect(session.value).toEqual({ state: 'signed-out', isExpired: false });
+  respondWith(refused(), Response.json(ADA));
+  await expect(client.listRuns({ query: {} })).rejects.toThrow('Invalid token.');
+  await vi.waitFor(() => expect(session.value.state).toBe('signed-in'));
+  stop();
+});
