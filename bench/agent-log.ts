@@ -1,18 +1,17 @@
-/** Words of answers and tool outputs; the second set takes three bytes a character. */
+/** Words of answers and tool outputs; characters of the second set have three bytes. */
 const WORDS = {
   ASCII: ['the', 'parser', 'reads', 'every', 'line', 'once', 'and', 'keeps', 'what', 'it', 'cannot', 'name'],
   CJK: ['解析器', '逐行', '读取', '原始输出', '并且', '保留', '无法', '识别', '的', '内容', '。', '一次'],
 } as const;
 
-/** The script a log is written in. */
+/** The characters of a log. */
 export type LogScript = keyof typeof WORDS;
 
-/** Programs whose logs are made here. */
+/** Programs whose logs can be generated. */
 export type LogEngine = 'codex' | 'claude' | 'acp';
 
 /**
- * A log of about this many bytes with lines of about this many bytes: messages and tool calls alternate, as the program
- * prints them.
+ * Generates a log of about this many bytes with lines of about this many bytes, in which messages and tool calls alternate.
  */
 export function makeAgentLog(engine: LogEngine, script: LogScript, lineBytes: number, bytes: number): Uint8Array {
   const encoder = new TextEncoder();
@@ -29,7 +28,7 @@ export function makeAgentLog(engine: LogEngine, script: LogScript, lineBytes: nu
   return join(lines, total);
 }
 
-/** The log in chunks, as a pipe delivers it. */
+/** Cuts a log into chunks, as a pipe delivers it. */
 export function cutLog(log: Uint8Array, size = 65_536): Uint8Array[] {
   return Array.from({ length: Math.ceil(log.length / size) }, (_, index) =>
     log.subarray(index * size, (index + 1) * size),
@@ -101,11 +100,11 @@ function claudeRecord(index: number, text: string): object {
 }
 
 function join(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
+  const joined = new Uint8Array(length);
+  let offset = 0;
   for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
+    joined.set(part, offset);
+    offset += part.length;
   }
-  return whole;
+  return joined;
 }

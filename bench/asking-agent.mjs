@@ -1,6 +1,6 @@
 /*
- * An agent that speaks the Agent Client Protocol and asks for one permission after the other. What it says at the end is
- * how long each answer took, in milliseconds from the request's write to the answer's read.
+ * An agent that supports the Agent Client Protocol and requests one permission after the other. Its only message, at the
+ * end, lists how long each answer took, in milliseconds from writing the request to reading the answer.
  */
 import { createInterface } from 'node:readline';
 

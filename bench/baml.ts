@@ -12,7 +12,7 @@ interface BamlRuntime {
   ): unknown;
 }
 
-/** BAML reads into declared types only: those of the bench's texts. */
+/** BAML reads only declared types: these are the types of the bench's texts. */
 const TYPES = `
 class Range {
   start int
@@ -55,7 +55,7 @@ function ReadVerdict() -> Verdict {
 }
 `;
 
-/** Reads a report, or the verdict where the text names one. */
+/** Creates a function that reads a report, or a verdict if the text contains one. */
 export function makeBamlReader(exported: Readonly<Record<string, unknown>>): (text: string) => unknown {
   const { BamlRuntime, setLogLevel } = exported as {
     readonly BamlRuntime: { fromFiles(root: string, files: object, env: object): BamlRuntime };

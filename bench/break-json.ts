@@ -1,4 +1,4 @@
-import type { Finding, Place } from './findings.js';
+import type { Finding, ShortFinding } from './findings.js';
 import type { Random } from './random.js';
 
 /** Typical defects of models' JSON. */
@@ -17,10 +17,10 @@ export type Defect = (typeof DEFECTS)[number];
 /** The layout of the findings: a member per line, or a finding per line. */
 export type Layout = 'indented' | 'lines';
 
-/** How broken a text is. */
+/** How a text is damaged. */
 export interface Damage {
   readonly defects: readonly Defect[];
-  /** Chance of a finding to show a defect, for each of them. */
+  /** The probability of each defect in a finding. */
   readonly probability: number;
   readonly layout: Layout;
 }
@@ -30,9 +30,9 @@ interface Style {
   readonly layout: Layout;
 }
 
-/** Writes findings with the errors of a model. The intended value stays clear to a person, so that there is one right reading. */
+/** Writes findings with typical errors of models. The intended value is still unambiguous. */
 export function writeBroken(
-  findings: readonly (Finding | Place)[],
+  findings: readonly (Finding | ShortFinding)[],
   { defects, probability, layout }: Damage,
   random: Random,
 ): string {
@@ -43,9 +43,9 @@ export function writeBroken(
   return `{\n  "findings": [\n${items.join(',\n')}\n  ]\n}`;
 }
 
-/** Writes findings of which `count`, evenly spread, show one defect; most answers of models that err look like this. */
+/** Writes findings of which `count`, evenly spread, have one defect, as in most broken answers of models. */
 export function writeNearlyClean(
-  findings: readonly (Finding | Place)[],
+  findings: readonly (Finding | ShortFinding)[],
   { defect, count, layout }: { readonly defect: Defect; readonly count: number; readonly layout: Layout },
 ): string {
   const damaged = new Set(
@@ -58,8 +58,8 @@ export function writeNearlyClean(
   return `{\n  "findings": [\n${items.join(',\n')}\n  ]\n}`;
 }
 
-/** The same findings without a defect, laid out alike. */
-export function writeClean(findings: readonly (Finding | Place)[], layout: Layout): string {
+/** Writes the same findings without defects, in the same layout. */
+export function writeClean(findings: readonly (Finding | ShortFinding)[], layout: Layout): string {
   if (layout === 'indented') return JSON.stringify({ findings }, null, 2);
   return `{\n  "findings": [\n${findings.map((finding) => `    ${JSON.stringify(finding)}`).join(',\n')}\n  ]\n}`;
 }
@@ -94,7 +94,7 @@ function writeKey(key: string, defects: ReadonlySet<Defect>): string {
   return defects.has('single_quotes') ? `'${key}'` : `"${key}"`;
 }
 
-/** In single quotes unless the text holds an apostrophe, as Python prints it. */
+/** Writes a string in single quotes unless it contains an apostrophe, as Python does. */
 function writeString(text: string, defects: ReadonlySet<Defect>): string {
   const quote = defects.has('single_quotes') && !text.includes("'") ? "'" : '"';
   const escaped = text.replaceAll('\\', '\\\\');

@@ -1,4 +1,4 @@
-/** Sends 1 GiB of log through a translator and prints, as JSON, the memory early and late. Started by its part of the bench. */
+/** Translates 1 GiB of log and prints the memory after 64 MiB and at the end, as JSON. Started by `part-events-memory.ts`. */
 import { cutLog, makeAgentLog } from './agent-log.js';
 import { residentMemory } from './measure.js';
 import { createTranslator } from './product.js';

@@ -1,6 +1,6 @@
 import { Random } from './random.js';
 
-/** One remark of a code review, as agents write them by the hundred. */
+/** One finding of a code review. */
 export interface Finding {
   readonly id: number;
   readonly file: string;
@@ -14,8 +14,8 @@ export interface Finding {
   readonly range: { readonly start: number; readonly end: number };
 }
 
-/** A remark in its shortest form. */
-export type Place = Pick<Finding, 'id' | 'line'>;
+/** A finding in its shortest form. */
+export type ShortFinding = Pick<Finding, 'id' | 'line'>;
 
 const WORDS = [
   'the', 'parser', 'returns', 'early', 'when', 'a', 'value', 'is', 'missing', 'and', 'callers', 'expect', 'an', 'error',
@@ -24,7 +24,7 @@ const WORDS = [
 const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 const FOLDERS = ['json', 'events', 'server', 'store', 'cli'] as const;
 
-/** Enough findings to fill `bytes` of JSON, at the length `write` gives them. */
+/** Generates enough findings for `bytes` of JSON, as written by `write`. */
 export function makeFindings(
   bytes: number,
   seed: number,
@@ -33,12 +33,12 @@ export function makeFindings(
   return { findings: fill(bytes, seed, write, makeFinding) };
 }
 
-/** The same with nothing but a place in each of them, as a linter would write them. */
-export function makePlaces(
+/** Generates findings with only an id and a line number, as a linter would write them. */
+export function makeShortFindings(
   bytes: number,
   seed: number,
   write: (value: unknown) => string,
-): { readonly findings: readonly Place[] } {
+): { readonly findings: readonly ShortFinding[] } {
   return { findings: fill(bytes, seed, write, (id, random) => ({ id, line: 1 + random.below(400) })) };
 }
 
@@ -75,7 +75,7 @@ function makeFinding(id: number, random: Random): Finding {
   };
 }
 
-/** A sentence or two; some quote a word, some have an apostrophe, some a line break. */
+/** Generates a message; some have a quoted word, some an apostrophe, some a line break. */
 function makeMessage(random: Random): string {
   const words = Array.from({ length: 6 + random.below(14) }, (): string => random.pick(WORDS));
   if (random.chance(0.25)) words.splice(2, 1, `"${random.pick(WORDS)}"`);

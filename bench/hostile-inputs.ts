@@ -1,16 +1,16 @@
-/** A text made to hurt, at any size. */
+/** A hostile text of any size. */
 export interface HostileInput {
   readonly name: string;
-  /** Its size in characters, as the bench runs it; every input is also run at a quarter of it and at twice the size. */
+  /** Its size in characters; every input is also run at a quarter of that size and at twice the size. */
   readonly size: number;
   readonly make: (size: number) => string;
-  /** The value, where the text is valid JSON: levels of nesting. */
+  /** The levels of nesting, if the text is valid JSON. */
   readonly depth?: (size: number) => number;
 }
 
 const MEGABYTE = 1_000_000;
 
-/** The texts the peers crash on or hang at. */
+/** Texts on which peers crash or hang. */
 export const HOSTILE_INPUTS: readonly HostileInput[] = [
   repeated('200,000 ×  [', '[', 200_000),
   repeated('1 MB of {"a":', '{"a":'),
@@ -35,7 +35,7 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
   },
 ];
 
-/** More of the kind, aimed at each finder and each repair. */
+/** More hostile texts, for each finder and each repair. */
 export const MORE_HOSTILE_INPUTS: readonly HostileInput[] = [
   repeated('1 MB of { ', '{ '),
   repeated('1 MB of {x} ', '{x} '),

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Subject } from './measure.js';
 import type { Peer } from './peers.js';
 
-/** A peer, and whether what it reads is what the text means. */
+/** A peer, and whether it returns the intended value. */
 export interface JudgedPeer {
   readonly name: string;
   readonly verdict: 'right' | 'wrong' | 'refuses' | 'too slow';
-  /** Undefined where there is nothing to time. */
+  /** Undefined if there is nothing to time. */
   readonly subject?: Subject;
 }
 
@@ -14,11 +14,11 @@ export interface JudgedPeer {
 const MAX_RUN_MS = 3000;
 
 /** Runs each peer once and compares with the intended value. */
-export async function judgePeers(peers: readonly Peer[], text: string, meant: unknown): Promise<JudgedPeer[]> {
+export async function judgePeers(peers: readonly Peer[], text: string, intended: unknown): Promise<JudgedPeer[]> {
   const judged: JudgedPeer[] = [];
   for (const { name, read, run } of peers) {
     const start = performance.now();
-    const verdict = await judge(read, text, meant);
+    const verdict = await judge(read, text, intended);
     if (verdict === 'refuses') judged.push({ name, verdict });
     else if (performance.now() - start > MAX_RUN_MS) judged.push({ name, verdict: 'too slow' });
     else judged.push({ name, verdict, subject: { name, run: () => run(text) } });
@@ -26,9 +26,9 @@ export async function judgePeers(peers: readonly Peer[], text: string, meant: un
   return judged;
 }
 
-async function judge(read: Peer['read'], text: string, meant: unknown): Promise<'right' | 'wrong' | 'refuses'> {
+async function judge(read: Peer['read'], text: string, intended: unknown): Promise<'right' | 'wrong' | 'refuses'> {
   try {
-    return isDeepStrictEqual(await read(text), meant) ? 'right' : 'wrong';
+    return isDeepStrictEqual(await read(text), intended) ? 'right' : 'wrong';
   } catch {
     return 'refuses';
   }

@@ -1,4 +1,4 @@
-/** The least that any reader of NDJSON does: decode, split, parse. Returns how many values a chunk has completed. */
+/** Creates a minimal reader of NDJSON, which decodes, splits and parses. It returns the number of values completed by a chunk. */
 export function createLineReader(): (chunk: Uint8Array) => number {
   const decoder = new TextDecoder();
   let rest = '';

@@ -1,13 +1,14 @@
 /**
  * The bench: `npm run bench [-- --only a,b]`. Compares the built package with its peers, as ratios in one process, and
- * writes `RESULTS.md` and `results.svg`. Parts left out keep their last results.
+ * writes `RESULTS.md` and `results.svg`. Parts that are not run keep their last results.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { exitWithUsageError } from '../scripts/read-arguments.js';
+import { chooseParts } from './choose-parts.js';
 import type { PartResult } from './part-result.js';
 import { renderChart } from './render-chart.js';
 import { renderResults, type RecordedPart } from './render-results.js';
@@ -38,18 +39,17 @@ const PARTS: Readonly<Record<string, () => Promise<PartResult>>> = {
   h: async () => (await import('./part-events-memory.js')).runEventsMemory(),
 };
 
-/** Measured only when named: it takes a minute for a figure that hardly changes. */
+/** Measured only if `--only` names them: they take a minute, and their figures hardly change. */
 const SLOW_PARTS = ['h'];
 
-const usual = Object.keys(PARTS).filter((name) => !SLOW_PARTS.includes(name));
-const { values } = parseArgs({ options: { only: { type: 'string', default: usual.join(',') } } });
-const chosen = values.only.split(',');
-const unknown = chosen.filter((name) => !Object.hasOwn(PARTS, name));
-if (unknown.length > 0) throw new Error(`no part ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+const defaults = Object.keys(PARTS).filter((name) => !SLOW_PARTS.includes(name));
+const choice = chooseParts(process.argv.slice(2), Object.keys(PARTS), defaults);
+if ('problem' in choice) exitWithUsageError(choice.problem);
+const { parts: chosen } = choice;
 
 if (!existsSync(`${FOLDER}node_modules`)) {
   console.error('installing the peers');
-  // Keeps to the lock and never writes it; `npm ci` would refuse a lock without the binaries of every platform.
+  // Uses the lock file without changing it; `npm ci` would refuse a lock file without the binaries of every platform.
   execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts'], {
     cwd: FOLDER,
     stdio: 'inherit',
@@ -77,7 +77,7 @@ await writeFile(`${FOLDER}results.svg`, renderChart(parts.flatMap(({ result }) =
 function environment(): string {
   const [first] = cpus();
   const date = new Date().toISOString().slice(0, 10);
-  // Others may have used the machine too: the load says how far to trust a time.
+  // Other programs may have used the machine: the load shows how reliable a time is.
   const load = Math.round(loadavg()[0] ?? 0);
   return `${date}, Node.js ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}, load ${load}`;
 }

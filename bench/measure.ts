@@ -1,4 +1,4 @@
-/** Something to be timed. What it returns may be a promise. */
+/** A function to be timed; it may return a promise. */
 export interface Subject {
   readonly name: string;
   readonly run: () => unknown;
@@ -14,11 +14,11 @@ export interface Timing {
 /** How long to measure. */
 export interface Effort {
   readonly rounds: number;
-  /** Time a subject may take in all; a slow one takes part in fewer rounds. */
+  /** Total milliseconds of a subject; a slow one takes part in fewer rounds. */
   readonly budget: number;
 }
 
-/** A sample shorter than this is more noise than time, so the subject is run several times for one. */
+/** A shorter sample would be mostly noise, so the subject is run several times per sample. */
 const MIN_SAMPLE_MS = 4;
 const MAX_WARM_UP_MS = 400;
 const MIN_ROUNDS = 3;
@@ -31,7 +31,7 @@ interface Entry {
 }
 
 /**
- * Times subjects side by side: in every round each runs once, so that a busy machine is busy for all of them. The ratio
+ * Times subjects side by side: in every round each runs once, so that other load affects all of them. The ratio
  * is the median of the rounds' ratios to the first subject.
  */
 export async function compare(
@@ -61,7 +61,7 @@ export async function compare(
   }));
 }
 
-/** Lets the engine compile what is hot, and returns how many runs make one sample. */
+/** Lets the engine compile hot code, and returns the number of runs per sample. */
 async function warmUp(subject: Subject, effort: Effort): Promise<number> {
   const until = Math.min(MAX_WARM_UP_MS, effort.budget / 10);
   let spent = 0;
@@ -75,7 +75,7 @@ async function warmUp(subject: Subject, effort: Effort): Promise<number> {
   return Math.max(1, Math.ceil(MIN_SAMPLE_MS / Math.max(last, 1e-6)));
 }
 
-/** Processor time of the whole process, collection of garbage included: on a busy machine the clock on the wall counts others too. */
+/** Measures processor time of the whole process, including garbage collection: elapsed time would include other processes. */
 async function time(subject: Subject, repeats: number): Promise<number> {
   const start = process.cpuUsage();
   for (let count = 0; count < repeats; count++) {
@@ -86,7 +86,7 @@ async function time(subject: Subject, repeats: number): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** The middle of the numbers. */
+/** Returns the median. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((left, right) => left - right);
   const middle = sorted.length >> 1;
@@ -94,7 +94,7 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Bytes the process has in use, after a collection where it was started with `--expose-gc`. */
+/** Returns the resident memory in bytes, after a garbage collection if the process was started with `--expose-gc`. */
 export function residentMemory(): number {
   globalThis.gc?.();
   return process.memoryUsage.rss();

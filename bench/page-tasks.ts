@@ -4,9 +4,9 @@ import type { Browser, Page } from 'playwright-core';
 export interface PageTasks {
   /** Processor time of the longest task after the first paint, in milliseconds. */
   readonly longest: number;
-  /** The same by the clock on the wall, which counts other programs too. */
+  /** The same as elapsed time, which includes other programs. */
   readonly longestOnWall: number;
-  /** How many tasks there were after the first paint. */
+  /** The number of tasks after the first paint. */
   readonly count: number;
 }
 
@@ -39,7 +39,7 @@ export async function traceTasks(browser: Browser, page: Page, act: () => Promis
   return readTasks(traceEvents, new URL(page.url()).origin);
 }
 
-/** Finds the main thread that painted a page of `origin`, and measures what it did after that. */
+/** Finds the main thread that painted a page of `origin`, and measures its tasks after that. */
 export function readTasks(events: readonly TraceEvent[], origin: string): PageTasks {
   const commit = events.findLast(({ args }) => args?.data?.url?.startsWith(origin) === true);
   const isOurs = ({ pid }: TraceEvent): boolean => pid === commit?.pid;
@@ -47,7 +47,7 @@ export function readTasks(events: readonly TraceEvent[], origin: string): PageTa
     (event) => event.name === 'thread_name' && event.args?.name === 'CrRendererMain' && isOurs(event),
   );
   const paint = events.findLast((event) => event.name === 'firstPaint' && isOurs(event));
-  if (thread === undefined) throw new Error('the trace does not know the page');
+  if (thread === undefined) throw new Error('The trace does not contain the page.');
   const tasks = events.filter(
     ({ name, pid, tid, ts }) =>
       name === 'RunTask' && pid === thread.pid && tid === thread.tid && ts >= (paint?.ts ?? 0),
@@ -59,7 +59,7 @@ export function readTasks(events: readonly TraceEvent[], origin: string): PageTa
   };
 }
 
-/** In milliseconds. */
+/** Returns the longest time in milliseconds. */
 function findLongest(times: readonly (number | undefined)[]): number {
   return times.reduce<number>((longest, time) => Math.max(longest, (time ?? 0) / 1000), 0);
 }

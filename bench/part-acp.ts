@@ -14,10 +14,10 @@ import { createLead, createTranslator, openStore, runServer, startWorker } from 
 const LIMIT = 2.5;
 const BYTES = 4_000_000;
 const AGENT = fileURLToPath(new URL('./asking-agent.mjs', import.meta.url));
-/** Permissions asked for, one after the other; the first ones warm the server up. */
+/** Permission requests, one after the other; the first ones warm up the server. */
 const QUESTIONS = 50;
 const WARM_UP = 10;
-/** A busy machine only ever adds to a time, so the best of some rounds counts. */
+/** Other load only adds time, so the best of several rounds counts. */
 const ROUNDS = 5;
 const ROUND_TRIP_MS = 50;
 
@@ -28,7 +28,7 @@ const LOGS: readonly { readonly script: LogScript; readonly lineBytes: number }[
   { script: 'CJK', lineBytes: 20_000 },
 ];
 
-/** Agents that are talked with: reading what they print, and how long an answer takes through server and SQLite. */
+/** Measures two-way agents: translating their output, and how long an answer takes through server and SQLite. */
 export async function runAcp(): Promise<PartResult> {
   const targets: Target[] = [];
   const groups: BarGroup[] = [];
@@ -50,26 +50,26 @@ export async function runAcp(): Promise<PartResult> {
     });
     rows.push([name, milliseconds(loop?.milliseconds ?? Number.NaN), times(ratio)]);
   }
-  const bare = await best(measureBareAnswers);
-  const through = await best(measureAnswers);
-  const beyond = through - bare;
+  const bare = await findBest(measureBareAnswers);
+  const through = await findBest(measureAnswers);
+  const added = through - bare;
   targets.push({
     what: `a permission request answered over HTTP through server, worker and SQLite, median of ${QUESTIONS - WARM_UP}, best of ${ROUNDS} rounds`,
     limit: `< ${ROUND_TRIP_MS} ms beyond the agent's own time`,
-    measured: milliseconds(beyond),
-    met: beyond < ROUND_TRIP_MS,
+    measured: milliseconds(added),
+    met: added < ROUND_TRIP_MS,
   });
   return {
-    title: 'Agents that are talked with',
+    title: 'Two-way agents',
     targets,
     tables: [
       {
-        title: '4 MB of session updates in chunks of 64 KB, events made and not written out',
+        title: '4 MB of session updates in chunks of 64 KB, events created and not stored',
         columns: ['', 'decode, split, `JSON.parse`', 'Sluice `createTranslator`'],
         rows,
       },
       {
-        title: 'From the write of a permission request to the read of its answer, which a follower of the events sends',
+        title: 'From writing a permission request to reading its answer, which a follower of the events sends',
         columns: ['answered by the process that started the agent', 'through server, worker and SQLite'],
         rows: [[milliseconds(bare), milliseconds(through)]],
       },
@@ -78,7 +78,7 @@ export async function runAcp(): Promise<PartResult> {
   };
 }
 
-async function best(measure: () => Promise<readonly number[]>): Promise<number> {
+async function findBest(measure: () => Promise<readonly number[]>): Promise<number> {
   let least = Infinity;
   for (let round = 0; round < ROUNDS; round += 1) least = Math.min(least, median(await measure()));
   return least;
@@ -98,27 +98,27 @@ function translate(chunks: readonly Uint8Array[]): number {
   return count + translator.end({ exitCode: 0, signal: null }).length;
 }
 
-/** The agent's own time: it is started and answered at once by this process, and nothing is stored. */
+/** Measures the agent's own time: this process starts it and answers immediately, and nothing is stored. */
 async function measureBareAnswers(): Promise<readonly number[]> {
   const child = spawn(process.execPath, [AGENT, String(QUESTIONS)], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const say = (message: object): boolean => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  say({ id: 'p', method: 'session/prompt', params: {} });
+  const send = (message: object): boolean => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  send({ id: 'p', method: 'session/prompt', params: {} });
   for await (const line of createInterface({ input: child.stdout })) {
     const { id, method, params } = JSON.parse(line) as {
       readonly id?: unknown;
       readonly method?: string;
       readonly params?: { readonly update?: { readonly content?: { readonly text?: string } } };
     };
-    if (method === 'session/request_permission') say({ id, result: {} });
+    if (method === 'session/request_permission') send({ id, result: {} });
     else if (method === 'session/update') {
       child.stdin.end();
       return (JSON.parse(params?.update?.content?.text ?? '[]') as number[]).slice(WARM_UP);
     }
   }
-  throw new Error('the agent printed nothing');
+  throw new Error('The agent printed nothing.');
 }
 
-/** A server with a worker on SQLite; a client follows the run and answers every question at once. */
+/** Measures a server with a worker on SQLite, where a client follows the run and answers every request immediately. */
 async function measureAnswers(): Promise<readonly number[]> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-bench-')));
   const workdir = join(folder, 'work');
@@ -130,7 +130,7 @@ async function measureAnswers(): Promise<readonly number[]> {
   const server = await runServer({ store, lead, data: folder, port: 0, settings: { roots: [workdir], agents } });
   try {
     const spec = { engine: 'asking', prompt: 'Ask.', workdir, permissions: 'ask' };
-    const { id } = (await send(`${server.url}/v1/runs`, spec)) as { readonly id: string };
+    const { id } = (await post(`${server.url}/v1/runs`, spec)) as { readonly id: string };
     await answerAll(server.url, id);
     const record = await store.findRun(id);
     return (JSON.parse(record?.result?.text ?? '[]') as number[]).slice(WARM_UP);
@@ -152,19 +152,19 @@ async function answerAll(url: string, id: string): Promise<void> {
         readonly data?: { readonly interaction_id?: string };
       };
       if (event.type !== 'permission.required') return;
-      void send(`${url}/v1/runs/${id}/reply`, { interaction_id: event.data?.interaction_id, option_id: 'yes' });
+      void post(`${url}/v1/runs/${id}/reply`, { interaction_id: event.data?.interaction_id, option_id: 'yes' });
     },
   });
   const decoder = new TextDecoder();
   for await (const bytes of events.body ?? []) parser.feed(decoder.decode(bytes, { stream: true }));
 }
 
-async function send(url: string, body: object): Promise<unknown> {
-  const answer = await fetch(url, {
+async function post(url: string, body: object): Promise<unknown> {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
-  return answer.json();
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
+  return response.json();
 }

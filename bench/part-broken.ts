@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DEFECTS, writeBroken, writeClean, writeNearlyClean, type Damage, type Defect } from './break-json.js';
-import { makeFindings, makePlaces } from './findings.js';
+import { makeFindings, makeShortFindings } from './findings.js';
 import { judgePeers, type JudgedPeer } from './judge-peers.js';
 import { compare, type Timing } from './measure.js';
 import { atMost, milliseconds, times, type BarGroup, type PartResult, type Target } from './part-result.js';
@@ -10,25 +10,25 @@ import { Random } from './random.js';
 
 interface Sample extends Damage {
   readonly name: string;
-  readonly make: typeof makeFindings | typeof makePlaces;
+  readonly make: typeof makeFindings | typeof makeShortFindings;
 }
 
 /**
- * The texts with targets: some defects in each finding, all of them in every one, and short ones written as JavaScript
- * would write them, each with a comma too many.
+ * The texts with targets: some defects in each finding, all defects in every finding, and short findings written as in
+ * JavaScript, each with an extra comma.
  */
 const MIXES: readonly Sample[] = [
   { name: 'mixed', make: makeFindings, defects: DEFECTS, probability: 0.3, layout: 'indented' },
   { name: 'dense', make: makeFindings, defects: DEFECTS, probability: 1, layout: 'lines' },
   {
     name: 'short',
-    make: makePlaces,
+    make: makeShortFindings,
     defects: ['trailing_comma', 'unquoted_key'],
     probability: 1,
     layout: 'lines',
   },
 ];
-/** One defect at a time, to see which one costs. */
+/** One defect at a time, to see the cost of each. */
 const SINGLE: readonly Sample[] = DEFECTS.map((defect) => ({
   name: defect,
   make: makeFindings,
@@ -40,7 +40,7 @@ const SINGLE: readonly Sample[] = DEFECTS.map((defect) => ({
 /** A text of 120 KB in which few findings are damaged. */
 interface NearlyClean extends Pick<Sample, 'name' | 'make' | 'layout'> {
   readonly write: (findings: Parameters<typeof writeNearlyClean>[0]) => string;
-  /** The most that `parse` may cost, in multiples of `JSON.parse`. */
+  /** The maximum time of `parse`, in multiples of `JSON.parse`. */
   readonly limit: number;
 }
 
@@ -66,7 +66,7 @@ interface Outcome {
   readonly verdicts: ReadonlyMap<string, string>;
 }
 
-/** Broken JSON: what a repair costs. */
+/** Measures the cost of repairs in broken JSON. */
 export async function runBroken(): Promise<PartResult> {
   const names = await availablePeers();
   const peers = await loadPeers(names);
@@ -95,7 +95,7 @@ export async function runBroken(): Promise<PartResult> {
         rows: outcomes.slice(MIXES.length).map(writeRow),
       },
       {
-        title: 'Few defects in 120 KB: so many findings are damaged',
+        title: 'Few defects in 120 KB, by the number of damaged findings',
         columns: ['', 'parse', 'repairJson', 'jsonrepair'],
         rows: few.map(writeRow),
       },
@@ -109,11 +109,12 @@ function writeRow(outcome: Outcome): string[] {
 }
 
 async function runSample(sample: Sample | NearlyClean, peers: readonly Peer[]): Promise<Outcome> {
-  const meant = sample.make('write' in sample ? 120_000 : 100_000, 2, (value) =>
+  const intended = sample.make('write' in sample ? 120_000 : 100_000, 2, (value) =>
     sample.layout === 'lines' ? JSON.stringify(value) : JSON.stringify(value, null, 2),
   );
-  const text = 'write' in sample ? sample.write(meant.findings) : writeBroken(meant.findings, sample, new Random(3));
-  const clean = writeClean(meant.findings, sample.layout);
+  const text =
+    'write' in sample ? sample.write(intended.findings) : writeBroken(intended.findings, sample, new Random(3));
+  const clean = writeClean(intended.findings, sample.layout);
   const judged: JudgedPeer[] = await judgePeers(
     [
       { name: 'parse', read: readValue, run: readValue },
@@ -121,10 +122,11 @@ async function runSample(sample: Sample | NearlyClean, peers: readonly Peer[]): 
       ...peers,
     ],
     text,
-    meant,
+    intended,
   );
   const base = { name: 'JSON.parse', run: () => JSON.parse(clean) as unknown };
-  if (!isDeepStrictEqual(JSON.parse(clean), meant)) throw new Error('the corrected text is not what was meant');
+  if (!isDeepStrictEqual(JSON.parse(clean), intended))
+    throw new Error('The corrected text does not have the intended value.');
   const timings = await compare([base, ...judged.flatMap(({ subject }) => subject ?? [])]);
   return {
     sample,

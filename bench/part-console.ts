@@ -17,21 +17,21 @@ import { milliseconds, type PartResult } from './part-result.js';
 const EVENTS = Number(process.env['CONSOLE_EVENTS'] ?? 50_000);
 const RATE = 200;
 const SECONDS = Number(process.env['CONSOLE_SECONDS'] ?? 10);
-/** How often a person presses a key during the run. */
+/** The interval at which keys are pressed during the run. */
 const KEY_EVERY_MS = 60;
-/** The longest task that is not noticeable. */
+/** A longer task is noticeable. */
 const MAX_TASK_MS = 50;
-/** How often the long run is opened, scrolled and jumped through. */
+/** The number of times that the long run is opened, scrolled and jumped through. */
 const ROUNDS = 5;
-/** Where in each lens a row is chosen, as shares of its height; the other lenses jump to it. */
+/** The rows that are selected in each lens, as fractions of its height; the other lenses jump to them. */
 const CHOSEN_AT = [0.1, 0.8, 0.3, 0.6];
 /** A jump ends within this many frames. */
 const JUMP_FRAMES = 12;
 const FIRST_LOAD_BYTES = 60_000;
-/** A line that a careless agent prints. */
+/** The length of very long lines. */
 const LINE_BYTES = 5 * 1024 * 1024;
 
-/** The console in a real browser: a long run opened and scrolled, a busy one watched while typing, and the first load. */
+/** Measures the console in a real browser: opening and scrolling a long run, typing during a busy one, and the first load. */
 export async function runConsole(): Promise<PartResult> {
   await buildProduct();
   const site = await startSite();
@@ -59,7 +59,7 @@ export async function runConsole(): Promise<PartResult> {
           met: large.longest <= MAX_TASK_MS,
         },
         {
-          what: `a key pressed while ${RATE} events a second come, until the page takes it (p95)`,
+          what: `a key pressed while ${RATE} events a second arrive, until the page handles it (p95)`,
           limit: `≤ ${MAX_TASK_MS} ms`,
           measured: milliseconds(live.p95),
           met: live.p95 <= MAX_TASK_MS,
@@ -73,18 +73,18 @@ export async function runConsole(): Promise<PartResult> {
       ],
       tables: [
         {
-          title: 'What the main thread of the page did',
-          columns: ['', 'tasks', 'longest, processor time', 'in the worst round', 'longest, on the wall'],
+          title: 'Tasks of the main thread of the page',
+          columns: ['', 'tasks', 'longest, processor time', 'in the worst round', 'longest, elapsed time'],
           rows: [
             taskRow('opening the long run', opened),
             taskRow('scrolling it from end to end', scrolled),
-            taskRow('choosing rows, to which the other lenses jump', jumped),
+            taskRow('selecting rows, to which the other lenses jump', jumped),
             taskRow('opening and scrolling lines of 5 MB', large),
             taskRow(`${SECONDS} s of ${RATE} events a second`, { ...live.tasks, worst: live.tasks.longest }),
           ],
         },
         {
-          title: 'From a key to the page, while the run goes on',
+          title: 'From a key press to the page, during the run',
           columns: ['keys', 'median', 'p95', 'longest'],
           rows: [[String(live.keys), milliseconds(live.p50), milliseconds(live.p95), milliseconds(live.longest)]],
         },
@@ -115,7 +115,7 @@ async function measureFirstLoad(browser: Browser, site: Site): Promise<number> {
 }
 
 async function measureLongRun(browser: Browser, site: Site) {
-  const { id } = await site.endedRun({ says: longSession(EVENTS) });
+  const { id } = await site.runToEnd({ prints: longSession(EVENTS) });
   const rounds: Awaited<ReturnType<typeof measureRound>>[] = [];
   for (let round = 0; round < ROUNDS; round++) rounds.push(await measureRound(browser, site, id));
   return {
@@ -125,11 +125,11 @@ async function measureLongRun(browser: Browser, site: Site) {
   };
 }
 
-/** A run with lines of megabytes: a message, the output of a tool, JSON, and a line that is no event. */
+/** Measures a run with lines of megabytes: a message, the output of a tool, JSON, and a line that is not an event. */
 async function measureLongLines(browser: Browser, site: Site): Promise<RoundsTasks> {
   const long = 'one long line of words '.repeat(LINE_BYTES / 23);
-  const { id } = await site.endedRun({
-    says: session(
+  const { id } = await site.runToEnd({
+    prints: session(
       codex.message(`# Report\n\n${long}`, 'item_0'),
       ...command('item_1', 'cat big.log', long),
       codex.message(JSON.stringify({ text: long }), 'item_2'),
@@ -194,7 +194,7 @@ async function measureRound(browser: Browser, site: Site, id: string) {
   return { opened, scrolled, jumped };
 }
 
-/** Goes to a place in a lens and chooses a row that is seen there. */
+/** Scrolls to a position in a lens and selects a visible row. */
 async function chooseRow(page: Page, lens: Locator, share: number): Promise<void> {
   await lens.evaluate((box, to) => box.scrollTo({ top: box.scrollHeight * to }), share);
   for (let frame = 0; frame < JUMP_FRAMES; frame++) await nextFrame(page);
@@ -203,10 +203,10 @@ async function chooseRow(page: Page, lens: Locator, share: number): Promise<void
 }
 
 async function measureLiveRun(browser: Browser, site: Site) {
-  const run = await site.startRun({ says: [codex.thread(), codex.turn], isLive: true });
-  await site.runIs(run.id, 'running');
+  const run = await site.startRun({ prints: [codex.thread(), codex.turn], isLive: true });
+  await site.waitForRun(run.id, 'running');
   const page = await openPage(browser, site);
-  await page.addInitScript(noteKeys);
+  await page.addInitScript(recordKeys);
   await page.goto(`/runs/${run.id}`);
   await settle(page);
   const total = RATE * SECONDS;
@@ -222,7 +222,7 @@ async function measureLiveRun(browser: Browser, site: Site) {
   });
   const delays = await page.evaluate(() => (globalThis as unknown as { keyDelays: number[] }).keyDelays);
   await run.print([codex.completed(), 'end']);
-  await site.runIs(run.id, 'ended');
+  await site.waitForRun(run.id, 'ended');
   await page.close();
   const sorted = delays.toSorted((one, other) => one - other);
   const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
@@ -234,17 +234,17 @@ async function printSteadily(
   print: (lines: readonly (object | string)[]) => Promise<void>,
   total: number,
 ): Promise<void> {
-  const began = performance.now();
+  const start = performance.now();
   for (let printed = 0; printed < total;) {
     await wait(25);
-    const due = Math.min(total, Math.floor(((performance.now() - began) / 1000) * RATE));
+    const due = Math.min(total, Math.floor(((performance.now() - start) / 1000) * RATE));
     await print(Array.from({ length: due - printed }, (_, index) => longSessionRecord(printed + index)));
     printed = due;
   }
 }
 
-/** In the page: how long each key waited before the page could take it. */
-function noteKeys(): void {
+/** Records how long each key waited before the page handled it. Runs in the page. */
+function recordKeys(): void {
   const keyDelays: number[] = [];
   Object.assign(globalThis, { keyDelays });
   addEventListener('keydown', ({ timeStamp }) => keyDelays.push(performance.now() - timeStamp), true);

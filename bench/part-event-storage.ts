@@ -16,9 +16,9 @@ import { median } from './measure.js';
 import { atMost, milliseconds, times, type PartResult, type Target } from './part-result.js';
 import { openStore, startRun } from './product.js';
 
-/** Events of an append: two lines of an agent, in both protocols. */
+/** Events per append: two lines of an agent, in both protocols. */
 const PER_APPEND = 4;
-/** Short rounds, by turns with the bare statements: a disk that others use is slow for both. */
+/** Rounds are short and alternate with the bare statements, so that other load on the disk affects both. */
 const SECONDS = 0.75;
 const ROUNDS = 9;
 const SQLITE_LIMIT = 1.7;
@@ -31,19 +31,19 @@ const ORDINARY = 4;
 export async function runEventStorage(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
-    const room = await measureRoom(folder);
+    const diskSpace = await measureDiskSpace(folder);
     const few = await measureSqlite(folder, 8);
     const many = await measureSqlite(folder, 128);
-    const large = await measureBesideLarge(folder);
+    const large = await measureWithLarge(folder);
     const shared = await measurePostgres(folder, 128);
     return {
       title: 'Storing events',
-      targets: [...room.targets, ...few.targets, ...many.targets, large.target, ...shared.targets],
+      targets: [...diskSpace.targets, ...few.targets, ...many.targets, large.target, ...shared.targets],
       tables: [
         {
-          title: 'Room: run folder and SQLite file, as multiples of what was printed',
+          title: 'Disk space of run folder and SQLite file, as multiples of the output',
           columns: ['', 'printed', 'stored', 'ratio'],
-          rows: room.rows,
+          rows: diskSpace.rows,
         },
         {
           title: `SQLite on this disk, appends of ${PER_APPEND} events, one after the other in each run`,
@@ -55,7 +55,7 @@ export async function runEventStorage(): Promise<PartResult> {
           columns: ['', 'bare statements', 'store', 'ratio', 'events a second'],
           rows: [shared.row],
         },
-        { title: 'SQLite, 10,000 appends beside four events of 5 MB', columns: ['', 'time'], rows: large.rows },
+        { title: 'SQLite, 10,000 appends with four events of 5 MB', columns: ['', 'time'], rows: large.rows },
       ],
       groups: [],
     };
@@ -97,11 +97,11 @@ const TEXTS: readonly {
   },
 ];
 
-async function measureRoom(folder: string): Promise<{ readonly targets: Target[]; readonly rows: string[][] }> {
+async function measureDiskSpace(folder: string): Promise<{ readonly targets: Target[]; readonly rows: string[][] }> {
   const targets: Target[] = [];
   const rows: string[][] = [];
   for (const [index, { name, reads, text, limit }] of TEXTS.entries()) {
-    const data = join(folder, `room-${index}`);
+    const data = join(folder, `diskSpace-${index}`);
     await mkdir(join(data, 'work'), { recursive: true });
     const printed = text();
     await writeFile(join(data, 'printed'), printed);
@@ -121,7 +121,7 @@ async function measureRoom(folder: string): Promise<{ readonly targets: Target[]
     const stored = (await folderSize(join(data, 'runs', run.id))) + checkpointedSize(file) - before;
     await store.close();
     const ratio = stored / printed.length;
-    targets.push(atMost(`room for ${name}`, ratio, limit, 'what was printed'));
+    targets.push(atMost(`disk space for ${name}`, ratio, limit, 'the output'));
     rows.push([name, megabytes(printed.length), megabytes(stored), times(ratio)]);
   }
   return { targets, rows };
@@ -143,7 +143,7 @@ async function folderSize(dir: string): Promise<number> {
   return sizes.reduce((sum, found) => sum + (found.isFile() ? found.size : 0), 0);
 }
 
-/** Appends of several runs at once, each run one after the other, for some seconds. */
+/** Appends events of several runs concurrently, one append after the other in each run, for some time. */
 async function appendFor(
   store: Pick<Store, 'append'>,
   runs: number,
@@ -189,13 +189,13 @@ async function measureSqlite(folder: string, runs: number) {
     ratios?.push(own / floor);
   }
   const [floor, each, ratio] = [floors, owns, ratios].map((all) => median(all ?? [])) as [number, number, number];
-  const { amplification, p50 } = await measureBeside(folder, runs);
+  const { amplification, p50 } = await measureSideEffects(folder, runs);
   return {
     targets: [
       atMost(`events on SQLite, ${runs} runs`, ratio, SQLITE_LIMIT, 'bare statements'),
       atMost(`bytes written to the disk for events, ${runs} runs`, amplification, AMPLIFICATION, 'their JSON'),
       {
-        what: `HTTP beside ${runs} runs that append`,
+        what: `HTTP during ${runs} runs that append`,
         limit: `p50 ≤ ${HTTP_MS} ms`,
         measured: milliseconds(p50),
         met: p50 <= HTTP_MS,
@@ -203,8 +203,8 @@ async function measureSqlite(folder: string, runs: number) {
     ],
     row: [
       `${runs} runs`,
-      `${floor.toFixed(0)} µs an event`,
-      `${each.toFixed(0)} µs an event`,
+      `${floor.toFixed(0)} µs per event`,
+      `${each.toFixed(0)} µs per event`,
       times(ratio),
       times(amplification),
       milliseconds(p50),
@@ -212,10 +212,10 @@ async function measureSqlite(folder: string, runs: number) {
   };
 }
 
-/** Measures what is written to disk, and how long requests wait meanwhile; separately, because measuring takes time too. */
-async function measureBeside(folder: string, runs: number) {
+/** Measures the bytes written to the disk, and how long requests wait meanwhile; in separate rounds, because this measurement takes time too. */
+async function measureSideEffects(folder: string, runs: number) {
   const [amplifications, latencies]: number[][] = [[], []];
-  const store = await openStore(`sqlite:${join(folder, `beside-${runs}.db`)}`);
+  const store = await openStore(`sqlite:${join(folder, `effects-${runs}.db`)}`);
   for (let round = 0; round < ROUNDS; round += 1) {
     const latency = await watchLatency();
     const before = await writtenBytes();
@@ -227,7 +227,7 @@ async function measureBeside(folder: string, runs: number) {
   return { amplification: median(amplifications ?? []), p50: median(latencies ?? []) };
 }
 
-/** The same events without Sluice: one row each, texts ready, one transaction for all runs, synced. */
+/** Measures the same events without Sluice: one row each, from prepared texts, one transaction for all runs, synced. */
 function measureFloor(file: string, runs: number): number {
   const database = new DatabaseSync(file);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
@@ -289,10 +289,10 @@ const POSTGRES_LIMIT = 2.5;
 const POSTGRES_RATE = 16_000;
 
 async function measurePostgres(folder: string, runs: number) {
-  const place = join(folder, 'postgres');
-  await mkdir(place);
+  const serverFolder = join(folder, 'postgres');
+  await mkdir(serverFolder);
   await chmod(folder, 0o755);
-  const server = await createPostgresServer(place);
+  const server = await createPostgresServer(serverFolder);
   await server.start();
   try {
     const [floors, owns, ratios]: number[][] = [[], [], []];
@@ -320,8 +320,8 @@ async function measurePostgres(folder: string, runs: number) {
       ],
       row: [
         `${runs} runs`,
-        `${floor.toFixed(0)} µs an event`,
-        `${each.toFixed(0)} µs an event`,
+        `${floor.toFixed(0)} µs per event`,
+        `${each.toFixed(0)} µs per event`,
         times(ratio),
         rate.toLocaleString('en-US'),
       ],
@@ -331,7 +331,7 @@ async function measurePostgres(folder: string, runs: number) {
   }
 }
 
-/** The same events without Sluice: one row each, texts ready and joined, one statement for all runs. */
+/** Measures the same events without Sluice: one row each, from prepared and joined texts, one statement for all runs. */
 async function measurePostgresFloor(url: string, runs: number, round: number): Promise<number> {
   const client = new pg.Client(url);
   await client.connect();
@@ -361,8 +361,8 @@ async function measurePostgresFloor(url: string, runs: number, round: number): P
 const LARGE = 5_000_000;
 const INSERTS = 10_000;
 
-/** Large events must not slow down others. */
-async function measureBesideLarge(folder: string) {
+/** Measures how much large events slow down others. */
+async function measureWithLarge(folder: string) {
   const time = async (name: string, large: number): Promise<number> => {
     const store = await openStore(`sqlite:${join(folder, name)}`);
     for (let seq = 1; seq <= large; seq += 1) await store.append('large', [sampleRasp(1, seq, 'x'.repeat(LARGE))]);
@@ -377,12 +377,12 @@ async function measureBesideLarge(folder: string) {
     return elapsed;
   };
   const without = await time('without.db', 0);
-  const beside = await time('beside.db', 4);
+  const withLarge = await time('with-large.db', 4);
   return {
-    target: atMost('10,000 appends beside four events of 5 MB', beside / without, 1.5, 'the time without them'),
+    target: atMost('10,000 appends with four events of 5 MB', withLarge / without, 1.5, 'the time without them'),
     rows: [
       ['without', milliseconds(without)],
-      ['beside', milliseconds(beside)],
+      ['with', milliseconds(withLarge)],
     ],
   };
 }

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import type { PartResult } from './part-result.js';
 
 const MEGABYTE = 1_000_000;
-/** Growth from the first 64 MiB to the last byte that counts as flat: what the collector leaves lying about. */
+/** The allowed growth after the first 64 MiB, for garbage that was not collected yet. */
 const LIMIT = 64 * MEGABYTE;
 
-/** Memory while 1 GiB of log goes through, in a separate process so that nothing else is in it. */
+/** Measures the memory while 1 GiB of log is translated, in a separate process. */
 export async function runEventsMemory(): Promise<PartResult> {
   const program = fileURLToPath(new URL('./events-memory.js', import.meta.url));
   const rows = ['200', '20000'].map((lineBytes) => {
@@ -26,7 +26,7 @@ export async function runEventsMemory(): Promise<PartResult> {
     tables: [
       {
         title: 'Resident memory of a translator without a terminal',
-        columns: ['bytes a line', 'bytes read', 'after 64 MiB', 'at the end'],
+        columns: ['bytes per line', 'bytes read', 'after 64 MiB', 'at the end'],
         rows: rows.map(({ lineBytes, bytes, early, late }) => [
           lineBytes,
           bytes.toLocaleString('en-US'),

@@ -46,7 +46,7 @@ export async function runEvents(): Promise<PartResult> {
     targets,
     tables: [
       {
-        title: '4 MB of NDJSON in chunks of 64 KB, events made and not written out',
+        title: '4 MB of NDJSON in chunks of 64 KB, events created and not stored',
         columns: ['', 'decode, split, `JSON.parse`', 'Sluice `createTranslator`', 'twice as long'],
         rows,
       },
@@ -55,7 +55,7 @@ export async function runEvents(): Promise<PartResult> {
   };
 }
 
-/** The ratio of the fastest runs, taken in turns: whether garbage is collected during a run is chance, not growth. */
+/** Returns the ratio of the fastest runs, measured alternately: garbage collection during a run is random and not growth. */
 function measureGrowth(short: () => unknown, long: () => unknown): number {
   let [shortest, longest] = [Infinity, Infinity];
   for (let round = 0; round < ROUNDS; round++) {

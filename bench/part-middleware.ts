@@ -46,7 +46,7 @@ export async function runMiddleware(): Promise<PartResult> {
     );
     const kilobytes = `${bytes / 1000} KB`;
     rows.push(
-      describe(`${kilobytes}, ${pieces} pieces, read as they are`, pieces, bare, wrapped),
+      describe(`${kilobytes}, ${pieces} pieces, read without streamText`, pieces, bare, wrapped),
       describe(`${kilobytes}, ${pieces} pieces, read by streamText`, pieces, alone, together),
     );
     targets.push(
@@ -122,5 +122,5 @@ async function readObject(model: Parameters<typeof streamText>[0]['model']): Pro
 async function drain(stream: ReadableStream<unknown> | AsyncIterable<unknown>): Promise<void> {
   let count = 0;
   for await (const _ of stream as AsyncIterable<unknown>) count += 1;
-  if (count === 0) throw new Error('nothing was streamed');
+  if (count === 0) throw new Error('Nothing was streamed.');
 }

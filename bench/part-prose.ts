@@ -9,7 +9,7 @@ import { PROSE_TRIALS, TRIAL_TEXTS } from './trial-texts.js';
 
 const LIMIT = 5;
 
-/** One unfenced object in a long text: finding it may cost little more than looking at every character. */
+/** Measures finding one unfenced object in a long text, compared with reading every character. */
 export async function runProse(): Promise<PartResult> {
   const peers = await availablePeers();
   const targets: Target[] = [];
@@ -55,7 +55,7 @@ export async function runProse(): Promise<PartResult> {
   };
 }
 
-/** The least any reader must do: look at every character. */
+/** Reads every character: the minimum work of any reader. */
 function sumCharCodes(text: string): number {
   let sum = 0;
   for (let at = 0; at < text.length; at++) sum = (sum + text.charCodeAt(at)) | 0;

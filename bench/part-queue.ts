@@ -16,43 +16,43 @@ const JOBS = 200;
 const ROUNDS = 7;
 const QUEUED = 100_000;
 const BUSY_FOLDERS = 5000;
-/** Runs that wait until a time, as for a budget that is used up. */
+/** Runs that must not be claimed before a certain time, as when a budget is used up. */
 const DEFERRED = 100_000;
 const CLAIMS = 100;
-/** A claim with a long queue may take this many times one with an empty queue. */
+/** The maximum ratio of a claim with a long queue to one with an empty queue. */
 const FLAT = 1.5;
 
 /** Compares the queue on PostgreSQL with other queues, and measures claims with 200,000 runs that cannot be claimed. */
 export async function runQueue(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-  // Apart: the server may run as another user, who cannot enter the folder above.
-  const place = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-  const server = await createPostgresServer(place);
+  // A separate folder: the server may run as another user, who cannot access the first one.
+  const serverFolder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  const server = await createPostgresServer(serverFolder);
   try {
     await server.start();
     const load = describeLoad();
     const queues = await compareQueues(server.url);
     const postgres = await measureClaims(await openPostgresPair(server.url));
     const sqlite = await measureClaims(await openSqlitePair(folder));
-    const beside = `${QUEUED.toLocaleString('en-US')} runs behind ${BUSY_FOLDERS.toLocaleString('en-US')} busy folders and ${DEFERRED.toLocaleString('en-US')} that wait for a budget`;
+    const waiting = `${QUEUED.toLocaleString('en-US')} runs that wait for ${BUSY_FOLDERS.toLocaleString('en-US')} busy folders and ${DEFERRED.toLocaleString('en-US')} that wait for a budget`;
     return {
       title: 'Queue',
       targets: [
-        atMost(`PostgreSQL: claiming a run beside ${beside}`, postgres.growth, FLAT, 'the time without them'),
-        atMost(`SQLite: claiming a run beside ${beside}`, sqlite.growth, FLAT, 'the time without them'),
+        atMost(`PostgreSQL: claiming a run with ${waiting}`, postgres.growth, FLAT, 'the time without them'),
+        atMost(`SQLite: claiming a run with ${waiting}`, sqlite.growth, FLAT, 'the time without them'),
       ],
       tables: [
         {
-          title: `PostgreSQL, ${WORKERS} at once, ${JOBS} jobs a round, ${ROUNDS} rounds; time for each job by the clock on the wall (${load})`,
+          title: `PostgreSQL, ${WORKERS} concurrent callers, ${JOBS} jobs per round, ${ROUNDS} rounds; elapsed time per job (${load})`,
           columns: ['', 'add', 'ratio', 'claim and complete', 'ratio'],
           rows: queues,
         },
         {
-          title: `One claim, beside nothing and beside ${beside} (${load})`,
-          columns: ['', 'alone', 'beside them', 'ratio'],
+          title: `One claim, in an empty queue and with ${waiting} (${load})`,
+          columns: ['', 'empty queue', 'with them', 'ratio'],
           rows: [
-            ['PostgreSQL', milliseconds(postgres.alone), milliseconds(postgres.beside), times(postgres.growth)],
-            ['SQLite', milliseconds(sqlite.alone), milliseconds(sqlite.beside), times(sqlite.growth)],
+            ['PostgreSQL', milliseconds(postgres.empty), milliseconds(postgres.full), times(postgres.growth)],
+            ['SQLite', milliseconds(sqlite.empty), milliseconds(sqlite.full), times(sqlite.growth)],
           ],
         },
       ],
@@ -60,7 +60,7 @@ export async function runQueue(): Promise<PartResult> {
     };
   } finally {
     await server.stop();
-    for (const each of [place, folder]) await rm(each, { recursive: true, force: true });
+    for (const each of [serverFolder, folder]) await rm(each, { recursive: true, force: true });
   }
 }
 
@@ -78,7 +78,7 @@ function describeLoad(): string {
   return `load ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores at the start`;
 }
 
-/** Side by side: in every round each queue takes its turn, so that a busy machine is busy for all of them. */
+/** Measures the queues side by side: each is run in every round, so that other load affects all of them. */
 async function compareQueues(server: string): Promise<string[][]> {
   const openers = [openBare, openSluice, openPgBoss, openGraphileWorker];
   const peers: QueuePeer[] = [];
@@ -124,12 +124,12 @@ async function clock(work: () => Promise<unknown>): Promise<number> {
 }
 
 interface Pair {
-  readonly alone: Store;
-  readonly beside: Store;
+  readonly empty: Store;
+  readonly full: Store;
 }
 
-/** Times single claims in both stores alternately; a claimed run is ended at once. */
-async function measureClaims({ alone, beside }: Pair) {
+/** Times single claims in both stores alternately; a claimed run is ended immediately. */
+async function measureClaims({ empty, full }: Pair) {
   const worker = { worker_id: 'w', host: hostname(), pid: process.pid, pid_started: null };
   const result = createRunResult();
   const claim = async (store: Store, id: string): Promise<number> => {
@@ -137,26 +137,26 @@ async function measureClaims({ alone, beside }: Pair) {
     const start = performance.now();
     const claimed = await store.claimRun({ worker, leaseMs: 30_000, now: Date.now() });
     const time = performance.now() - start;
-    if (claimed?.record.id !== id) throw new Error('the bench has claimed another run');
+    if (claimed?.record.id !== id) throw new Error('The bench has claimed another run.');
     await store.endRun({ id, workerId: 'w', result, now: Date.now() });
     return time;
   };
-  const samples: { readonly alone: number; readonly beside: number }[] = [];
+  const samples: { readonly empty: number; readonly full: number }[] = [];
   for (let number = 0; number < CLAIMS; number++) {
-    samples.push({ alone: await claim(alone, `free-${number}`), beside: await claim(beside, `free-${number}`) });
+    samples.push({ empty: await claim(empty, `free-${number}`), full: await claim(full, `free-${number}`) });
   }
-  for (const store of [alone, beside]) await store.close();
+  for (const store of [empty, full]) await store.close();
   return {
-    alone: median(samples.map((sample) => sample.alone)),
-    beside: median(samples.map((sample) => sample.beside)),
-    growth: median(samples.map((sample) => sample.beside / sample.alone)),
+    empty: median(samples.map((sample) => sample.empty)),
+    full: median(samples.map((sample) => sample.full)),
+    growth: median(samples.map((sample) => sample.full / sample.empty)),
   };
 }
 
 async function openPostgresPair(server: string): Promise<Pair> {
-  const [alone, beside] = [await createDatabase(server, 'alone'), await createDatabase(server, 'beside')];
-  await (await openStore(beside)).close();
-  const database = await openDatabase(beside);
+  const [empty, full] = [await createDatabase(server, 'queue_empty'), await createDatabase(server, 'queue_full')];
+  await (await openStore(full)).close();
+  const database = await openDatabase(full);
   await database.query(`
     INSERT INTO sluice.runs (id, spec, engine, state, created_at, folder, worker_id, lease_until, started_at)
       SELECT 'busy-' || n, '{}', 'command', 'running', 0, '/busy/' || n, 'w', 9000000000000, 0
@@ -171,13 +171,13 @@ async function openPostgresPair(server: string): Promise<Pair> {
       FROM generate_series(1, ${DEFERRED}) AS n`);
   await database.query('ANALYZE');
   await database.close();
-  return { alone: await openStore(alone), beside: await openStore(beside) };
+  return { empty: await openStore(empty), full: await openStore(full) };
 }
 
 async function openSqlitePair(folder: string): Promise<Pair> {
-  const [alone, beside] = [join(folder, 'alone.db'), join(folder, 'beside.db')];
-  await (await openSqliteStore(beside, { synchronous: 'OFF' })).close();
-  const database = new DatabaseSync(beside);
+  const [empty, full] = [join(folder, 'empty.db'), join(folder, 'full.db')];
+  await (await openSqliteStore(full, { synchronous: 'OFF' })).close();
+  const database = new DatabaseSync(full);
   database.exec(`
     PRAGMA synchronous = OFF;
     BEGIN;
@@ -193,5 +193,5 @@ async function openSqlitePair(folder: string): Promise<Pair> {
     COMMIT`);
   database.close();
   const options = { synchronous: 'OFF' } as const;
-  return { alone: await openSqliteStore(alone, options), beside: await openSqliteStore(beside, options) };
+  return { empty: await openSqliteStore(empty, options), full: await openSqliteStore(full, options) };
 }

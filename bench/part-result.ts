@@ -1,7 +1,7 @@
-/** One thing that must hold. */
+/** A measurement with a limit. */
 export interface Target {
   readonly what: string;
-  /** The limit as a sentence: `≤ 1.2 × JSON.parse`. */
+  /** The limit as text: `≤ 1.2 × JSON.parse`. */
   readonly limit: string;
   readonly measured: string;
   readonly met: boolean;
@@ -19,7 +19,7 @@ export interface BarGroup {
   readonly title: string;
   readonly base: string;
   readonly bars: readonly { readonly name: string; readonly ratio: number; readonly note?: string }[];
-  /** Multiple that must not be exceeded. */
+  /** The maximum allowed multiple. */
   readonly limit?: number;
 }
 
@@ -31,17 +31,17 @@ export interface PartResult {
   readonly groups: readonly BarGroup[];
 }
 
-/** A target of the form "at most this many times". */
+/** Creates a target with a maximum ratio. */
 export function atMost(what: string, ratio: number, limit: number, base: string): Target {
   return { what, limit: `≤ ${limit} × ${base}`, measured: times(ratio), met: ratio <= limit };
 }
 
-/** A ratio for people. */
+/** Formats a ratio. */
 export function times(ratio: number): string {
   return `${ratio < 10 ? ratio.toFixed(2) : ratio < 100 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString('en-US')} ×`;
 }
 
-/** A time for people. */
+/** Formats a time in milliseconds. */
 export function milliseconds(time: number): string {
   return `${time < 1 ? time.toFixed(3) : time < 100 ? time.toFixed(1) : Math.round(time).toLocaleString('en-US')} ms`;
 }

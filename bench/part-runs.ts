@@ -16,10 +16,10 @@ const LOG_BYTES = 4 * MEBIBYTE;
 const LONGER = 1.05;
 const ROUNDS = 3;
 const TOGETHER = 200;
-/** Allowed difference in memory between two batches of runs: the collector's slack. */
+/** Allowed difference in memory between two batches of runs, for garbage that was not collected yet. */
 const FLAT = 64_000_000;
 
-/** Measures what it costs to run an agent through Sluice: compared with the bare process, many at once, and in memory. */
+/** Measures what it costs to run an agent through Sluice: compared with the bare process, with many concurrent runs, and in memory. */
 export async function runRuns(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
@@ -64,7 +64,7 @@ async function timePaced(folder: string, log: string): Promise<{ readonly target
   };
 }
 
-/** The bare side does what any reader of NDJSON must: decode, split, parse. */
+/** Compares with a minimal reader of NDJSON, which decodes, splits and parses. */
 async function timeUnpaced(folder: string, log: string): Promise<{ readonly row: string[] }> {
   const env = { BENCH_LOG: log, BENCH_TIMES: '16' };
   const bytes = 16 * LOG_BYTES;
@@ -88,9 +88,9 @@ async function runTogether(folder: string): Promise<{ readonly target: Target; r
   const complete = [...first, ...second].filter((count) => count === first[0]).length;
   return {
     target: {
-      what: `${TOGETHER} runs at once, twice`,
+      what: `${TOGETHER} concurrent runs, twice`,
       limit: 'every event of every run, in order',
-      measured: `${complete} of ${2 * TOGETHER} runs whole, ${first[0] ?? 0} events each`,
+      measured: `${complete} of ${2 * TOGETHER} runs complete, ${first[0] ?? 0} events each`,
       met: complete === 2 * TOGETHER && (first[0] ?? 0) > 0,
     },
     memory: {
@@ -102,7 +102,7 @@ async function runTogether(folder: string): Promise<{ readonly target: Target; r
   };
 }
 
-/** Returns how many FCMP events each run gave; 0 for one whose numbers have a gap. */
+/** Returns the number of FCMP events of each run; 0 for a run whose numbers have a gap. */
 async function batch(folder: string, env: Readonly<Record<string, string>>): Promise<number[]> {
   return Promise.all(Array.from({ length: TOGETHER }, async () => follow(folder, env)));
 }
@@ -110,19 +110,20 @@ async function batch(folder: string, env: Readonly<Record<string, string>>): Pro
 async function follow(folder: string, env: Readonly<Record<string, string>>): Promise<number> {
   const workdir = await mkdtemp(join(folder, 'work-'));
   const run = startRun(
-    { engine: 'codex', prompt: 'print', workdir, env: ['BENCH_*'] },
+    // The log is outside the folder that a sandbox shows; part x measures what a sandbox costs.
+    { engine: 'codex', prompt: 'print', workdir, env: ['BENCH_*'], sandbox: 'off' },
     { data: join(folder, 'data'), programs: { codex: PRODUCER }, environment: { ...process.env, ...env } },
   );
   let last = 0;
-  let isWhole = true;
+  let isComplete = true;
   for await (const { protocol, event } of run.events) {
     if (protocol !== 'fcmp') continue;
-    isWhole &&= event.seq === last + 1;
+    isComplete &&= event.seq === last + 1;
     last = event.seq;
   }
   const { status, error } = await run.result;
-  if (status !== 'success') throw new Error(`the run ended as ${status}: ${error?.message ?? ''}`);
-  return isWhole ? last : 0;
+  if (status !== 'success') throw new Error(`The run ended as ${status}: ${error?.message ?? ''}`);
+  return isComplete ? last : 0;
 }
 
 async function drainBare(env: Readonly<Record<string, string>>, take: (chunk: Uint8Array) => unknown): Promise<void> {

@@ -7,26 +7,26 @@ import { startRun } from './product.js';
 
 /** The time that a sandbox may add to the start of a program. */
 const MAX_ADDED_MS = 50;
-/** Each start takes a fair part of a tenth of a second. */
+/** Each start takes tens of milliseconds. */
 const EFFORT = { rounds: 25, budget: 20_000 };
 
-const WAYS = [
+const CASES = [
   { name: 'without a sandbox', sandbox: 'off', network: 'host' },
   { name: 'in a sandbox', sandbox: 'required', network: 'host' },
   { name: 'in a sandbox without network', sandbox: 'required', network: 'none' },
   { name: 'in a sandbox with a list of hosts', sandbox: 'required', network: ['api.example.org'] },
 ] as const;
 
-/** Measures what a sandboxed start costs: from `startRun` to the result of a program that ends at once. */
+/** Measures the cost of a sandboxed start: from `startRun` to the result of a program that ends immediately. */
 export async function runSandbox(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
     const timings = await compare(
-      WAYS.map(({ name, ...way }) => ({ name, run: async () => start(folder, way) })),
+      CASES.map(({ name, ...options }) => ({ name, run: async () => start(folder, options) })),
       EFFORT,
     );
-    const [plain, boxed] = timings;
-    const more = (boxed?.milliseconds ?? Number.NaN) - (plain?.milliseconds ?? Number.NaN);
+    const [plain, sandboxed] = timings;
+    const more = (sandboxed?.milliseconds ?? Number.NaN) - (plain?.milliseconds ?? Number.NaN);
     return {
       title: 'Sandboxed starts',
       targets: [
@@ -51,10 +51,10 @@ export async function runSandbox(): Promise<PartResult> {
   }
 }
 
-async function start(folder: string, way: Omit<(typeof WAYS)[number], 'name'>): Promise<void> {
+async function start(folder: string, options: Omit<(typeof CASES)[number], 'name'>): Promise<void> {
   const workdir = await mkdtemp(join(folder, 'work-'));
-  const run = startRun({ engine: 'command', command: ['true'], workdir, ...way }, { data: join(folder, 'data') });
+  const run = startRun({ engine: 'command', command: ['true'], workdir, ...options }, { data: join(folder, 'data') });
   const { status, error } = await run.result;
   if (error !== undefined && error.code !== 'EMPTY_OUTPUT')
-    throw new Error(`the run ended as ${status}: ${error.message}`);
+    throw new Error(`The run ended as ${status}: ${error.message}`);
 }

@@ -10,8 +10,8 @@ import { atMost, milliseconds, times, type PartResult } from './part-result.js';
 import { createLead, openStore, runServer } from './product.js';
 
 const LIMIT = 1.5;
-/** So many requests are under way at once, over connections that stay open. */
-const AT_ONCE = 16;
+/** The number of concurrent requests, over connections that stay open. */
+const CONCURRENCY = 16;
 const WARM_UP = 4000;
 
 /** A review as an agent writes it, 1.9 KB. */
@@ -45,8 +45,8 @@ const BODIES = {
 };
 
 /**
- * Measures what a request costs, from the client's call to the end of the response, compared with a handler that reads the same JSON
- * and answers with nothing.
+ * Measures a request, from the client's call to the end of the response, compared with a handler that reads the same JSON
+ * and returns an empty object.
  */
 export async function runServerPart(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
@@ -62,11 +62,11 @@ export async function runServerPart(): Promise<PartResult> {
   };
   const own = await runServer({ store, lead, data: folder, port: 0, settings: { limits } });
   const bare = await startBare();
-  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+  const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   try {
-    // A server that has just started is slower than the one that is measured.
+    // Warms up: a server that has just started is slower.
     for (const content of Object.values(BODIES)) {
-      for (const { url } of [bare, own]) await ask(`${url}/v1/parse`, JSON.stringify(content), agent, WARM_UP);
+      for (const { url } of [bare, own]) await sendRequests(`${url}/v1/parse`, JSON.stringify(content), agent, WARM_UP);
     }
     const rows: string[][] = [];
     const ratios: number[] = [];
@@ -76,12 +76,12 @@ export async function runServerPart(): Promise<PartResult> {
         subject('an empty handler', `${bare.url}/v1/parse`, body, agent),
         subject('POST /v1/parse', `${own.url}/v1/parse`, body, agent),
       ]);
-      if (base === undefined || measured === undefined) throw new Error('nothing was measured');
+      if (base === undefined || measured === undefined) throw new Error('Nothing was measured.');
       ratios.push(measured.ratio);
       rows.push([
         `${name}, ${body.length} bytes`,
-        milliseconds(base.milliseconds / AT_ONCE),
-        milliseconds(measured.milliseconds / AT_ONCE),
+        milliseconds(base.milliseconds / CONCURRENCY),
+        milliseconds(measured.milliseconds / CONCURRENCY),
         times(measured.ratio),
       ]);
     }
@@ -91,7 +91,7 @@ export async function runServerPart(): Promise<PartResult> {
       targets: [atMost('`POST /v1/parse` of 2 KB', clean, LIMIT, 'an empty hono handler that reads the same body')],
       tables: [
         {
-          title: 'A request, client and server together',
+          title: 'One request, including the client',
           columns: ['', 'empty handler', '`POST /v1/parse`', 'ratio'],
           rows,
         },
@@ -114,8 +114,8 @@ async function startBare(): Promise<{ readonly url: string; readonly close: () =
     await context.req.json();
     return context.json({});
   });
-  const answer = getRequestListener(app.fetch);
-  const server = createHttpServer((incoming, outgoing) => void answer(incoming, outgoing));
+  const listener = getRequestListener(app.fetch);
+  const server = createHttpServer((incoming, outgoing) => void listener(incoming, outgoing));
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -123,20 +123,20 @@ async function startBare(): Promise<{ readonly url: string; readonly close: () =
 }
 
 function subject(name: string, url: string, body: string, agent: Agent): Subject {
-  return { name, run: async () => ask(url, body, agent, AT_ONCE) };
+  return { name, run: async () => sendRequests(url, body, agent, CONCURRENCY) };
 }
 
-/** Sends `count` requests, as many at once as there are connections. */
-async function ask(url: string, body: string, agent: Agent, count: number): Promise<void> {
+/** Sends `count` requests, as many at a time as there are connections. */
+async function sendRequests(url: string, body: string, agent: Agent, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, async () => post(url, body, agent)));
 }
 
 async function post(url: string, body: string, agent: Agent): Promise<void> {
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   await new Promise<void>((resolve, reject) => {
-    const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
-      if (answer.statusCode !== 200) reject(new Error(`answered with ${answer.statusCode}`));
-      answer.resume().once('end', resolve);
+    const sent = request(url, { method: 'POST', agent, headers }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`The response has status ${response.statusCode}.`));
+      response.resume().once('end', resolve);
     });
     sent.once('error', reject).end(body);
   });

@@ -12,14 +12,14 @@ import type { SseOrder, SseReport } from './sse-server.js';
 const READERS = Number(process.env['SSE_READERS'] ?? 1000);
 const RATE = 200;
 const SECONDS = Number(process.env['SSE_SECONDS'] ?? 15);
-/** A slow reader looks up twice, so that much waits for it. */
+/** A slow reader reads only twice during the run, so that many events wait for it. */
 const SLOW_PAUSE_MS = SECONDS * 450;
 /** How long slow readers may take to catch up after the end. */
 const CATCH_UP_MS = 60_000;
 /** One reader out of this many is timed. */
 const TIMED = 20;
 /**
- * Memory that the server may need on top of what it had when all readers were connected: collector's slack and data for
+ * Memory that the server may use in addition to that with all readers connected: uncollected garbage and data for
  * slow readers.
  */
 const BOUND = 128_000_000;
@@ -32,21 +32,21 @@ interface Outcome {
   readonly grown: number;
 }
 
-/** One run, a thousand readers: some come and go, some are slow, one is stuck. */
+/** Measures one run with a thousand readers: some reconnect, some are slow, one is stuck. */
 export async function runSse(): Promise<PartResult> {
   const sluice = await measure('sluice', pickHabit);
   const bare = await measure('bare', () => 'steady');
   const live = sluice.readers.filter(({ habit }) => habit !== 'stuck');
-  const whole = live.filter(({ last, mistakes }) => last === sluice.emitted && mistakes === 0).length;
-  const count = (of: (reader: SseReader) => number): number => live.reduce((sum, reader) => sum + of(reader), 0);
+  const complete = live.filter(({ last, mistakes }) => last === sluice.emitted && mistakes === 0).length;
+  const sum = (get: (reader: SseReader) => number): number => live.reduce((total, reader) => total + get(reader), 0);
   return {
     title: 'Streams',
     targets: [
       {
         what: `${READERS.toLocaleString('en-US')} readers of a run with ${RATE} events a second, ${SECONDS} s`,
         limit: 'every live reader gets every event once and in order',
-        measured: `${whole} of ${live.length} readers whole, ${sluice.emitted.toLocaleString('en-US')} events each`,
-        met: whole === live.length && sluice.emitted > 0,
+        measured: `${complete} of ${live.length} readers complete, ${sluice.emitted.toLocaleString('en-US')} events each`,
+        met: complete === live.length && sluice.emitted > 0,
       },
       {
         what: 'memory of the server meanwhile',
@@ -57,7 +57,7 @@ export async function runSse(): Promise<PartResult> {
     ],
     tables: [
       {
-        title: 'From when an event was made until a steady reader had it',
+        title: 'From the creation of an event until a steady reader received it',
         columns: ['', 'median', 'p99', 'events × readers'],
         rows: [
           ['Sluice, from SQLite', milliseconds(sluice.p50), milliseconds(sluice.p99), delivered(sluice)],
@@ -70,9 +70,9 @@ export async function runSse(): Promise<PartResult> {
         ],
       },
       {
-        title: 'What the readers did to Sluice',
-        columns: ['reconnections', 'times a reader fell behind and was read to from the store'],
-        rows: [[String(count(({ connections }) => connections - 1)), String(count(({ lags }) => lags))]],
+        title: 'Reconnections and slow readers',
+        columns: ['reconnections', 'times a reader fell behind and was served from the store'],
+        rows: [[String(sum(({ connections }) => connections - 1)), String(sum(({ lags }) => lags))]],
       },
     ],
     groups: [],
@@ -98,7 +98,7 @@ async function measure(kind: SseOrder['kind'], habit: (index: number) => SseHabi
       peak = Math.max(peak, rss);
     });
     server.send({ kind, folder, rate: RATE } satisfies SseOrder);
-    const { url } = await hear(server, (report) => ('url' in report ? report : undefined));
+    const { url } = await waitForReport(server, (report) => ('url' in report ? report : undefined));
     for (let index = 0; index < READERS; index++) {
       const own = habit(index);
       const isTimed = own === 'steady' && index % TIMED === 5;
@@ -111,7 +111,7 @@ async function measure(kind: SseOrder['kind'], habit: (index: number) => SseHabi
     const early = rss;
     peak = 0;
     await wait((SECONDS * 2000) / 3);
-    const stopped = hear(server, (report) => ('emitted' in report ? report : undefined));
+    const stopped = waitForReport(server, (report) => ('emitted' in report ? report : undefined));
     server.send('stop');
     const { emitted } = await stopped;
     await untilAllEnded(readers);
@@ -134,9 +134,9 @@ function isOpen({ habit, hasEnded }: SseReader): boolean {
   return habit !== 'stuck' && !hasEnded;
 }
 
-async function hear<T>(server: ChildProcess, find: (report: SseReport) => T | undefined): Promise<T> {
+async function waitForReport<T>(server: ChildProcess, find: (report: SseReport) => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
-    server.once('exit', () => reject(new Error('the server of the bench has ended')));
+    server.once('exit', () => reject(new Error('The server of the bench has exited.')));
     server.on('message', (report: SseReport) => {
       const found = find(report);
       if (found !== undefined) resolve(found);

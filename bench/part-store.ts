@@ -16,13 +16,13 @@ import { atMost, milliseconds, times, type PartResult } from './part-result.js';
 import { openSqliteStore } from './product.js';
 
 const LIMIT = 1.5;
-/** A tree with a thousand times the rows is two levels deeper; more than that would be a scan. */
+/** An index with a thousand times the rows is two levels deeper; a higher ratio would mean a scan. */
 const FLAT = 1.5;
 const SETTLED = 40_000;
 const OPEN = 1000;
 const AUDIT_ROWS = 1_000_000;
 
-/** Measures what the store costs compared with the bare statements, also when it holds much data. */
+/** Measures the store compared with bare statements, also with much data. */
 export async function runStore(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
@@ -33,13 +33,13 @@ export async function runStore(): Promise<PartResult> {
       targets: [
         atMost('settling an order', settling.ratio, LIMIT, 'the bare statements of the same rows'),
         atMost(
-          `settling an order beside ${AUDIT_ROWS.toLocaleString('en-US')} executions`,
+          `settling an order with ${AUDIT_ROWS.toLocaleString('en-US')} executions`,
           settling.growth,
           FLAT,
           'the time without them',
         ),
         atMost(
-          `listing ${OPEN.toLocaleString('en-US')} open orders beside ${SETTLED.toLocaleString('en-US')} settled ones`,
+          `listing ${OPEN.toLocaleString('en-US')} open orders among ${SETTLED.toLocaleString('en-US')} settled ones`,
           listing.growth,
           FLAT,
           'the time without them',
@@ -47,7 +47,7 @@ export async function runStore(): Promise<PartResult> {
       ],
       tables: [
         {
-          title: 'SQLite, `synchronous=OFF` so that the disk does not hide the rest',
+          title: 'SQLite, `synchronous=OFF` so that the disk does not dominate',
           columns: ['', 'time', 'ratio'],
           rows: [...settling.rows, ...listing.rows],
         },
@@ -92,7 +92,7 @@ async function measureSettling(folder: string) {
       ['bare statements of a settlement', milliseconds(bareTime?.milliseconds ?? Number.NaN), times(1)],
       ['`settleOrder`', milliseconds(ownTime?.milliseconds ?? Number.NaN), times(ratio)],
       [
-        `\`settleOrder\` beside ${AUDIT_ROWS.toLocaleString('en-US')} executions`,
+        `\`settleOrder\` with ${AUDIT_ROWS.toLocaleString('en-US')} executions`,
         milliseconds(fullTime?.milliseconds ?? Number.NaN),
         times(ratio * growth),
       ],
@@ -100,7 +100,7 @@ async function measureSettling(folder: string) {
   };
 }
 
-/** A store with orders that wait to be settled. */
+/** Opens a store with orders that wait to be settled. */
 async function openFilled(file: string): Promise<{ readonly store: Store; readonly orders: OrderRecord[] }> {
   const store = await openSqliteStore(file, { synchronous: 'OFF' });
   const orders: OrderRecord[] = [];
@@ -110,7 +110,7 @@ async function openFilled(file: string): Promise<{ readonly store: Store; readon
   return { store, orders };
 }
 
-/** Rows of the same kind as a settlement writes, for other issues. */
+/** Adds rows like those of a settlement, for other issues. */
 function fillAudit(file: string, sample: OrderRecord | undefined): void {
   if (sample === undefined) return;
   const { active } = sampleSettlement(sample);
@@ -135,14 +135,14 @@ function settleSubject(name: string, store: Store, orders: readonly OrderRecord[
     name,
     async run() {
       const settlement = settlements[next++];
-      if (settlement === undefined) throw new Error('the bench has run out of orders');
+      if (settlement === undefined) throw new Error('The bench has run out of orders.');
       const { repeated } = await store.settleOrder(settlement);
-      if (repeated) throw new Error('the bench has settled an order twice');
+      if (repeated) throw new Error('The bench has settled an order twice.');
     },
   };
 }
 
-/** The same rows without Sluice: the values are ready, nothing is checked. */
+/** Writes the same rows without Sluice, from prepared values and without checks. */
 function settleBare(database: Connection, orders: readonly OrderRecord[]): () => void {
   database.exec('PRAGMA synchronous = OFF');
   database.exec('PRAGMA cache_size = -16384');
@@ -184,7 +184,7 @@ function settleBare(database: Connection, orders: readonly OrderRecord[]): () =>
   let next = 0;
   return () => {
     const row = rows[next++];
-    if (row === undefined) throw new Error('the bench has run out of orders');
+    if (row === undefined) throw new Error('The bench has run out of orders.');
     begin.run();
     fence.run(...row.fence);
     order.run(...row.order);
@@ -212,7 +212,7 @@ async function measureListing(folder: string) {
     name,
     async run() {
       const { items } = await store.listOrders({ open: true, limit: OPEN });
-      if (items.length !== OPEN) throw new Error('the list is not whole');
+      if (items.length !== OPEN) throw new Error('The list is incomplete.');
     },
   });
   const [fewTime, manyTime] = await compare([list('few', few), list('many', many)]);

@@ -5,19 +5,19 @@ import type { ParseResult } from '../src/json/index.js';
 import { compare, type Subject } from './measure.js';
 import { atMost, milliseconds, times, type BarGroup, type PartResult, type Table, type Target } from './part-result.js';
 import { createJsonStream } from './product.js';
-import { loadStreamPeers, OutOfTime, type StreamPeer } from './stream-peers.js';
+import { loadStreamPeers, TimeLimitReached, type StreamPeer } from './stream-peers.js';
 import { cutText, STREAM_TEXTS, type StreamShape, type StreamText } from './stream-texts.js';
 
 const SHORT = 100_000;
 const LONG = 1_000_000;
 const LIMIT = 40;
 const LINEAR = 11;
-/** Short texts that are as much as the long one. */
+/** The number of short texts that have the length of the long one. */
 const SHORT_RUNS = LONG / SHORT;
 const EFFORT = { rounds: 15, budget: 3000 };
-/** Milliseconds a peer has for the 100 KB. */
+/** The time limit of a peer for the 100 KB, in milliseconds. */
 const TIME_OUT = 10_000;
-/** A peer slower than this, in milliseconds, is timed by its one run. */
+/** A slower peer, in milliseconds, is run only once. */
 const SLOW = 400;
 const SHAPES = Object.keys(STREAM_TEXTS) as StreamShape[];
 
@@ -59,7 +59,7 @@ export async function runStreaming(): Promise<PartResult> {
     tables: [costTable(costs), peers.table, memoryTable(memory)],
     groups: [
       {
-        title: 'stream, 100 KB of records, 20 characters a piece',
+        title: 'stream, 100 KB of records, 20 characters per piece',
         base: 'JSON.parse of the whole',
         limit: LIMIT,
         bars: [...records.map(({ ratio }) => ({ name: 'createJsonStream', ratio })), ...peers.bars],
@@ -99,7 +99,7 @@ async function measureShape(shape: StreamShape): Promise<Cost> {
   };
 }
 
-/** As many short texts as make the long one stand against it, so that garbage is collected during both. */
+/** Compares the long text with as many short ones of the same total length, so that garbage is collected during both. */
 async function measureGrowth(short: readonly string[], long: readonly string[]): Promise<number> {
   const shortRuns: Subject = {
     name: 'short',
@@ -118,7 +118,7 @@ function follow(chunks: readonly string[]): { snapshot: unknown; result: ParseRe
   return { snapshot, result: stream.end() };
 }
 
-/** The same for a reader who also looks at what changed. */
+/** Does the same, and also reads the changed paths. */
 function followPaths(chunks: readonly string[]): number {
   const stream = createJsonStream();
   let count = 0;
@@ -127,7 +127,7 @@ function followPaths(chunks: readonly string[]): number {
   return count;
 }
 
-/** Each peer once within its time; those that are quick enough also side by side with `JSON.parse`. */
+/** Runs each peer once within its time limit; fast ones also side by side with `JSON.parse`. */
 async function measurePeers({ text, json }: StreamText): Promise<{ table: Table; bars: BarGroup['bars'] }> {
   const chunks = cut(text);
   const base: Subject = { name: 'JSON.parse', run: () => JSON.parse(json) as unknown };
@@ -149,19 +149,19 @@ async function measurePeers({ text, json }: StreamText): Promise<{ table: Table;
   return { table: { title, columns: ['', 'multiples of `JSON.parse`', ''], rows }, bars };
 }
 
-/** Processor time of one run, and how it ended. */
+/** Returns the processor time of one run, and its verdict. */
 async function tryPeer(
   { follow: read }: StreamPeer,
   chunks: readonly string[],
-  meant: unknown,
+  intended: unknown,
 ): Promise<{ time?: number; verdict: string }> {
   const start = process.cpuUsage();
   try {
     const value = await read(chunks, performance.now() + TIME_OUT);
     const { user, system } = process.cpuUsage(start);
-    return { time: (user + system) / 1000, verdict: isDeepStrictEqual(value, meant) ? 'right' : 'wrong' };
+    return { time: (user + system) / 1000, verdict: isDeepStrictEqual(value, intended) ? 'right' : 'wrong' };
   } catch (error) {
-    if (!(error instanceof OutOfTime)) return { verdict: 'refuses' };
+    if (!(error instanceof TimeLimitReached)) return { verdict: 'refuses' };
     return { verdict: `did not finish (${Math.round(error.share * 100)}% of the text)` };
   }
 }
@@ -174,7 +174,7 @@ interface Memory {
   readonly ended: number;
 }
 
-/** In a separate process, so that nothing else is on the heap. */
+/** Measures the memory in a separate process, so that nothing else is on the heap. */
 function measureMemory(shape: StreamShape): Memory {
   const program = fileURLToPath(new URL('./stream-memory.js', import.meta.url));
   const printed = execFileSync(process.execPath, ['--expose-gc', '--import', 'tsx', program, shape], {

@@ -11,23 +11,23 @@ import { openSqliteStore, openStore } from './product.js';
 
 const FEW = 1000;
 const MANY = 200_000;
-/** A tree with two hundred times the rows is a level or two deeper; more than that would be a scan. */
+/** An index with two hundred times the rows is one or two levels deeper; a higher ratio would mean a scan. */
 const FLAT = 1.5;
 
 const DAY = 86_400_000;
 const SINCE = Date.parse('2026-10-01T00:00:00.000Z');
 const SPAN = { since: SINCE, until: SINCE + 7 * DAY + 30_001, stepMs: 3 * 3_600_000 };
 
-/** Runs that end in a second, with which deleting old ones must keep up. */
+/** Runs that end per second: deleting old runs must keep up with them. */
 const ENDING = 20;
-/** As much as retention deletes in one transaction. */
+/** The maximum that retention deletes in one transaction. */
 const STEP = { runs: 100, rows: 1000 };
 const FORGOTTEN = 2000;
-/** Rows and bytes of a run of 250 events, of which an append brings two of each protocol. */
+/** Rows and bytes of a run of 250 events, of which each append has two per protocol. */
 const ROWS = 125;
 const BODY = 1200;
 
-/** Whether statistics, metrics and deleting keep up when much has happened. */
+/** Measures statistics, metrics and retention with much data. */
 export async function runUpkeep(): Promise<PartResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
@@ -40,12 +40,12 @@ export async function runUpkeep(): Promise<PartResult> {
       targets: [...reading.targets, ...forgetting.map(({ target }) => target)],
       tables: [
         {
-          title: `SQLite, a week of statistics and the gauges of \`/metrics\`, beside ${FEW.toLocaleString('en-US')} and ${MANY.toLocaleString('en-US')} ended runs and resolved inbox items`,
+          title: `SQLite, a week of statistics and the gauges of \`/metrics\`, with ${FEW.toLocaleString('en-US')} and ${MANY.toLocaleString('en-US')} ended runs and resolved inbox items`,
           columns: ['', FEW.toLocaleString('en-US'), MANY.toLocaleString('en-US'), 'ratio'],
           rows: reading.rows,
         },
         {
-          title: `Deleting the events of ${FORGOTTEN.toLocaleString('en-US')} runs of ${ROWS} rows, ${STEP.rows.toLocaleString('en-US')} rows a transaction, synced`,
+          title: `Deleting the events of ${FORGOTTEN.toLocaleString('en-US')} runs of ${ROWS} rows, ${STEP.rows.toLocaleString('en-US')} rows per transaction, synced`,
           columns: ['', 'time', 'runs a second', 'rows a second'],
           rows: forgetting.map(({ row }) => row),
         },
@@ -72,7 +72,12 @@ async function measureReading(folder: string): Promise<{ readonly targets: Targe
     const [small, large] = await compare([subject('few', few), subject('many', many)]);
     const ratio = large?.ratio ?? Number.NaN;
     targets.push(
-      atMost(`${name}, ${MANY.toLocaleString('en-US')} beside ${FEW.toLocaleString('en-US')}`, ratio, FLAT, 'the time'),
+      atMost(
+        `${name}, ${MANY.toLocaleString('en-US')} compared with ${FEW.toLocaleString('en-US')}`,
+        ratio,
+        FLAT,
+        'the time',
+      ),
     );
     rows.push([
       name,
@@ -85,7 +90,7 @@ async function measureReading(folder: string): Promise<{ readonly targets: Targe
   return { targets, rows };
 }
 
-/** A store with ended runs and resolved inbox items, spread over a week and counted. */
+/** Opens a store with ended runs and resolved inbox items, spread over a week and counted. */
 async function openCounted(file: string, size: number): Promise<Store> {
   const store = await openSqliteStore(file, { synchronous: 'OFF' });
   const database = new DatabaseSync(file);
@@ -119,7 +124,7 @@ async function measureForgetting(name: string, open: () => Promise<Store>) {
   const elapsed = performance.now() - start;
   const { items } = await store.listForgottenRuns({ since: 0, limit: 1 });
   await store.close();
-  if (items.length === 0) throw new Error('nothing was deleted');
+  if (items.length === 0) throw new Error('Nothing was deleted.');
   const rate = (FORGOTTEN * 1000) / elapsed;
   const target: Target = {
     what: `deleting the events of old runs on ${name}`,
@@ -134,7 +139,7 @@ function formatRate(rate: number): string {
   return Math.round(rate).toLocaleString('en-US');
 }
 
-/** A store with runs that ended long ago, and their events. */
+/** Opens a store with runs that ended long ago, and their events. */
 async function openForgettable(file: string): Promise<Store> {
   const store = await openStore(`sqlite:${file}`);
   const database = new DatabaseSync(file);
@@ -150,17 +155,17 @@ async function openForgettable(file: string): Promise<Store> {
 }
 
 async function measureOnPostgres(folder: string) {
-  const place = join(folder, 'postgres');
-  await mkdir(place);
+  const serverFolder = join(folder, 'postgres');
+  await mkdir(serverFolder);
   await chmod(folder, 0o755);
-  const server = await createPostgresServer(place);
+  const server = await createPostgresServer(serverFolder);
   await server.start();
   try {
     return await measureForgetting('PostgreSQL', async () => {
       const store = await openStore(server.url);
       const client = new pg.Client(server.url);
       await client.connect();
-      // Only a connection that names the form of the tables may write.
+      // Only a connection that sets the form of the tables may write.
       await client.query(`SELECT set_config('sluice.form', (SELECT max(version)::text FROM sluice.migrations), false)`);
       await client.query(`
         INSERT INTO sluice.runs (id, spec, engine, state, created_at, ended_at)

@@ -11,8 +11,8 @@ const SIZES = [
   { name: '10 MB', bytes: 10_000_000, limit: 1.2 },
 ] as const;
 
-/** Beyond this ratio at 100 KB a peer is not asked to read 10 MB. */
-const SLOWEST_FOR_LARGE = 200;
+/** A peer with a higher ratio at 100 KB is not run with 10 MB. */
+const MAX_RATIO_FOR_LARGE = 200;
 
 /** Measures the overhead of `parse` for valid JSON. */
 export async function runValid(): Promise<PartResult> {
@@ -30,7 +30,7 @@ export async function runValid(): Promise<PartResult> {
     ]);
     timings.set(name, new Map(measured.map((timing) => [timing.name, timing])));
     peers = peers.filter(
-      (peer) => (timings.get(name)?.get(peer.name)?.ratio ?? Infinity) < SLOWEST_FOR_LARGE || bytes < 100_000,
+      (peer) => (timings.get(name)?.get(peer.name)?.ratio ?? Infinity) < MAX_RATIO_FOR_LARGE || bytes < 100_000,
     );
   }
   const getRatio = (size: string, name: string): number => timings.get(size)?.get(name)?.ratio ?? Number.NaN;

@@ -1,6 +1,6 @@
 /**
- * One peer, one dangerous text, in a separate process: `peer-trial.ts PEER TEXT`, run by `run-trial.ts`. Prints how it
- * ended; a crash or a hang is for the parent to see.
+ * Runs one peer on one dangerous text, in a separate process: `peer-trial.ts PEER TEXT`, started by `run-trial.ts`. Prints the
+ * outcome; the parent detects a crash or a hang.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { loadPeers } from './peers.js';
@@ -9,7 +9,7 @@ import { TRIAL_TEXTS } from './trial-texts.js';
 const [peerName = '', textName = ''] = process.argv.slice(2);
 const [peer] = await loadPeers([peerName]);
 const text = TRIAL_TEXTS.get(textName);
-if (peer === undefined || text === undefined) throw new Error(`no such trial: ${peerName}, ${textName}`);
+if (peer === undefined || text === undefined) throw new Error(`Unknown trial: ${peerName}, ${textName}.`);
 
 const content = text.make();
 process.stdout.write('ready\n');

@@ -1,17 +1,18 @@
 import { createRequire } from 'node:module';
 import { makeBamlReader } from './baml.js';
 
-/** Another library, behind one interface: a value, a promise of one, or an exception. */
+/** Another library with a common interface. */
 export interface Peer {
   readonly name: string;
+  /** Returns a value or a promise of one, or throws. */
   readonly read: (text: string) => unknown;
-  /** The timed function: for one that repairs text, without the `JSON.parse` behind it. */
+  /** The timed function: for a library that repairs text, without the following `JSON.parse`. */
   readonly run: (text: string) => unknown;
 }
 
 type Call = (...args: unknown[]) => unknown;
 
-/** Names of the peers, with the package each comes from. */
+/** Names of the peers, with their packages. */
 const PACKAGES: Readonly<Record<string, string>> = {
   jsonrepair: 'jsonrepair',
   'llm-json-repair': 'llm-json-repair',
@@ -22,12 +23,12 @@ const PACKAGES: Readonly<Record<string, string>> = {
   BAML: '@boundaryml/baml',
 };
 
-/** The peers' types are not installed with the project's own dependencies: what a package exports is looked at here. */
+/** Loads a package without types: the types of the peers are not installed with the project's own dependencies. */
 export async function loadModule(name: string): Promise<Readonly<Record<string, unknown>>> {
   return (await import(name)) as Readonly<Record<string, unknown>>;
 }
 
-/** The version of an installed package, from its own manifest. */
+/** Reads the version of an installed package from its manifest. */
 export function readVersion(name: string): string {
   const found = createRequire(import.meta.url).resolve.paths(name)?.[0] ?? '';
   const manifest: unknown = createRequire(import.meta.url)(`${found}/${name}/package.json`);
@@ -36,7 +37,7 @@ export function readVersion(name: string): string {
     : 'unknown';
 }
 
-/** Names of the peers that can be loaded here: BAML is a native program, which is not published for every machine. */
+/** Lists the peers that can be loaded here: BAML is a native program, which is not published for every platform. */
 export async function availablePeers(): Promise<string[]> {
   const names: string[] = [];
   for (const [name, package_] of Object.entries(PACKAGES)) {
@@ -44,7 +45,7 @@ export async function availablePeers(): Promise<string[]> {
       await loadModule(package_);
       names.push(name);
     } catch {
-      console.error(`${name} cannot be loaded on ${process.platform} ${process.arch}: it is left out`);
+      console.error(`${name} cannot be loaded on ${process.platform} ${process.arch} and is left out.`);
     }
   }
   return names;
@@ -91,12 +92,12 @@ function createReader(name: string, exported: Readonly<Record<string, unknown>>)
     case 'BAML':
       return makeBamlReader(exported);
     default:
-      throw new Error(`no such peer: ${name}`);
+      throw new Error(`Unknown peer: ${name}.`);
   }
 }
 
-/** An export as something to call. */
+/** Checks that an export is a function. */
 export function requireFunction(value: unknown): Call {
-  if (typeof value !== 'function') throw new TypeError('the peer does not export what it did');
+  if (typeof value !== 'function') throw new TypeError('The peer no longer exports this function.');
   return (...args) => Reflect.apply(value, undefined, args) as unknown;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * An agent that prints: `BENCH_LOG` is printed `BENCH_TIMES` times, `BENCH_RATE` bytes a second or as fast as the pipe
- * takes it. Whatever arguments an engine is called with, it does the same.
+ * An agent that prints the file `BENCH_LOG` `BENCH_TIMES` times, at `BENCH_RATE` bytes a second or as fast as the pipe
+ * accepts it. Arguments are ignored, so that it can replace the program of any engine.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ const times = Number(process.env['BENCH_TIMES'] ?? '1');
 const rate = Number(process.env['BENCH_RATE'] ?? 'Infinity');
 const CHUNK = 65_536;
 
-/** Resolves when the pipe has taken it. */
+/** Resolves when the pipe has accepted the chunk. */
 const print = promisify(process.stdout.write.bind(process.stdout));
 
 const start = performance.now();

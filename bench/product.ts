@@ -9,7 +9,7 @@ import type * as RunServer from '../src/server/run-server.js';
 import type * as Store from '../src/store/index.js';
 import type * as SqliteStore from '../src/store/sqlite/open.js';
 
-/** Sluice as it is published: `dist`, not `src`, so that no loader stands between the code and the engine. */
+/** The built package: `dist`, not `src`, so that no loader affects the measurements. */
 export const { createJsonStream, parse, repairJson } = await load<typeof Json>('json');
 export const { fromJsonSchema } = await load<typeof JsonSchema>('json-schema');
 export const { jsonMiddleware } = await load<typeof AiSdk>('entries', 'ai-sdk');
@@ -19,7 +19,7 @@ export const { openStore } = await load<typeof Store>('store');
 export const { createLead } = await load<typeof Orders>('orders');
 export const { startWorker } = await load<typeof Dispatch>('dispatch');
 export const { runServer } = await load<typeof RunServer>('server', 'run-server');
-/** Beneath the entry, because only here a store can be set not to wait for the disk. */
+/** Not through the entry, because only this function accepts `synchronous`. */
 export const { openSqliteStore } = await load<typeof SqliteStore>('store/sqlite', 'open');
 
 async function load<T>(folder: string, file = 'index'): Promise<T> {

@@ -21,12 +21,12 @@ const NOISE = [
   '[docs](#top)',
 ] as const;
 
-/** Prose of this length with one unfenced object at two thirds of it; `noisy` adds brackets and quotes that mean nothing. */
+/** Generates prose of this length with one unfenced object at two thirds of it; `noisy` adds meaningless brackets and quotes. */
 export function makeProse(bytes: number, noisy: boolean, seed: number): string {
   const random = new Random(seed);
   const before = makeSentences(Math.floor((bytes * 2) / 3), noisy, random);
   const after = makeSentences(Math.floor(bytes / 3), noisy, random);
-  // Through bytes and back: one flat string, as it comes from a file or a socket.
+  // Converted to bytes and back, which makes one flat string, as read from a file or a socket.
   return Buffer.from(`${before} My verdict: ${JSON.stringify(VERDICT)} and that is all. ${after}`).toString();
 }
 

@@ -5,14 +5,14 @@ import { createRunResult, sampleSpec } from '../src/store/contract/fixtures/run-
 import { loadModule, readVersion } from './peers.js';
 import { openStore } from './product.js';
 
-/** How many ask at once, and connections each queue may use. */
+/** The number of concurrent callers, and of connections per queue. */
 export const WORKERS = 4;
 
-/** A queue on PostgreSQL. A job is added with one call, then claimed and completed; no two are claimed or completed together. */
+/** A queue on PostgreSQL. Jobs are added, claimed and completed one by one, not in batches. */
 export interface QueuePeer {
   readonly name: string;
   add(number: number): Promise<unknown>;
-  /** Claims and completes this many jobs, with several workers at once. */
+  /** Claims and completes this many jobs, with several concurrent workers. */
   drain(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function openBare(url: string): Promise<QueuePeer> {
   };
 }
 
-/** Sluice: a run is queued, claimed and ended, with its digest and its place in the statistics; each run has its own folder. */
+/** Opens Sluice: a run is queued, claimed and ended, with its digest and statistics; each run has its own folder. */
 export async function openSluice(url: string): Promise<QueuePeer> {
   const store = await openStore(url, { pool: WORKERS });
   const result = createRunResult();
@@ -112,7 +112,7 @@ interface GraphileWorker {
   readonly Logger: new (createLog: () => () => void) => object;
 }
 
-/** Its own workers claim and complete; they delete what is done. */
+/** Opens graphile-worker, whose own workers claim jobs and delete them when they are done. */
 export async function openGraphileWorker(url: string): Promise<QueuePeer> {
   const { makeWorkerUtils, run, Logger } = (await loadModule('graphile-worker')) as unknown as GraphileWorker;
   const pgPool = new pg.Pool({ connectionString: url, max: WORKERS + 1 });
@@ -143,13 +143,13 @@ export async function openGraphileWorker(url: string): Promise<QueuePeer> {
   };
 }
 
-/** Lets several workers take one job after the other until this many are done. */
-async function drainBy(count: number, takeOne: (worker: string) => Promise<boolean>): Promise<void> {
+/** Lets several workers execute one job after the other until this many are done. */
+async function drainBy(count: number, executeOne: (worker: string) => Promise<boolean>): Promise<void> {
   let done = 0;
   await Promise.all(
     Array.from({ length: WORKERS }, async (_, index) => {
-      while (done < count && (await takeOne(`worker-${index}`))) done += 1;
+      while (done < count && (await executeOne(`worker-${index}`))) done += 1;
     }),
   );
-  if (done < count) throw new Error(`the bench has completed ${done} of ${count} jobs`);
+  if (done < count) throw new Error(`The bench has completed only ${done} of ${count} jobs.`);
 }

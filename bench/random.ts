@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that are the same on every machine: mulberry32. */
+/** Seeded pseudo-random numbers from 0 to 1: mulberry32. */
 export class Random {
   private state: number;
 
@@ -13,7 +13,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** An integer from 0 to `below` - 1. */
+  /** Returns an integer from 0 to `below` - 1. */
   below(below: number): number {
     return Math.floor(this.next() * below);
   }

@@ -28,7 +28,7 @@ const STYLE = `
     .page { fill: #0d1117; }
   }`;
 
-/** Horizontal bars on a logarithmic scale, one group above the other; a dashed line is the limit of the group. */
+/** Draws horizontal bars on a logarithmic scale, in groups; a dashed line is the limit of the group. */
 export function renderChart(groups: readonly BarGroup[]): string {
   const shown = groups.filter((group) => group.bars.length > 0);
   const largest = Math.max(10, ...shown.flatMap((group) => group.bars.map((bar) => bar.ratio)));

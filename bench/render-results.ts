@@ -1,6 +1,6 @@
 import type { PartResult, Table } from './part-result.js';
 
-/** A part as it was measured, and where and when. */
+/** The result of a part, with the date and the machine. */
 export interface RecordedPart {
   readonly result: PartResult;
   readonly environment: string;
@@ -8,13 +8,13 @@ export interface RecordedPart {
 
 const INTRODUCTION = `# Results of \`npm run bench\`
 
-Ratios of processor time, measured side by side in one process: in every round each tool runs once, and the figure is the median over the rounds. Trust ratios, not milliseconds: the machine may be shared. Sluice is the built package (\`dist\`);
-the texts come from a seeded generator. \`right\` is checked: a tool that reads another value than the one meant is marked \`wrong\`, one that gives none \`refuses\`.
+Ratios of processor time, measured side by side in one process: in every round each tool runs once, and the figure is the median over the rounds. Rely on ratios, not on milliseconds: the machine may be shared. Sluice is the built package (\`dist\`);
+the texts come from a seeded generator. Values are checked: a tool that returns another value than the intended one is marked \`wrong\`, one that returns none \`refuses\`.
 
 ![Multiples of the base, shorter is better](results.svg)
 `;
 
-/** The page with all results. */
+/** Renders the page with all results. */
 export function renderResults(parts: readonly RecordedPart[]): string {
   const targets: Table = {
     title: 'Targets',

@@ -9,7 +9,7 @@ const TIME_OUT = 5000;
 const MEMORY_LIMIT = 1_500_000_000;
 const PROGRAM = fileURLToPath(new URL('peer-trial.ts', import.meta.url));
 
-/** Lets a peer read a dangerous text in a separate process, with limits of time (from when it starts to read) and memory. */
+/** Runs a peer on a dangerous text in a separate process, with limits on time (from the start of reading) and memory. */
 export async function runTrial(peer: string, text: string): Promise<TrialOutcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--max-old-space-size=1024', '--import', 'tsx', PROGRAM, peer, text], {
@@ -34,13 +34,13 @@ export async function runTrial(peer: string, text: string): Promise<TrialOutcome
       clearInterval(watch);
       clearTimeout(deadline);
       const outcome = printed.trimEnd().split('\n')[1];
-      if (!printed.startsWith('ready\n')) reject(new Error(`the trial of ${peer} on ${text} did not start`));
+      if (!printed.startsWith('ready\n')) reject(new Error(`The trial of ${peer} on ${text} did not start.`));
       else resolve(outcome === 'ok' || outcome === 'wrong' || outcome === 'refuses' ? outcome : (stopped ?? 'crash'));
     });
   });
 }
 
-/** Memory of a process in use, where the system reports it; 0 elsewhere, and the limit of the engine's heap alone holds. */
+/** Returns the resident memory of a process; 0 if the system does not report it: then only the limit of the engine's heap applies. */
 function residentBytes(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid ?? ''}/status`, 'utf8');

@@ -7,14 +7,14 @@ export type SseHabit = 'steady' | 'reconnecting' | 'slow' | 'stuck';
 /** One reader and its outcome. */
 export interface SseReader {
   readonly habit: SseHabit;
-  /** The last number, if all before it came once and in order. */
+  /** The number of the last event, if all events before it arrived once and in order. */
   readonly last: number;
   readonly mistakes: number;
   readonly hasEnded: boolean;
   readonly connections: number;
-  /** How often it got a lag event. */
+  /** The number of lag events. */
   readonly lags: number;
-  /** Milliseconds from when an event was made until it was here. */
+  /** Milliseconds from the creation of an event until it arrived. */
   readonly delays: readonly number[];
   close(): void;
 }
@@ -22,7 +22,7 @@ export interface SseReader {
 const RECONNECT_MS = 4000;
 /** How long a slow reader reads between its pauses. */
 const SLOW_READ_MS = 50;
-/** One out of this many events is timed, if the reader times at all. */
+/** One out of this many events is timed, if the reader is timed. */
 const TIMED = 5;
 
 /** Follows a stream with as little work as possible: a thousand of these share one processor with the server. */
@@ -72,7 +72,7 @@ export function openSseReader(
       }
       let from = 0;
       for (let end = rest.indexOf('\n\n'); end !== -1; end = rest.indexOf('\n\n', from)) {
-        // The bare server sends in chunks, whose sizes stand before some events.
+        // The bare server uses chunked encoding, so sizes of chunks precede some events.
         const start =
           rest.startsWith('\r\n', from) || /^[0-9a-f]+\r\n/.test(rest.slice(from, from + 8))
             ? rest.indexOf('id: ', from)

@@ -20,7 +20,7 @@ export type SseReport = { readonly url: string } | { readonly emitted: number } 
 
 const RUN = 'bench';
 const TICK_MS = 5;
-/** How long the bare fan-out gathers events for one write. */
+/** How long the bare fan-out collects events for one write. */
 const GATHER_MS = 50;
 const TEXT = 'raw agent output in, validated results out '.repeat(8);
 
@@ -41,16 +41,16 @@ async function serve({ kind, folder, rate }: SseOrder): Promise<void> {
   setInterval(() => report({ rss: process.memoryUsage.rss() }), 250).unref();
 }
 
-/** Emits at its rate, however late the timers are. */
+/** Creates a source that keeps its rate even if timers are late. */
 function createSource(rate: number, emit: Emit, end: () => Promise<void>) {
   let timer: NodeJS.Timeout | undefined;
   let seq = 0;
   let last: Promise<void> = Promise.resolve();
   return {
     start() {
-      const began = performance.now();
+      const start = performance.now();
       timer = setInterval(() => {
-        const due = Math.floor(((performance.now() - began) / 1000) * rate);
+        const due = Math.floor(((performance.now() - start) / 1000) * rate);
         const events: object[] = [];
         while (seq < due) events.push(makeEvent((seq += 1)));
         if (events.length > 0) last = emit(events);
@@ -101,7 +101,7 @@ async function serveSluice(folder: string) {
   };
 }
 
-/** Serves a stream the simple way, but without one write for each event and reader. */
+/** Serves a stream in the simplest way, except that it does not write every event separately to every reader. */
 async function serveBare() {
   const readers = new Set<ServerResponse>();
   const server = createHttpServer((_, response) => {

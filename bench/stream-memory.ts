@@ -1,16 +1,16 @@
-/** Streams one shape and prints, as JSON, the bytes in use after collection. Started by its part of the bench with `--expose-gc`. */
+/** Streams one shape and prints the bytes in use after garbage collection, as JSON. Started by `part-streaming.ts` with `--expose-gc`. */
 import { createJsonStream } from './product.js';
 import { cutText, STREAM_TEXTS, type StreamShape } from './stream-texts.js';
 
 const BYTES = 1_000_000;
 
 const shape = process.argv[2] ?? '';
-if (!isShape(shape)) throw new Error(`no such shape: ${shape}`);
-/** Outside the heap, so that only what is kept is counted. */
+if (!isShape(shape)) throw new Error(`Unknown shape: ${shape}.`);
+/** Outside the heap, so that only retained values are counted. */
 const text = Buffer.from(STREAM_TEXTS[shape](BYTES).text, 'latin1');
 const json = Buffer.from(STREAM_TEXTS[shape](BYTES).json, 'latin1');
 
-// Once for the engine to compile: code is not what is measured.
+// Runs once so that the engine compiles the code, which must not be counted.
 keep(text).stream.end();
 
 const value = growth(() => JSON.parse(json.toString('latin1')) as unknown);
@@ -28,7 +28,7 @@ function keep(bytes: Buffer): { stream: ReturnType<typeof createJsonStream>; sna
   return { stream, snapshot };
 }
 
-/** The engine keeps the text its last regular expression matched; a short match releases a long text. */
+/** V8 retains the text that the last regular expression matched; matching a short text releases it. */
 function forgetLastMatch(): void {
   /a/.exec('a');
 }
@@ -42,7 +42,7 @@ function growth(make: () => unknown): number {
 }
 
 function heapUsed(): number {
-  if (globalThis.gc === undefined) throw new Error('needs --expose-gc');
+  if (globalThis.gc === undefined) throw new Error('Start this program with --expose-gc.');
   forgetLastMatch();
   for (let count = 0; count < 3; count++) globalThis.gc();
   return process.memoryUsage().heapUsed;

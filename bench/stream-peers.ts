@@ -1,17 +1,17 @@
 import { requireFunction, loadModule, loadPeers } from './peers.js';
 
-/** Another library, following a text that comes in pieces: a value after each piece, the last one returned. */
+/** Another library that reads a text in pieces: computes a value after each piece and returns the last one. */
 export interface StreamPeer {
   readonly name: string;
   readonly follow: (chunks: readonly string[], deadline: number) => Promise<unknown>;
 }
 
-/** Thrown at the timeout; has how much of the text was read. */
-export class OutOfTime extends Error {
+/** Thrown at the time limit, with the fraction of the text that was read. */
+export class TimeLimitReached extends Error {
   readonly share: number;
 
   constructor(share: number) {
-    super('out of time');
+    super('The time limit was reached.');
     this.share = share;
   }
 }
@@ -19,14 +19,14 @@ export class OutOfTime extends Error {
 /** Libraries that read the whole text so far again with each piece. */
 const REREADING = ['AI SDK', 'partial-json', 'best-effort'];
 
-/** The peers that can show a value before the text is complete. */
+/** Loads the peers that can return a value before the text is complete. */
 export async function loadStreamPeers(): Promise<StreamPeer[]> {
   const rereading = (await loadPeers(REREADING)).map(({ name, read }): StreamPeer => ({
     name,
     async follow(chunks, deadline) {
       let text = '';
       let value: unknown;
-      for (const chunk of inTime(chunks, deadline)) {
+      for (const chunk of yieldUntil(chunks, deadline)) {
         text += chunk;
         value = await read(text);
       }
@@ -43,7 +43,7 @@ async function loadJsonriver(): Promise<StreamPeer> {
     async follow(chunks, deadline) {
       let last: unknown;
       const source = (async function* () {
-        yield* inTime(chunks, deadline);
+        yield* yieldUntil(chunks, deadline);
       })();
       for await (const value of parse(source) as AsyncIterable<unknown>) last = value;
       return last;
@@ -71,15 +71,15 @@ async function loadStreamparser(): Promise<StreamPeer> {
       parser.onValue = ({ value, parent, stack }) => {
         root = stack[1]?.value ?? parent ?? value;
       };
-      for (const chunk of inTime(chunks, deadline)) parser.write(chunk);
+      for (const chunk of yieldUntil(chunks, deadline)) parser.write(chunk);
       return root;
     },
   };
 }
 
-function* inTime(chunks: readonly string[], deadline: number): Generator<string> {
+function* yieldUntil(chunks: readonly string[], deadline: number): Generator<string> {
   for (const [index, chunk] of chunks.entries()) {
-    if (performance.now() > deadline) throw new OutOfTime(index / chunks.length);
+    if (performance.now() > deadline) throw new TimeLimitReached(index / chunks.length);
     yield chunk;
   }
 }

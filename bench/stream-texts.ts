@@ -1,10 +1,10 @@
 import { makeFindings } from './findings.js';
 import { Random } from './random.js';
 
-/** A text that comes in pieces. */
+/** A text that is streamed. */
 export interface StreamText {
   readonly text: string;
-  /** The JSON in it: what `JSON.parse` is given. */
+  /** The JSON in it, for `JSON.parse`. */
   readonly json: string;
 }
 
@@ -20,7 +20,7 @@ export const STREAM_TEXTS = {
     return plain(`${'{"a":['.repeat(LEVELS / 2)}${JSON.stringify(findings).slice(1, -1)}${']}'.repeat(LEVELS / 2)}`);
   },
   'one long string': (bytes) => plain(JSON.stringify({ report: longString(bytes) })),
-  'fence behind thinking': (bytes) => {
+  'fence after thinking': (bytes) => {
     const json = JSON.stringify(
       makeFindings(bytes * 0.8, 1, (value) => JSON.stringify(value, null, 2)),
       null,
@@ -34,7 +34,7 @@ export const STREAM_TEXTS = {
 /** The name of a shape. */
 export type StreamShape = keyof typeof STREAM_TEXTS;
 
-/** Cuts a text of ASCII as a model's stream does: short strings that share no memory with the whole. */
+/** Cuts an ASCII text as a model's stream does: into short strings that share no memory with it. */
 export function* cutText(text: Buffer): Generator<string> {
   for (let at = 0; at < text.length; at += CHUNK) yield text.toString('latin1', at, at + CHUNK);
 }

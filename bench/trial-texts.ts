@@ -1,17 +1,17 @@
 import { HOSTILE_INPUTS } from './hostile-inputs.js';
 import { makeProse, VERDICT } from './prose.js';
 
-/** A text for a trial, and what a right answer is; without one every value and every refusal will do. */
+/** A text for a trial, and the right value; without one, any value or error is accepted. */
 export interface TrialText {
   readonly make: () => string;
   readonly value?: unknown;
   readonly depth?: number;
 }
 
-/** Prose sizes at which peers are asked for the one object. */
+/** The prose texts in which peers must find the one object. */
 export const PROSE_TRIALS = ['prose 100 KB', 'prose 10 MB', 'noisy prose 10 MB'] as const;
 
-/** All texts peers are tried on, by name. */
+/** All texts of trials, by name. */
 export const TRIAL_TEXTS: ReadonlyMap<string, TrialText> = new Map<string, TrialText>([
   [PROSE_TRIALS[0], { make: () => makeProse(100_000, false, 5), value: VERDICT }],
   [PROSE_TRIALS[1], { make: () => makeProse(10_000_000, false, 5), value: VERDICT }],
